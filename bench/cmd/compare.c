@@ -68,23 +68,23 @@ static const char *parse_last(const char *text, void *field)
 
 static const struct option_row rows[] = {
 	{"new",     0,   NULL,       option_flag,      offsetof(struct settings, is_new),
-	 "what comes behind it is NEW: several files of each side"         },
+	 "what comes behind it is NEW: several files of each side"     },
 	{"history", 0,   "[FOLDER]", parse_history,    offsetof(struct settings, history),
-	 "BASE is what a history has from before NEW of the same setup"    },
+	 "BASE is what a history has from before NEW of the same setup"},
 	{"last",    0,   "N",        parse_last,       offsetof(struct settings, last),
-	 "of that history: the newest N of those runs (20)"                },
+	 "of that history: the newest N of those runs (20)"            },
 	{"format",  0,   "NAME",     parse_format,     offsetof(struct settings, format),
-	 "table, html (a page), markdown, csv, json (table)"               },
+	 "table, html (a page), markdown, csv, json (table)"           },
 	{"output",  'o', "FILE",     option_text,      offsetof(struct settings, output),
-	 "write what is shown there"				       },
+	 "write what is shown there"                                   },
 	{"cpu",     0,   NULL,       option_flag,      offsetof(struct settings, with_cpu),
-	 "compare the processor time of messages as well"                  },
+	 "compare the processor time of messages as well"              },
 	{"force",   0,   NULL,       option_flag,      offsetof(struct settings, is_forced),
-	 "compare results of other circumstances, and say so"              },
+	 "compare results of other circumstances, and say so"          },
 	{"fail",    0,   NULL,       option_flag,      offsetof(struct settings, is_failing),
-	 "exit status 1 unless all is there and known, and nothing DIFFERS"},
+	 "exit status 1 unless every figure is the same or better"     },
 	{"units",   0,   "UNIT",     table_parse_unit, offsetof(struct settings, unit),
-	 "Gb/s, Mb/s, GB/s, MB/s, MiB/s (Gb/s)"                            },
+	 "Gb/s, Mb/s, GB/s, MB/s, MiB/s (Gb/s)"                        },
 };
 
 static const char *add_file(const char *text, void *target)
@@ -196,7 +196,8 @@ static int cmd_compare_judge(struct comparison *comparison, const struct setting
 		error_set(error, code, "%s", nothing.text);
 	if (code)
 		return code == -ENODATA || code == -EEXIST ? COMMAND_INVALID : COMMAND_FAILED;
-	return settings->is_failing && !compare_is_same(comparison) ? COMMAND_FAILED : COMMAND_GOOD;
+	return settings->is_failing && !compare_has_passed(comparison) ? COMMAND_FAILED
+								       : COMMAND_GOOD;
 }
 
 static int compare(const struct settings *settings, struct error *error)
@@ -295,7 +296,7 @@ static int cmd_compare_run(int argc, char *argv[], struct error *error)
 
 const struct command command_compare = {
 	.name = "compare",
-	.summary = "compares results: the same, or differing by more than runs do",
+	.summary = "compare results: better, worse, the same, or unclear",
 	.options = &options,
 	.run = cmd_compare_run,
 };

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "reports/verdict/sentences.h"
+
 enum cells_table compare_cells_table(const struct compare_cell *cell)
 {
 	if (!strcmp(cell->line->metric, "bw"))
@@ -50,7 +52,7 @@ static void put_ratio(struct cells *cells, const struct ratio *ratio)
 
 	snprintf(text, sizeof(text), ratio->ratio < 100 ? "%.3f" : "%.4g", ratio->ratio);
 	cells_put_title(cells, text);
-	if (ratio->is_known)
+	if (ratio_is_known(ratio))
 		snprintf(text, sizeof(text), ratio->high < 100 ? "%.3f..%.3f" : "%.4g..%.4g",
 			 ratio->low, ratio->high);
 	else
@@ -77,5 +79,6 @@ void compare_cells_fill(struct cells *cells, const struct table_unit *unit,
 	snprintf(text, sizeof(text), "%zu/%zu", cell->n_runs[COMPARE_BASE],
 		 cell->n_runs[COMPARE_NEW]);
 	cells_put_title(cells, text);
-	cells_put_name(cells, compare_verdict_name(cell->verdict));
+	verdict_cell(text, sizeof(text), &cell->judged);
+	cells_put_name(cells, text);
 }

@@ -26,13 +26,6 @@ const char *compare_side_name(enum compare_side side)
 	return side == COMPARE_BASE ? "BASE" : "NEW";
 }
 
-const char *compare_verdict_name(enum compare_verdict verdict)
-{
-	static const char *const names[] = {"UNKNOWN", "SAME", "DIFFERS"};
-
-	return names[verdict];
-}
-
 /* From there, the distance to the next bin with samples, up or down; 0: there is none. */
 static double distance(const struct hist *hist, size_t bin, bool is_up, size_t *next)
 {
@@ -271,13 +264,12 @@ int compare_add(struct comparison *comparison, enum compare_side side, struct re
 	return code;
 }
 
-bool compare_is_same(const struct comparison *comparison)
+bool compare_has_passed(const struct comparison *comparison)
 {
 	for (size_t i = 0; i < comparison->n_gaps; i++)
 		if (!comparison->gaps[i].is_excused)
 			return false;
-	return !comparison->n_unknown && !comparison->n_verdicts[COMPARE_DIFFERS] &&
-	       !comparison->n_verdicts[COMPARE_UNKNOWN];
+	return !comparison->n_unknown && verdict_worst(comparison->n_verdicts) <= VERDICT_SAME;
 }
 
 /* ISO 8601 sorts as text. */

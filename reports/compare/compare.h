@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Runs of a base against runs of what is new: cases of the same id, figure by figure. What is
- * told is whether a ratio is beyond what runs differ by anyway, and no more: runs of two times
- * have seen two machines. Plain data, owned by the comparison; nothing is printed here.
+ * Runs of a base against new runs: cases of the same id, figure by figure. A verdict says whether
+ * a ratio differs by more than runs do anyway; it cannot tell a change of the machine between the
+ * runs from one of what was to be compared. Plain data, owned by the comparison; nothing prints.
  */
 #ifndef REPORTS_COMPARE_COMPARE_H
 #define REPORTS_COMPARE_COMPARE_H
@@ -11,16 +11,8 @@
 #include "reports/result/compared_figure.h"
 #include "reports/result/result.h"
 #include "reports/stats/ratio.h"
+#include "reports/verdict/verdict.h"
 
-/* Of all tests together, as Holm corrects them: how often there is a false alarm. */
-#define COMPARE_LEVEL 0.05
-
-/*
- * Below it nothing differs, however sure it is: where code and memory happen to lie, and the
- * rate of a clock, make as much between two builds or boots of the same, and no number of
- * runs of one build or boot sees it in its own spread.
- */
-#define COMPARE_FLOOR 0.01
 /* Ratios of bytes and of messages that are one ratio. */
 #define COMPARE_ROUNDING 1e-6
 
@@ -30,12 +22,6 @@ enum compare_side {
 	COMPARE_BASE,
 	COMPARE_NEW,
 	COMPARE_SIDES,
-};
-
-enum compare_verdict {
-	COMPARE_UNKNOWN, /* the spread from run to run is */
-	COMPARE_SAME,
-	COMPARE_DIFFERS,
 };
 
 /* A case by its id. */
@@ -71,10 +57,10 @@ struct compare_cell {
 	const struct compared_figure *figure;
 	size_t n_runs[COMPARE_SIDES];
 	struct ratio ratio;
-	double corrected;  /* the chance, among that of all others; NAN: unknown */
-	double resolution; /* of its values, as a part of them; 0: that of a number */
-	enum compare_verdict verdict;
-	bool is_repeat; /* of the cell before, in another unit: no test of its own */
+	struct judged_ratio judged;
+	double chance;    /* of its being so far beyond the threshold; NAN: unknown */
+	double corrected; /* the same, among all figures */
+	bool is_repeat;   /* of the cell before, in another unit: no test of its own */
 };
 
 /* A case that some runs do not have, not complete, or not the same one. */
@@ -104,8 +90,8 @@ struct comparison {
 	size_t n_gaps;
 	struct compare_unknown *unknown;
 	size_t n_unknown;
-	size_t n_tests;                         /* cells without repeats, of known spread */
-	size_t n_verdicts[COMPARE_DIFFERS + 1]; /* cells without repeats */
+	size_t n_tests;              /* cells without repeats, of known spread */
+	size_t n_verdicts[VERDICTS]; /* cells without repeats */
 };
 
 /*
@@ -122,20 +108,16 @@ int compare_add(struct comparison *comparison, enum compare_side side, struct re
  */
 int compare_judge(struct comparison *comparison, struct error *error);
 
-/* The last part of it: the verdicts of all cells. */
+/* The last part of it: the verdicts of all cells. -ENOMEM. */
 int compare_decide(struct comparison *comparison, struct error *error);
 
 /* What figures there are, by their number in values. */
 const struct compared_figure *compare_figure(size_t number);
 
 const char *compare_side_name(enum compare_side side);
-const char *compare_verdict_name(enum compare_verdict verdict);
 
-/*
- * Nothing is shown to differ, and nothing is missing or unknown: neither a case, nor a figure of
- * one, nor a verdict. An interval may be as wide as it likes.
- */
-bool compare_is_same(const struct comparison *comparison);
+/* Whether every figure of every case is compared, and is the same or better. */
+bool compare_has_passed(const struct comparison *comparison);
 
 /* The run is that of both sides, each of which has no other. */
 bool compare_is_itself(const struct comparison *comparison);

@@ -58,21 +58,24 @@ static void print_figure(FILE *out, const struct result_case *line,
 static void print_cell(FILE *out, const struct compare_cell *cell)
 {
 	const struct ratio *ratio = &cell->ratio;
-	const double values[] = {ratio->base, ratio->now,    ratio->ratio,   ratio->low,
-				 ratio->high, ratio->chance, cell->corrected};
+	const double values[] = {ratio->base, ratio->now,   ratio->ratio,   ratio->low,
+				 ratio->high, cell->chance, cell->corrected};
+	bool is_unclear = cell->judged.verdict == VERDICT_UNCLEAR;
 
 	print_case(out, cell->line);
 	print_figure(out, cell->line, cell->figure);
 	for (size_t i = 0; i < ARRAY_LENGTH(values); i++)
 		print_value(out, values[i]);
-	fprintf(out, "%zu,%zu,%s,,", cell->n_runs[COMPARE_BASE], cell->n_runs[COMPARE_NEW],
-		compare_verdict_name(cell->verdict));
+	fprintf(out, "%zu,%zu,%s,", cell->n_runs[COMPARE_BASE], cell->n_runs[COMPARE_NEW],
+		verdict_name(cell->judged.verdict));
+	print_value(out, is_unclear ? verdict_detectable(&cell->judged) : (double)NAN);
+	fputc(',', out);
 }
 
 /* In place of values. */
 static void print_reason(FILE *out, const struct comparison *comparison, const char *why)
 {
-	fputs(",,,,,,,,,,", out);
+	fputs(",,,,,,,,,,,", out);
 	csv_field(out, why);
 	fputc(',', out);
 	print_ends(out, comparison);
@@ -81,7 +84,7 @@ static void print_reason(FILE *out, const struct comparison *comparison, const c
 void compare_csv(FILE *out, const struct comparison *comparison)
 {
 	fputs("case,op,metric,bytes,cq,server_cq,transport,kind,figure,unit,base,new,ratio,low,"
-	      "high,p,p_corrected,base_runs,new_runs,verdict,reason,banner,forced\n",
+	      "high,p,p_corrected,base_runs,new_runs,verdict,detectable,reason,banner,forced\n",
 	      out);
 	for (size_t i = 0; i < comparison->n_cells; i++) {
 		print_cell(out, &comparison->cells[i]);

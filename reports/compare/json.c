@@ -71,15 +71,19 @@ static json_t *make_interval(const struct ratio *ratio)
 static json_t *make_cell(const struct compare_cell *cell)
 {
 	const struct ratio *ratio = &cell->ratio;
+	bool is_unclear = cell->judged.verdict == VERDICT_UNCLEAR;
 
-	return json_pack("{s:s, s:s, s:s, s:o*, s:o*, s:o*, s:o*, s:o*, s:o*, s:i, s:i, s:b, s:s}",
+	return json_pack("{s:s, s:s, s:s, s:o*, s:o*, s:o*, s:o*, s:o*, s:o*, s:i, s:i, s:b, s:f, "
+			 "s:s, s:o*}",
 			 "case", cell->line->id, "figure", cell->figure->key, "unit",
 			 cell->figure->measure, "base", make_number(ratio->base), "new",
 			 make_number(ratio->now), "ratio", make_number(ratio->ratio), "interval",
-			 make_interval(ratio), "p", make_number(ratio->chance), "p_corrected",
+			 make_interval(ratio), "p", make_number(cell->chance), "p_corrected",
 			 make_number(cell->corrected), "base_runs", (int)cell->n_runs[COMPARE_BASE],
 			 "new_runs", (int)cell->n_runs[COMPARE_NEW], "tested_with_the_one_before",
-			 cell->is_repeat, "verdict", compare_verdict_name(cell->verdict));
+			 cell->is_repeat, "threshold", cell->figure->threshold, "verdict",
+			 verdict_name(cell->judged.verdict), "detectable",
+			 is_unclear ? make_number(verdict_detectable(&cell->judged)) : NULL);
 }
 
 static json_t *make_gap(const struct compare_gap *gap)
@@ -103,10 +107,13 @@ static json_t *make_counts(const struct comparison *comparison)
 {
 	const size_t *verdicts = comparison->n_verdicts;
 
-	return json_pack("{s:i, s:i, s:i, s:i, s:i}", "cases", (int)comparison->n_compared, "tests",
-			 (int)comparison->n_tests, "differs", (int)verdicts[COMPARE_DIFFERS],
-			 "same", (int)verdicts[COMPARE_SAME], "unknown",
-			 (int)verdicts[COMPARE_UNKNOWN]);
+	json_t *made = json_pack("{s:i, s:i}", "cases", (int)comparison->n_compared, "tests",
+				 (int)comparison->n_tests);
+
+	for (enum verdict verdict = 0; verdict < VERDICTS; verdict++)
+		json_object_set_new(made, verdict_name(verdict),
+				    json_integer((json_int_t)verdicts[verdict]));
+	return made;
 }
 
 static void add_lists(json_t *made, const struct comparison *comparison)
@@ -134,12 +141,13 @@ json_t *compare_make(const struct comparison *comparison, const char *version)
 	char text[COMPARE_TEXT];
 	bool is_forced = compare_forced(comparison, text);
 	json_t *made =
-		json_pack("{s:s, s:{s:s, s:s}, s:s*, s:o*, s:o, s:o, s:f, s:f, s:o}", "schema",
+		json_pack("{s:s, s:{s:s, s:s}, s:s*, s:o*, s:o, s:o, s:f, s:s, s:o}", "schema",
 			  COMPARE_SCHEMA, "tool", "name", "verbmark", "version", version, "banner",
 			  compare_banner(comparison), "forced", is_forced ? make_text(text) : NULL,
 			  "base", make_side(&comparison->sides[COMPARE_BASE]), "new",
-			  make_side(&comparison->sides[COMPARE_NEW]), "level", COMPARE_LEVEL,
-			  "floor", COMPARE_FLOOR, "counts", make_counts(comparison));
+			  make_side(&comparison->sides[COMPARE_NEW]), "level", VERDICT_LEVEL,
+			  "verdict", verdict_name(verdict_worst(comparison->n_verdicts)), "counts",
+			  make_counts(comparison));
 
 	if (made)
 		add_lists(made, comparison);

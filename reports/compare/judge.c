@@ -363,6 +363,7 @@ static int add_cell(struct judge *judge, size_t number, struct error *error)
 {
 	struct comparison *comparison = judge->comparison;
 	struct compare_cell cell = {.line = judge->line, .figure = compare_figure(number)};
+	double coarsest;
 	const struct compare_cell *before =
 		comparison->n_cells ? &comparison->cells[comparison->n_cells - 1] : NULL;
 	struct compare_cell *grown;
@@ -371,12 +372,17 @@ static int add_cell(struct judge *judge, size_t number, struct error *error)
 		return 1;
 	for (enum compare_side side = 0; side < COMPARE_SIDES; side++)
 		cell.n_runs[side] = judge->n_seen[side];
-	cell.resolution = resolution(judge, number);
+	coarsest = resolution(judge, number);
 	ratio_of(&cell.ratio,
 		 &(struct ratio_side){judge->values[COMPARE_BASE], cell.n_runs[COMPARE_BASE]},
 		 &(struct ratio_side){judge->values[COMPARE_NEW], cell.n_runs[COMPARE_NEW]},
-		 cell.resolution);
-	cell.corrected = (double)NAN;
+		 coarsest);
+	cell.judged = (struct judged_ratio){.ratio = cell.ratio.ratio,
+					    .low = cell.ratio.low,
+					    .high = cell.ratio.high,
+					    .threshold = cell.figure->threshold,
+					    .resolution = coarsest,
+					    .more_is_good = cell.figure->more_is_good};
 	cell.is_repeat = before && number == MESSAGES && before->line == cell.line &&
 			 before->figure == compare_figure(BYTES) &&
 			 fabs(cell.ratio.ratio / before->ratio.ratio - 1) < COMPARE_ROUNDING;

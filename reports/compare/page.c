@@ -57,10 +57,15 @@ static void print_bold(FILE *out, const char *text)
 	fputs("</b></p>\n", out);
 }
 
-/* What differs comes first, since it is what has to have room. */
+static bool has_difference(const struct compare_cell *cell)
+{
+	return cell->judged.verdict == VERDICT_WORSE || cell->judged.verdict == VERDICT_BETTER;
+}
+
+/* Figures that differ come first: they must have room. */
 static bool is_in_turn(const struct compare_cell *cell, bool is_second)
 {
-	return (cell->verdict == COMPARE_DIFFERS) != is_second;
+	return has_difference(cell) != is_second;
 }
 
 static const char *const tables[] = {
@@ -96,8 +101,8 @@ static void add_point(struct chart *chart, const struct compare_cell *cell, stru
 	const struct svg_panel_point point = {
 		.x = ratio->ratio,
 		.y = (double)(*row + 1),
-		.low = ratio->is_known ? ratio->low : (double)NAN,
-		.high = ratio->is_known ? ratio->high : (double)NAN,
+		.low = ratio->low,
+		.high = ratio->high,
 		.id = cell->line->id,
 	};
 	size_t before = chart->n_points;
@@ -110,7 +115,7 @@ static void add_point(struct chart *chart, const struct compare_cell *cell, stru
 
 	snprintf(panel, sizeof(panel), "%s: %s, %s is better", tables[table], names[number],
 		 cell->figure->more_is_good ? "more" : "less");
-	chart_add(chart, panel, compare_verdict_name(cell->verdict), &point);
+	chart_add(chart, panel, verdict_name(cell->judged.verdict), &point);
 	*row += chart->n_points - before;
 }
 
@@ -141,7 +146,7 @@ static void print_figure(FILE *out, const struct comparison *comparison)
 	chart_print(out, &chart);
 }
 
-/* Lines that there is room for, and those that are to come of what differs. */
+/* Lines left, and figures that differ and are still to come. */
 struct room {
 	size_t lines;
 	size_t differing;
@@ -152,15 +157,15 @@ static struct room room_of(const struct comparison *comparison)
 	struct room room = {.lines = LINES_MOST};
 
 	for (size_t i = 0; i < comparison->n_cells; i++)
-		room.differing += comparison->cells[i].verdict == COMPARE_DIFFERS;
+		room.differing += has_difference(&comparison->cells[i]);
 	return room;
 }
 
-/* Of so many lines not all: then what differs, and others as long as there is room. */
+/* Of too many lines, shows all figures that differ, and others while there is room. */
 static bool has_room(const struct comparison *comparison, const struct compare_cell *cell,
 		     struct room *room)
 {
-	bool differs = cell->verdict == COMPARE_DIFFERS;
+	bool differs = has_difference(cell);
 
 	if (comparison->n_cells <= LINES_MOST)
 		return true;

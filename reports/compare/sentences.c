@@ -9,14 +9,12 @@
 #include "reports/io/json_member.h"
 #include "reports/result/banner.h"
 #include "reports/table/cells.h"
+#include "reports/verdict/sentences.h"
 
-/* Of files that are named; the document has all of them. */
+/* Files named at most; the document has all of them. */
 #define NAMES_MOST 3
 
-/* An interval that goes beyond has room for differences that nobody would call none. */
-#define WIDE 1.25
-
-/* From so many on, cases with one reason that follow each other are told in one line. */
+/* This many neighboring cases with the same reason share a line. */
 #define GAPS_LEAST 4
 
 const char *compare_banner(const struct comparison *comparison)
@@ -111,7 +109,7 @@ void compare_say_head(const struct comparison *comparison, said *say, void *owne
 	}
 }
 
-/* How many of them are told by one reason. */
+/* Returns how many gaps share a line with this one. */
 static size_t count_alike(const struct comparison *comparison, size_t first)
 {
 	const struct compare_gap *gaps = comparison->gaps;
@@ -123,7 +121,7 @@ static size_t count_alike(const struct comparison *comparison, size_t first)
 	return count < GAPS_LEAST ? 1 : count;
 }
 
-/* Of one figure: all its cases in one line. */
+/* Says in one line in which cases a figure is not known. */
 static void say_unknown(const struct comparison *comparison, size_t number, said *say, void *owner)
 {
 	const struct result_case *first = NULL;
@@ -181,7 +179,7 @@ static void say_circumstances(const struct comparison *comparison, said *say, vo
 	say(owner, text);
 }
 
-/* What measures is a part of what is measured, if a small one. */
+/* A difference between versions of verbmark can show in the figures. */
 static void say_versions(const struct comparison *comparison, said *say, void *owner)
 {
 	const char *first = comparison->sides[COMPARE_BASE].runs[0].result.version;
@@ -203,36 +201,66 @@ static void say_versions(const struct comparison *comparison, said *say, void *o
 		}
 }
 
-static bool is_wide(const struct compare_cell *cell)
-{
-	return cell->verdict == COMPARE_SAME && !cell->is_repeat &&
-	       (cell->ratio.high > WIDE || cell->ratio.low < 1 / WIDE);
-}
-
-/* That nothing is shown is no praise where nothing could have been. */
-static void say_wide(const struct comparison *comparison, said *say, void *owner)
+/* Explains one of the unclear figures as an example. */
+static void say_unclear(const struct comparison *comparison, said *say, void *owner)
 {
 	const struct compare_cell *first = NULL;
 	char text[COMPARE_TEXT];
-	size_t count = 0;
+	char told[256];
 
-	for (size_t i = 0; i < comparison->n_cells; i++) {
-		if (!is_wide(&comparison->cells[i]))
-			continue;
-		first = first ? first : &comparison->cells[i];
-		count++;
-	}
-	if (!count)
+	for (size_t i = 0; i < comparison->n_cells && !first; i++)
+		if (comparison->cells[i].judged.verdict == VERDICT_UNCLEAR &&
+		    ratio_is_known(&comparison->cells[i].ratio))
+			first = &comparison->cells[i];
+	if (!first)
 		return;
+	verdict_tell(told, sizeof(told), &first->judged);
 	snprintf(text, sizeof(text),
-		 "SAME says little of %zu figure%s whose interval goes beyond %g or %g, such as "
-		 "%s: runs differ too much; more of them tell more, and verbmark doctor what "
-		 "disturbs them",
-		 count, plural(count), 1 / WIDE, WIDE, first->line->id);
+		 "unclear, for example: NEW's %s of %s is %s; more runs of each side decide more, "
+		 "and verbmark doctor lists what disturbs them",
+		 first->figure->title, first->line->id, told);
 	say(owner, text);
 }
 
-/* What is taken for granted where a side has no spread of its own. */
+/* Without a spread there is no interval. */
+static void say_unknown_spread(const struct comparison *comparison, said *say, void *owner)
+{
+	for (size_t i = 0; i < comparison->n_cells; i++) {
+		if (ratio_is_known(&comparison->cells[i].ratio))
+			continue;
+		say(owner, "the spread between runs is unknown, and every such figure unclear: run "
+			   "each side several times, in turn (verbmark compare BASE... --new "
+			   "NEW...), or both as cases of one run (verbmark run --interleave)");
+		return;
+	}
+}
+
+static void say_legend(const struct comparison *comparison, said *say, void *owner)
+{
+	char text[COMPARE_TEXT];
+
+	snprintf(text, sizeof(text), "%s; thresholds: %g %%, p99 %g %%; intervals: 95 %%",
+		 VERDICT_LEGEND, 100 * compared_figure_median.threshold,
+		 100 * compared_figure_tail.threshold);
+	if (comparison->n_tests)
+		say(owner, text);
+}
+
+/* A difference has a cause that the runs alone do not show. */
+static void say_cause(const struct comparison *comparison, said *say, void *owner)
+{
+	const size_t *verdicts = comparison->n_verdicts;
+
+	if (comparison->n_tests && compare_is_apart(comparison))
+		say(owner,
+		    "the runs of one side are all older than the other side's, so the machine "
+		    "may have changed meanwhile: run the two sides in turn");
+	else if (verdicts[VERDICT_WORSE] || verdicts[VERDICT_BETTER])
+		say(owner, "verbmark run --interleave runs both sides as cases of one run, which "
+			   "rules out a change of the machine");
+}
+
+/* A single run has no spread of its own. */
 static void say_alone(const struct comparison *comparison, said *say, void *owner)
 {
 	char text[COMPARE_TEXT];
@@ -242,8 +270,8 @@ static void say_alone(const struct comparison *comparison, said *say, void *owne
 			continue;
 		snprintf(
 			text, sizeof(text),
-			"%s is one run, and is taken to differ from the next one as those of %s do: "
-			"another run of it tells more",
+			"%s is a single run and is assumed to vary as those of %s do; run it again "
+			"to be sure",
 			compare_side_name(side), compare_side_name(COMPARE_NEW - side));
 		say(owner, text);
 	}
@@ -251,40 +279,16 @@ static void say_alone(const struct comparison *comparison, said *say, void *owne
 
 void compare_say_notes(const struct comparison *comparison, said *say, void *owner)
 {
-	char text[COMPARE_TEXT];
-
 	if (compare_is_itself(comparison))
-		say(owner,
-		    "BASE and NEW are the same run: what is compared with itself is the same");
+		say(owner, "BASE and NEW are the same run");
 	say_circumstances(comparison, say, owner);
 	if (comparison->sides[COMPARE_BASE].count)
 		say_versions(comparison, say, owner);
-	if (comparison->n_verdicts[COMPARE_UNKNOWN]) {
-		snprintf(text, sizeof(text),
-			 "UNKNOWN: how much runs differ anyway is not known: run each side several "
-			 "times, in turn (verbmark compare BASE... --new NEW...), or both as "
-			 "cases of one run (verbmark run --interleave)");
-		say(owner, text);
-	}
+	say_unknown_spread(comparison, say, owner);
 	say_alone(comparison, say, owner);
-	if (comparison->n_tests) {
-		snprintf(
-			text, sizeof(text),
-			"DIFFERS: by more than %g %%, than a step of the clock and than runs do among "
-			"themselves, of %zu "
-			"test%s together (Holm, %g %%); SAME: not shown to; each interval is of "
-			"95 %%",
-			100 * COMPARE_FLOOR, comparison->n_tests, plural(comparison->n_tests),
-			100 * COMPARE_LEVEL);
-		say(owner, text);
-	}
-	say_wide(comparison, say, owner);
-	if (comparison->n_tests && compare_is_apart(comparison))
-		say(owner, "all runs of one side are older than those of the other: what the "
-			   "machine did meanwhile differs as well; run the two sides in turn");
-	else if (comparison->n_verdicts[COMPARE_DIFFERS])
-		say(owner, "why they differ is not told: verbmark run --interleave has both as "
-			   "cases of one run");
+	say_legend(comparison, say, owner);
+	say_unclear(comparison, say, owner);
+	say_cause(comparison, say, owner);
 }
 
 void compare_sum(const struct comparison *comparison, char text[static COMPARE_TEXT])
@@ -292,13 +296,16 @@ void compare_sum(const struct comparison *comparison, char text[static COMPARE_T
 	const size_t *verdicts = comparison->n_verdicts;
 	const struct compare_gap *gaps = comparison->gaps;
 	size_t missing = 0; /* cases, of which one may have several reasons */
+	size_t figures = 0;
+	char list[128];
 
 	for (size_t i = 0; i < comparison->n_gaps; i++)
 		missing += !gaps[i].is_compared && (!i || gaps[i - 1].line != gaps[i].line);
-	snprintf(text, COMPARE_TEXT,
-		 "%zu figures of %zu cases: %zu DIFFER, %zu SAME, %zu UNKNOWN; %zu case%s not "
-		 "compared",
-		 verdicts[COMPARE_DIFFERS] + verdicts[COMPARE_SAME] + verdicts[COMPARE_UNKNOWN],
-		 comparison->n_compared, verdicts[COMPARE_DIFFERS], verdicts[COMPARE_SAME],
-		 verdicts[COMPARE_UNKNOWN], missing, plural(missing));
+	for (size_t i = 0; i < VERDICTS; i++)
+		figures += verdicts[i];
+	verdict_list(list, sizeof(list), verdicts);
+	snprintf(text, COMPARE_TEXT, "%s: %zu figure%s of %zu case%s: %s; %zu case%s not compared",
+		 verdict_name(verdict_worst(verdicts)), figures, plural(figures),
+		 comparison->n_compared, plural(comparison->n_compared), list, missing,
+		 plural(missing));
 }

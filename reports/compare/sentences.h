@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sentences about a comparison that all that shows one has alike: each is told to say. */
+/* Sentences about a comparison, shared by all formats: each is passed to say. */
 #ifndef REPORTS_COMPARE_SENTENCES_H
 #define REPORTS_COMPARE_SENTENCES_H
 
@@ -11,7 +11,7 @@
 /* NULL: none of the runs is of the software device. */
 const char *compare_banner(const struct comparison *comparison);
 
-/* What force looked past; false: nothing. */
+/* Describes the difference that --force ignored; false: there was none. */
 bool compare_forced(const struct comparison *comparison, char text[static COMPARE_TEXT]);
 
 /* Above all figures: the banner, what was forced, and what is compared with what. */
@@ -20,10 +20,10 @@ void compare_say_head(const struct comparison *comparison, said *say, void *owne
 /* Cases that some runs do not have, and figures that are not known. */
 void compare_say_gaps(const struct comparison *comparison, said *say, void *owner);
 
-/* What the verdicts mean here, and what to run to know more. */
+/* Explains the verdicts, and says which runs would decide more. */
 void compare_say_notes(const struct comparison *comparison, said *say, void *owner);
 
-/* How many of them there are. */
+/* The headline, and how many figures have which verdict. */
 void compare_sum(const struct comparison *comparison, char text[static COMPARE_TEXT]);
 
 #endif

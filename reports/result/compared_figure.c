@@ -75,17 +75,21 @@ int compared_figure_over_trials(double *median_of, const struct result_case *lin
 	return code == -ENOMEM ? error_set(error, code, "%s", unknown.text) : 0;
 }
 
-const struct compared_figure compared_figure_median = {"p50_ns",  "p50 us", "ns",
-						       NS_PER_US, false,    median};
-const struct compared_figure compared_figure_tail = {"p99_ns",  "p99 us", "ns",
-						     NS_PER_US, false,    tail};
-const struct compared_figure compared_figure_mean = {"mean_ns", "mean us", "ns",
-						     NS_PER_US, false,     mean};
-const struct compared_figure compared_figure_bytes = {"bytes_per_s", "Gb/s", "B/s",
-						      BYTES_PER_GB,  true,   bytes};
-const struct compared_figure compared_figure_messages = {"messages_per_s", "Mmsg/s", "1/s",
-							 PER_MILLION,      true,     messages};
-const struct compared_figure compared_figure_client_cpu = {"client_cpu_ns", "CPU us", "ns",
-							   NS_PER_US,       false,    client_cpu};
+/* Differences that count: a tail of few samples varies more from run to run. */
+#define THRESHOLD      0.05
+#define TAIL_THRESHOLD 0.10
+
+const struct compared_figure compared_figure_median = {"p50_ns", "p50 us",  "ns",  NS_PER_US,
+						       false,    THRESHOLD, median};
+const struct compared_figure compared_figure_tail = {"p99_ns", "p99 us",       "ns", NS_PER_US,
+						     false,    TAIL_THRESHOLD, tail};
+const struct compared_figure compared_figure_mean = {"mean_ns", "mean us", "ns", NS_PER_US,
+						     false,     THRESHOLD, mean};
+const struct compared_figure compared_figure_bytes = {"bytes_per_s", "Gb/s",    "B/s", BYTES_PER_GB,
+						      true,          THRESHOLD, bytes};
+const struct compared_figure compared_figure_messages = {
+	"messages_per_s", "Mmsg/s", "1/s", PER_MILLION, true, THRESHOLD, messages};
+const struct compared_figure compared_figure_client_cpu = {
+	"client_cpu_ns", "CPU us", "ns", NS_PER_US, false, THRESHOLD, client_cpu};
 const struct compared_figure compared_figure_server_cpu = {
-	"server_cpu_ns", "far CPU us", "ns", NS_PER_US, false, server_cpu};
+	"server_cpu_ns", "far CPU us", "ns", NS_PER_US, false, THRESHOLD, server_cpu};

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What of a trial is compared with another one's: a row each, which all that compares
- * walks alike.
- */
+/* The figures of a trial that can be compared, one row each. */
 #ifndef REPORTS_RESULT_COMPARED_FIGURE_H
 #define REPORTS_RESULT_COMPARED_FIGURE_H
 
@@ -14,6 +11,7 @@ struct compared_figure {
 	const char *measure; /* what the value is in, such as ns */
 	double unit;         /* that tables have it in */
 	bool more_is_good;   /* else less is */
+	double threshold;    /* of a difference that counts, as a part */
 	/* NAN: not known. */
 	double (*value)(const struct result_trial *trial);
 };

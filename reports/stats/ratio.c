@@ -21,54 +21,45 @@ static double squares(const struct ratio_side *side, double mean)
 	double sum = 0;
 
 	for (size_t i = 0; i < side->count; i++) {
-		double refused = log(side->values[i]) - mean;
+		double deviation = log(side->values[i]) - mean;
 
-		sum += refused * refused;
+		sum += deviation * deviation;
 	}
 	return sum;
 }
 
-/* Two samples, what of a mean's square is not known, and by how many degrees of freedom. */
-struct spread {
-	double variance;
-	double freedom;
-};
-
 /*
- * On logarithms: noise of a machine is so many per cent, not so many nanoseconds. Each value
- * is a median over trials, which tames its tails. Ranks would need no distribution, but of
- * three runs and three no test by ranks can ever fall below p = 0.1, and none is left of that
- * after a correction for many cases. The price is an honest one: of few runs the interval is
- * wide.
+ * Works on logarithms, since the noise of a machine scales with the value. Each value is a median
+ * over trials, which tames the tails. A rank test would assume no distribution, but with three
+ * runs a side its p never falls below 0.1. The price is a wide interval for few runs.
  */
-static void widen(struct ratio *ratio, double refused, const struct spread *spread)
+static void widen(struct ratio *ratio, double variance, double freedom)
 {
-	double error = sqrt(spread->variance);
-	double reach = student_bound(MISSED, spread->freedom) * error;
-	double chance = 1;
+	const struct ratio_spread spread = {sqrt(variance), freedom};
+	double middle = log(ratio->ratio);
+	double reach = student_bound(MISSED, freedom) * spread.error;
 
-	if (refused != 0)
-		chance = student_beyond(error > 0 ? refused / error : HUGE_VAL, spread->freedom);
-	ratio->low = fmin(ratio->low, exp(refused - reach));
-	ratio->high = fmax(ratio->high, exp(refused + reach));
-	ratio->chance = fmax(ratio->chance, chance);
+	ratio->spreads[ratio->n_spreads++] = spread;
+	ratio->low = fmin(ratio->low, exp(middle - reach));
+	ratio->high = fmax(ratio->high, exp(middle + reach));
 }
 
-/* Student's, as if the spread of both sides were one. */
-static struct spread pooled(const double squares[], const double counts[], double least)
+/* Student's interval: assumes that both sides have the same spread. */
+static void pool(struct ratio *ratio, const double squares[], const double counts[], double least)
 {
 	double freedom = counts[0] + counts[1] - 2;
 	double variance = fmax((squares[0] + squares[1]) / freedom, least);
 
-	return (struct spread){variance * (1 / counts[0] + 1 / counts[1]), freedom};
+	widen(ratio, variance * (1 / counts[0] + 1 / counts[1]), freedom);
 }
 
 /*
- * Welch's, where each side has its own, with the degrees of freedom of Satterthwaite. Two runs
- * beside more of them may be even by luck, which would count as if all were: 9 % of alarms
- * where 5 were to be. So few have but their own degree.
+ * Welch's interval: each side has its own spread, with Satterthwaite's degrees of freedom. Two
+ * runs beside more of them may be equal by chance, which gave 9 % of false alarms instead of 5:
+ * they get one degree of freedom.
  */
-static struct spread separate(const double squares[], const double counts[], double least)
+static void separate(struct ratio *ratio, const double squares[], const double counts[],
+		     double least)
 {
 	double freedom = counts[0] + counts[1] - 2;
 	double sum = 0;
@@ -84,12 +75,12 @@ static struct spread separate(const double squares[], const double counts[], dou
 		freedom = 1;
 	else if (parts > 0)
 		freedom = fmax(1, fmin(freedom, sum * sum / parts));
-	return (struct spread){sum, freedom};
+	widen(ratio, sum, freedom);
 }
 
 /*
- * The wider one of both intervals: Student's alone is too narrow where the side of fewer runs
- * has more of the spread, and Welch's alone where that side is even by luck.
+ * Takes the wider of both intervals: Student's alone is too narrow if the side with fewer runs has
+ * more of the spread, and Welch's alone if the runs of that side are equal by chance.
  */
 void ratio_of(struct ratio *ratio, const struct ratio_side *base, const struct ratio_side *now,
 	      double resolution)
@@ -98,24 +89,52 @@ void ratio_of(struct ratio *ratio, const struct ratio_side *base, const struct r
 	double after = mean_of_logs(now);
 	const double sums[] = {squares(base, before), squares(now, after)};
 	const double counts[] = {(double)base->count, (double)now->count};
-	/* What is rounded to a grid is anywhere in a step of it: a twelfth of its square. */
+	/* Rounding to a step has a variance of a twelfth of its square. */
 	double least = resolution * resolution / 12;
-	struct spread spread;
 
 	*ratio = (struct ratio){.base = exp(before),
 				.now = exp(after),
 				.ratio = exp(after - before),
 				.low = (double)NAN,
-				.high = (double)NAN,
-				.chance = (double)NAN};
+				.high = (double)NAN};
 	if (fmin(counts[0], counts[1]) < RATIO_RUNS_LEAST &&
 	    fmax(counts[0], counts[1]) < RATIO_RUNS_BESIDE)
 		return;
-	ratio->is_known = true;
-	spread = pooled(sums, counts, least);
-	widen(ratio, after - before, &spread);
-	if (fmin(counts[0], counts[1]) < RATIO_RUNS_LEAST)
-		return;
-	spread = separate(sums, counts, least);
-	widen(ratio, after - before, &spread);
+	pool(ratio, sums, counts, least);
+	if (fmin(counts[0], counts[1]) >= RATIO_RUNS_LEAST)
+		separate(ratio, sums, counts, least);
+}
+
+bool ratio_is_known(const struct ratio *ratio)
+{
+	return ratio->n_spreads > 0;
+}
+
+/* distance: of the ratio's logarithm beyond a bound. */
+static double one_sided(const struct ratio_spread *spread, double distance)
+{
+	double t = spread->error > 0 ? fabs(distance) / spread->error : HUGE_VAL;
+	double half = distance != 0 ? student_beyond(t, spread->freedom) / 2 : 0.5;
+
+	return distance < 0 ? 1 - half : half;
+}
+
+double ratio_beyond(const struct ratio *ratio, double threshold)
+{
+	double distance = fabs(log(ratio->ratio)) - log1p(threshold);
+	double chance = (double)NAN;
+
+	for (size_t i = 0; i < ratio->n_spreads; i++)
+		chance = fmax(chance, one_sided(&ratio->spreads[i], distance));
+	return chance;
+}
+
+double ratio_reach(const struct ratio *ratio, double chance)
+{
+	double reach = (double)NAN;
+
+	for (size_t i = 0; i < ratio->n_spreads; i++)
+		reach = fmax(reach, ratio->spreads[i].error *
+					    student_bound(2 * chance, ratio->spreads[i].freedom));
+	return reach;
 }

@@ -5,6 +5,7 @@ import copy
 import csv
 import io
 import json
+import math
 import os
 import subprocess
 import tempfile
@@ -107,34 +108,34 @@ class Compare(unittest.TestCase):
     def test_two_files(self):
         one = self.write("one.json", self.document())
         other = self.write("other.json", self.document(1.1))
-        self.assertEqual(set(self.verdicts(one, other).values()), {"UNKNOWN"})
+        self.assertEqual(set(self.verdicts(one, other).values()), {"unclear"})
         shown = self.compared(one, other)
         self.assertRegex(shown, r"(?m)^send +64 poll half p50 us +1\.24 +1\.36 +1\.100 +- +1/1 +"
-                                r"UNKNOWN$")
-        self.assertIn("! UNKNOWN: how much runs differ anyway is not known: run each side", shown)
+                                r"unclear$")
+        self.assertIn("! the spread between runs is unknown, and every such figure unclear: run each side", shown)
         self.assertIn("verbmark run --interleave", shown)
         self.assertNotIn("verbmark gate", shown)
-        self.assertTrue(shown.endswith("2 figures of 2 cases: 0 DIFFER, 0 SAME, 2 UNKNOWN; "
-                                       "0 cases not compared"), shown)
-        self.assertEqual(self.verdicts(one, one)[LATENCY, "p50_ns"], "UNKNOWN")
+        self.assertTrue(shown.endswith("unclear: 2 figures of 2 cases: 2 unclear; 0 cases not "
+                                       "compared"), shown)
+        self.assertEqual(self.verdicts(one, one)[LATENCY, "p50_ns"], "unclear")
 
     def test_verdicts(self):
         base = self.runs("base")
         new = self.runs("new", latency=1.3)
         expected = {
-            (LATENCY, "p50_ns"): "DIFFERS", (RATE, "bytes_per_s"): "SAME",
-            (RATE, "messages_per_s"): "SAME",
+            (LATENCY, "p50_ns"): "worse", (RATE, "bytes_per_s"): "same",
+            (RATE, "messages_per_s"): "same",
         }
         self.assertEqual(self.verdicts(*base, "--new", *new), expected)
-        # Whichever way it goes: better and worse are not its words.
-        self.assertEqual(self.verdicts(*new, "--new", *base), expected)
+        self.assertEqual(self.verdicts(*new, "--new", *base),
+                         expected | {(LATENCY, "p50_ns"): "better"})
         shown = self.compared(*base, "--new", *new)
-        self.assertRegex(shown, r"(?m)^send .* 1\.300 \S+\.\.\S+ +3/3 +DIFFERS$")
-        for word in ("REGRESSED", "IMPROVED"):
-            self.assertNotIn(word, shown)
-        self.assertIn("all runs of one side are older", shown)
+        self.assertRegex(shown, r"(?m)^send .* 1\.300 \S+\.\.\S+ +3/3 +worse$")
+        self.assertTrue(shown.endswith("worse: 2 figures of 2 cases: 1 worse, 1 same; 0 cases not "
+                                       "compared"), shown)
+        self.assertIn("the runs of one side are all older", shown)
         self.assertEqual(set(self.verdicts(*base, "--new", *self.runs("again")).values()),
-                         {"SAME"})
+                         {"same"})
 
     def test_figures(self):
         base = self.runs("base", 3)
@@ -150,8 +151,10 @@ class Compare(unittest.TestCase):
         self.assertLess(figure["interval"]["low"], 1.3)
         self.assertGreater(figure["interval"]["high"], 1.3)
         self.assertAlmostEqual(figure["p_corrected"], 2 * figure["p"], places=12)
+        self.assertEqual((document["verdict"], figure["threshold"]), ("worse", 0.05))
+        self.assertNotIn("detectable", figure)
         self.assertEqual(document["counts"], {
-            "cases": 2, "tests": 2, "differs": 1, "same": 1, "unknown": 0,
+            "cases": 2, "tests": 2, "better": 0, "same": 1, "unclear": 0, "invalid": 0, "worse": 1,
         })
         self.assertNotIn("forced", document)
         cpu = self.found(*base, "--new", *new, "--cpu")
@@ -160,11 +163,22 @@ class Compare(unittest.TestCase):
     def test_runs_that_differ_much(self):
         paths = [self.write(f"{i}.json", self.document(factor))
                  for i, factor in enumerate((1, 2, 1, 2))]
-        shown = self.compared(*paths[:2], "--new", *paths[2:])
-        self.assertIn("! SAME says little of 1 figure whose interval goes beyond 0.8 or 1.25, such "
-                      "as send/lat/64/poll", shown)
+        sides = (*paths[:2], "--new", *paths[2:])
+        figure = self.found(*sides)["figures"][0]
+        low, high = figure["interval"]["low"], figure["interval"]["high"]
+        self.assertEqual(figure["verdict"], "unclear")
+        # Logarithms of 0 and log 2 on both sides, 2 degrees of freedom: 4.303 * log(2) / sqrt(2).
+        self.assertAlmostEqual(math.log(high), 4.302653 * math.log(2) / math.sqrt(2), places=5)
+        self.assertAlmostEqual(low * high, 1, places=9)
+        # Of two figures, the first is tested at 2.5 %, as the interval is.
+        self.assertAlmostEqual(figure["detectable"], 1.05 * high - 1, places=6)
+        shown = self.compared(*sides)
+        self.assertRegex(shown, r"(?m)^send .* unclear \(detects 766 %\)$")
+        self.assertRegex(shown, r"! unclear, for example: NEW's p50 us of send/lat/64/poll is 0\.0 % "
+                                r"\w+ \(-87\.9 to \+723\.9 %\); the smallest difference that the "
+                                r"data could have shown is 766 %")
         base = self.runs("base")
-        self.assertNotIn("says little", self.compared(*base, "--new", *self.runs("new")))
+        self.assertNotIn("unclear, for", self.compared(*base, "--new", *self.runs("new")))
 
     def test_turns(self):
         paths = []
@@ -185,7 +199,7 @@ class Compare(unittest.TestCase):
         self.compared(base[0], base[1], "--fail", status=1)
         # All that is known is the same, and there is no tail to know: of which nothing is shown.
         document = self.found(*base, "--new", *self.runs("short"), "--fail", status=1)
-        self.assertEqual((document["counts"]["differs"], document["counts"]["unknown"]), (0, 0))
+        self.assertEqual((document["counts"]["worse"], document["counts"]["unclear"]), (0, 0))
         self.assertEqual(document["unknown"], [{
             "case": LATENCY, "figure": "p99_ns", "reason": "not known in 3 of 3 runs of NEW",
         }])
@@ -276,8 +290,8 @@ class Compare(unittest.TestCase):
             "  send/lat/64/poll/q2: missing in BASE",
         ):
             self.assertIn(line, ended.out.splitlines())
-        self.assertTrue(ended.out.endswith("0 figures of 0 cases: 0 DIFFER, 0 SAME, 0 UNKNOWN; "
-                                           "6 cases not compared"), ended.out)
+        self.assertTrue(ended.out.endswith("invalid: 0 figures of 0 cases: nothing; 6 cases not "
+                                           "compared"), ended.out)
         # In CSV as well, with empty fields.
         ended = verbmark("compare", base, new, "--format", "csv")
         rows = list(csv.DictReader(io.StringIO(ended.out)))
@@ -313,7 +327,7 @@ class Compare(unittest.TestCase):
                               "markdown")
         rows = [line.split("|")[1:-1] for line in shown.splitlines() if line.startswith("|")]
         self.assertEqual({len(row) for row in rows[:3]}, {11})
-        self.assertEqual([cell.strip() for cell in rows[2]][-1], "DIFFERS")
+        self.assertEqual([cell.strip() for cell in rows[2]][-1], "worse")
         self.assertEqual({len(row) for row in rows[3:]}, {10})
 
     def test_alignment(self):
@@ -322,7 +336,7 @@ class Compare(unittest.TestCase):
         title = next(i for i, line in enumerate(lines) if line.startswith("LATENCY"))
         end = lines[title].index("BASE") + len("BASE")
         self.assertRegex(lines[title + 1][:end], r"1\.2\d$")
-        self.assertEqual(lines[title].index("verdict"), lines[title + 1].index("DIFFERS"))
+        self.assertEqual(lines[title].index("verdict"), lines[title + 1].index("worse"))
 
     def test_units(self):
         base = self.runs("base", 2)
@@ -410,7 +424,7 @@ class Compare(unittest.TestCase):
             [VERBMARK, "compare", base, "-"], input=json.dumps(self.document()),
             capture_output=True, text=True, timeout=PATIENCE, check=True,
         )
-        self.assertIn("0 DIFFER", ended.stdout)
+        self.assertIn("2 unclear", ended.stdout)
         for words in (("-", "-"), (base, "-", "--new", "-")):
             self.assertEqual(self.refused(*words, status=2), "'-' is there twice")
 
@@ -439,8 +453,8 @@ class Compare(unittest.TestCase):
         document = self.found(*base, "--new", *new)
         self.assertEqual(document["counts"]["tests"], MANY)
         self.assertEqual(len(document["figures"]), MANY)
-        # Each p is the same, and nothing is left of it after so many tests.
-        self.assertEqual(document["counts"]["same"], MANY)
+        # Each p is the same, and so many tests leave nothing of it.
+        self.assertEqual(document["counts"]["unclear"], MANY)
         shown = self.compared(*base, "--new", *new, "--format", "markdown")
         self.assertLess(len(shown.encode()), 1 << 20)
         one = self.write("one.json", self.document())

@@ -292,22 +292,22 @@ class Compared(Histories):
         same, other = self.runs(10, 11)
         self.add(same, other)
         slower, = self.runs(9, factor=1.2)
-        for path, verdict in ((same, "SAME"), (slower, "DIFFERS")):
+        for path, verdict in ((same, "same"), (slower, "worse")):
             figures = self.found(path)["figures"]
             self.assertEqual({figure["verdict"] for figure in figures}, {verdict}, figures)
             # Neither itself nor what came behind it.
             self.assertEqual({figure["base_runs"] for figure in figures}, {8})
         self.compared("--fail", slower, status=1)
         shown = self.compared(slower).out
-        self.assertIn("! NEW is one run, and is taken to differ from the next one as those of BASE "
-                      "do: another run of it tells more", shown)
+        self.assertIn("! NEW is a single run and is assumed to vary as those of BASE do; run it "
+                      "again to be sure", shown)
         self.assertEqual(
             {figure["base_runs"] for figure in self.found("--last", "5", other)["figures"]}, {5}
         )
         # Four do not tell enough.
         self.assertEqual(
             {figure["verdict"] for figure in self.found("--last", "4", other)["figures"]},
-            {"UNKNOWN"},
+            {"unclear"},
         )
 
     def test_several(self):

@@ -446,8 +446,8 @@ class Page(unittest.TestCase):
         text = self.shown("--format", "html", *self.against(base, new))
         verdicts = self.check_comparison(text, base, new)
         self.assertEqual({case: verdict for (case, _), verdict in verdicts.items()},
-                         {"send/lat/8/poll": "DIFFERS", "send/lat/64/poll": "DIFFERS",
-                          "write/bw/64/poll": "SAME"})
+                         {"send/lat/8/poll": "worse", "send/lat/64/poll": "worse",
+                          "write/bw/64/poll": "same"})
         # It comes first, and then all files.
         self.assertEqual(re.findall("<section>\n<h2>([^<]*)", text)[0], "NEW against BASE")
         self.assertEqual(text.count("<section>"), 4)

@@ -106,11 +106,12 @@ static void test_differs(void **unused)
 	assert_near(cell->ratio.ratio, 1.10294558539, 1e-10);
 	assert_near(cell->ratio.low, 1.06041406219, 1e-10);
 	assert_near(cell->ratio.high, 1.14718298042, 1e-10);
-	assert_near(cell->ratio.chance, 0.00251139591681, 1e-12);
-	assert_near(cell->corrected, cell->ratio.chance, 0);
-	assert_int_equal(cell->verdict, COMPARE_DIFFERS);
-	assert_int_equal(comparison.n_verdicts[COMPARE_DIFFERS], 1);
-	assert_false(compare_is_same(&comparison));
+	/* Of a ratio of 1.05 at the most: t = 3.533 with 3.836 degrees of freedom, one-sided. */
+	assert_near(cell->chance, 0.0129495649, 1e-8);
+	assert_near(cell->corrected, cell->chance, 0);
+	assert_int_equal(cell->judged.verdict, VERDICT_WORSE);
+	assert_int_equal(comparison.n_verdicts[VERDICT_WORSE], 1);
+	assert_false(compare_has_passed(&comparison));
 	/* A tail of few messages is not known, and that is told. */
 	assert_int_equal(comparison.n_unknown, 1);
 	assert_string_equal(comparison.unknown[0].line->id, "send/lat/64/poll");
@@ -120,24 +121,85 @@ static void test_differs(void **unused)
 	assert_true(compare_is_apart(&comparison));
 }
 
+/* The other way round it is better, and of a rate it is not. */
+static void test_directions(void **unused)
+{
+	add_runs(COMPARE_BASE, "send/lat/64/poll", slower, 3);
+	add_runs(COMPARE_NEW, "send/lat/64/poll", slow, 3);
+	assert_int_equal(compare_judge(&comparison, &error), 0);
+	assert_int_equal(comparison.cells[0].judged.verdict, VERDICT_BETTER);
+	compare_close(&comparison);
+	minute = 0;
+	add_runs(COMPARE_BASE, "send/bw/64/poll", slower, 3);
+	add_runs(COMPARE_NEW, "send/bw/64/poll", slow, 3);
+	assert_int_equal(compare_judge(&comparison, &error), 0);
+	assert_int_equal(comparison.cells[0].judged.verdict, VERDICT_WORSE);
+	compare_close(&comparison);
+	minute = 0;
+	add_runs(COMPARE_BASE, "send/bw/64/poll", slow, 3);
+	add_runs(COMPARE_NEW, "send/bw/64/poll", slower, 3);
+	assert_int_equal(compare_judge(&comparison, &error), 0);
+	assert_int_equal(comparison.cells[0].judged.verdict, VERDICT_BETTER);
+	assert_true(compare_has_passed(&comparison));
+}
+
 static void test_same(void **unused)
 {
-	static const double base[] = {2000, 2100, 1950};
-	static const double now[] = {2010, 2080, 2000};
+	static const double base[] = {2000, 2010, 1990};
+	static const double now[] = {2002, 2012, 1999};
 
 	add_runs(COMPARE_BASE, "send/lat/64/poll", base, 3);
 	add_runs(COMPARE_NEW, "send/lat/64/poll", now, 3);
 	assert_int_equal(compare_judge(&comparison, &error), 0);
-	assert_near(comparison.cells[0].ratio.chance, 0.799248761687, 1e-11);
-	assert_int_equal(comparison.cells[0].verdict, COMPARE_SAME);
-	/* That of its tail nobody knows is not the same. */
-	assert_false(compare_is_same(&comparison));
+	assert_int_equal(comparison.cells[0].judged.verdict, VERDICT_SAME);
+	/* Without a tail, not every figure is compared. */
+	assert_false(compare_has_passed(&comparison));
 	compare_close(&comparison);
 	minute = 0;
 	add_runs(COMPARE_BASE, "send/bw/64/poll", base, 3);
 	add_runs(COMPARE_NEW, "send/bw/64/poll", now, 3);
 	assert_int_equal(compare_judge(&comparison, &error), 0);
-	assert_true(compare_is_same(&comparison));
+	assert_true(compare_has_passed(&comparison));
+}
+
+/*
+ * A ratio of 1.0069, by another program: 0.025 off with 3.16 degrees of freedom, of which Student's
+ * bound is 3.092. The interval is 0.932..1.088, and 1.05 * exp(3.092 * 0.025) = 1.134.
+ */
+static void test_unclear(void **unused)
+{
+	static const double base[] = {2000, 2100, 1950};
+	static const double now[] = {2010, 2080, 2000};
+	const struct compare_cell *cell;
+	char text[COMPARE_TEXT];
+
+	add_runs(COMPARE_BASE, "send/bw/64/poll", base, 3);
+	add_runs(COMPARE_NEW, "send/bw/64/poll", now, 3);
+	assert_int_equal(compare_judge(&comparison, &error), 0);
+	cell = &comparison.cells[0];
+	assert_int_equal(cell->judged.verdict, VERDICT_UNCLEAR);
+	assert_near(cell->ratio.ratio, 1.0069359089, 1e-9);
+	assert_near(cell->chance, 0.9154012075, 1e-8);
+	assert_near(verdict_detectable(&cell->judged), 0.134, 1e-3);
+	assert_int_equal(comparison.cells[1].judged.verdict, VERDICT_UNCLEAR);
+	assert_int_equal(comparison.n_verdicts[VERDICT_UNCLEAR], 1);
+	assert_false(compare_has_passed(&comparison));
+	compare_sum(&comparison, text);
+	assert_string_equal(text, "unclear: 1 figure of 1 case: 1 unclear; 0 cases not compared");
+}
+
+/* A ratio of 0.23 between 0.018 and 3, as of a machine with much else to do, is not the same. */
+static void test_wide(void **unused)
+{
+	static const double base[] = {1000, 9000};
+	static const double now[] = {500, 950};
+
+	add_runs(COMPARE_BASE, "send/lat/64/poll", base, 2);
+	add_runs(COMPARE_NEW, "send/lat/64/poll", now, 2);
+	assert_int_equal(compare_judge(&comparison, &error), 0);
+	assert_near(comparison.cells[0].ratio.ratio, sqrt(500.0 * 950 / 9e6), 1e-12);
+	assert_true(comparison.cells[0].ratio.high > 2);
+	assert_int_equal(comparison.cells[0].judged.verdict, VERDICT_UNCLEAR);
 }
 
 /* A histogram of the values that a clock of such steps has, around the one in the middle. */
@@ -151,8 +213,8 @@ static void set_steps(struct result_case *line, uint64_t middle, uint64_t step)
 }
 
 /*
- * A step of 10 ns is what 80 and 90 are apart, in all runs alike: nobody knows whether that is
- * 1 ns or 19. Whether the histogram or the document tells of it; of 1 ns it is a difference.
+ * With steps of 10 ns, 80 and 90 are one step apart in all runs, which may be 1 ns or 19, whether
+ * the histogram or the document shows the step. With steps of 1 ns it is a difference.
  */
 static void test_steps(void **unused)
 {
@@ -160,12 +222,14 @@ static void test_steps(void **unused)
 		uint64_t step;
 		double clock;
 		double now;
-		enum compare_verdict verdict;
+		enum verdict verdict;
 	} rows[] = {
-		{10, 0,  90,  COMPARE_SAME   },
-		{1,  10, 90,  COMPARE_SAME   },
-		{1,  0,  90,  COMPARE_DIFFERS},
-		{10, 1,  120, COMPARE_DIFFERS},
+		{10, 0,  90,  VERDICT_UNCLEAR},
+                {1,  10, 90,  VERDICT_UNCLEAR},
+		{1,  0,  90,  VERDICT_WORSE  },
+                {10, 1,  120, VERDICT_WORSE  },
+		{10, 0,  80,  VERDICT_UNCLEAR},
+                {1,  0,  80,  VERDICT_SAME   },
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
@@ -181,7 +245,7 @@ static void test_steps(void **unused)
 				compare_add(&comparison, run > 2, &result, "a.json", &error), 0);
 		}
 		assert_int_equal(compare_judge(&comparison, &error), 0);
-		assert_int_equal(comparison.cells[0].verdict, rows[i].verdict);
+		assert_int_equal(comparison.cells[0].judged.verdict, rows[i].verdict);
 		compare_close(&comparison);
 	}
 }
@@ -202,7 +266,10 @@ static void make_printed(struct result *result, const char *id, double value, do
 	json_object_set_new(line->parameters, "imported", json_pack("[{s:f}]", "rate_step", step));
 }
 
-/* One step of the last digit is 1.7 % of a mean of 0.57 us, and 1.6 % of 63 messages. */
+/*
+ * One step of the last digit is 1.7 % of a mean of 0.57 us, and 1.6 % of 63 messages. Two runs a
+ * side leave an interval of 4.303 / sqrt(12) = 1.24 steps either way.
+ */
 static void test_digits(void **unused)
 {
 	static const struct {
@@ -210,14 +277,18 @@ static void test_digits(void **unused)
 		double base;
 		double now;
 		double step;
-		enum compare_verdict verdict;
+		enum verdict verdict;
 	} rows[] = {
-		{"send/lat/64/poll", 570, 580, 10, COMPARE_SAME   },
-		{"send/lat/64/poll", 570, 580, 1,  COMPARE_DIFFERS},
-		{"send/lat/64/poll", 570, 600, 10, COMPARE_DIFFERS},
-		{"send/bw/1m/poll",  63,  64,  1,  COMPARE_SAME   },
-		{"send/bw/1m/poll",  63,  64,  0,  COMPARE_DIFFERS},
-		{"send/bw/1m/poll",  63,  67,  1,  COMPARE_DIFFERS},
+		{"send/lat/64/poll", 570, 580, 10, VERDICT_SAME   },
+		{"send/lat/64/poll", 570, 590, 10, VERDICT_UNCLEAR},
+		{"send/lat/64/poll", 570, 590, 1,  VERDICT_SAME   },
+		{"send/lat/64/poll", 570, 600, 10, VERDICT_UNCLEAR},
+		{"send/lat/64/poll", 570, 600, 1,  VERDICT_WORSE  },
+		{"send/lat/64/poll", 570, 620, 10, VERDICT_WORSE  },
+		{"send/bw/1m/poll",  63,  64,  1,  VERDICT_SAME   },
+		{"send/bw/1m/poll",  63,  67,  1,  VERDICT_UNCLEAR},
+		{"send/bw/1m/poll",  63,  67,  0,  VERDICT_BETTER },
+		{"send/bw/1m/poll",  63,  59,  0,  VERDICT_WORSE  },
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
@@ -231,13 +302,13 @@ static void test_digits(void **unused)
 				compare_add(&comparison, run > 1, &result, "a.json", &error), 0);
 		}
 		assert_int_equal(compare_judge(&comparison, &error), 0);
-		assert_int_equal(comparison.cells[0].verdict, rows[i].verdict);
+		assert_int_equal(comparison.cells[0].judged.verdict, rows[i].verdict);
 		compare_close(&comparison);
 	}
 }
 
-/* 0.7 %, and sure to be: that is below what counts. Rates have no bins. */
-static void test_floor(void **unused)
+/* A difference of 0.7 % is shown, and is below the threshold. */
+static void test_threshold(void **unused)
 {
 	static const double base[] = {1e6, 1.001e6, 1.002e6};
 	static const double now[] = {1.007e6, 1.008e6, 1.009e6};
@@ -245,15 +316,17 @@ static void test_floor(void **unused)
 	add_runs(COMPARE_BASE, "send/bw/64/poll", base, 3);
 	add_runs(COMPARE_NEW, "send/bw/64/poll", now, 3);
 	assert_int_equal(compare_judge(&comparison, &error), 0);
-	assert_near(comparison.cells[0].corrected, 0.00101693621083, 1e-12);
-	assert_int_equal(comparison.cells[0].verdict, COMPARE_SAME);
+	assert_true(comparison.cells[0].ratio.low > 1.004);
+	/* 0.9999995729, by another program. */
+	assert_near(comparison.cells[0].corrected, 0.9999995729, 1e-9);
+	assert_int_equal(comparison.cells[0].judged.verdict, VERDICT_SAME);
 	/* Bytes and messages are one test. */
 	assert_int_equal(comparison.n_cells, 2);
 	assert_int_equal(comparison.n_tests, 1);
 	assert_true(comparison.cells[1].is_repeat);
 	assert_near(comparison.cells[1].corrected, comparison.cells[0].corrected, 0);
 	assert_near(comparison.cells[0].ratio.base, 64 * comparison.cells[1].ratio.base, 1e-4);
-	assert_int_equal(comparison.n_verdicts[COMPARE_SAME], 1);
+	assert_int_equal(comparison.n_verdicts[VERDICT_SAME], 1);
 }
 
 static void test_unknown(void **unused)
@@ -261,14 +334,14 @@ static void test_unknown(void **unused)
 	add_runs(COMPARE_BASE, "send/lat/64/poll", slow, 3);
 	add_runs(COMPARE_NEW, "send/lat/64/poll", slower, 1);
 	assert_int_equal(compare_judge(&comparison, &error), 0);
-	assert_int_equal(comparison.cells[0].verdict, COMPARE_UNKNOWN);
+	assert_int_equal(comparison.cells[0].judged.verdict, VERDICT_UNCLEAR);
 	assert_near(comparison.cells[0].ratio.ratio, 1100 / 1003.25605328, 1e-9);
 	assert_true(isnan(comparison.cells[0].corrected));
 	assert_int_equal(comparison.n_tests, 0);
-	assert_false(compare_is_same(&comparison));
+	assert_false(compare_has_passed(&comparison));
 }
 
-/* What differs on its own is one of thirty here, and no surprise. */
+/* A figure that would be worse alone is one of thirty here. */
 static void test_families(void **unused)
 {
 	for (size_t run = 0; run < 6; run++) {
@@ -285,9 +358,13 @@ static void test_families(void **unused)
 	}
 	assert_int_equal(compare_judge(&comparison, &error), 0);
 	assert_int_equal(comparison.n_tests, 30);
-	/* 30 times 0.00251 is above 5 %. */
-	assert_near(comparison.cells[0].corrected, 30 * 0.00251139591681, 1e-10);
-	assert_int_equal(comparison.n_verdicts[COMPARE_SAME], 30);
+	/* 30 times 0.0129 is above 5 %. */
+	assert_near(comparison.cells[0].corrected, 30 * 0.0129495649, 1e-7);
+	assert_true(comparison.cells[0].ratio.low > 1.06);
+	assert_int_equal(comparison.n_verdicts[VERDICT_UNCLEAR], 4);
+	assert_int_equal(comparison.n_verdicts[VERDICT_SAME], 26);
+	/* One of 30 tests at 5 % is one at 0.17 %: that takes more than one at 2.5 %. */
+	assert_true(verdict_detectable(&comparison.cells[0].judged) > 1.05 * 1.147 / 1.103 - 1);
 }
 
 static void check_gap(size_t number, const char *id, const char *why, bool is_compared)
@@ -439,7 +516,7 @@ static void test_cpu(void **unused)
 	assert_int_equal(comparison.n_cells, 2);
 	assert_string_equal(comparison.cells[1].figure->key, "client_cpu_ns");
 	assert_near(comparison.cells[1].ratio.now, 2, 1e-12);
-	assert_near(comparison.cells[1].ratio.chance, 1, 0);
+	assert_int_equal(comparison.cells[1].judged.verdict, VERDICT_SAME);
 	/* The server's is not told. */
 	assert_int_equal(comparison.n_unknown, 2);
 	assert_string_equal(compare_figure(comparison.unknown[1].number)->key, "server_cpu_ns");
@@ -584,16 +661,29 @@ static void test_no_memory(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_differs),      TEST(test_same),
-		TEST(test_floor),        TEST(test_unknown),
-		TEST(test_families),     TEST(test_gaps),
-		TEST(test_two_kinds),    TEST(test_nothing_in_common),
-		TEST(test_few_messages), TEST(test_other_parameters),
-		TEST(test_two_reasons),  TEST(test_cpu),
-		TEST(test_twice),        TEST(test_apart),
-		TEST(test_both_sides),   TEST(test_ends),
-		TEST(test_steps),        TEST(test_no_memory),
-		TEST(test_loads),        TEST(test_digits),
+		TEST(test_differs),
+		TEST(test_same),
+		TEST(test_directions),
+		TEST(test_unclear),
+		TEST(test_wide),
+		TEST(test_threshold),
+		TEST(test_unknown),
+		TEST(test_families),
+		TEST(test_gaps),
+		TEST(test_two_kinds),
+		TEST(test_nothing_in_common),
+		TEST(test_few_messages),
+		TEST(test_other_parameters),
+		TEST(test_two_reasons),
+		TEST(test_cpu),
+		TEST(test_twice),
+		TEST(test_apart),
+		TEST(test_both_sides),
+		TEST(test_ends),
+		TEST(test_steps),
+		TEST(test_no_memory),
+		TEST(test_loads),
+		TEST(test_digits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

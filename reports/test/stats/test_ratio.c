@@ -15,6 +15,12 @@ static void compute(const double *base, size_t n_base, const double *now, size_t
 	ratio_of(&ratio, &before, &after, 0);
 }
 
+/* Two-sided, as published tables have it. */
+static double chance_if_equal(void)
+{
+	return 2 * ratio_beyond(&ratio, 0);
+}
+
 /*
  * Student's own data, of which R has: t.test(extra ~ group, data = sleep)
  * t = -1.8608, df = 17.776, p-value = 0.07939, interval -3.3654832 0.2054832, means 0.75 2.33.
@@ -31,13 +37,13 @@ static void test_sleep(void **unused)
 		now[i] = exp(second[i]);
 	}
 	compute(base, 10, now, 10);
-	assert_true(ratio.is_known);
+	assert_true(ratio_is_known(&ratio));
 	assert_near(log(ratio.base), 0.75, 1e-12);
 	assert_near(log(ratio.now), 2.33, 1e-12);
 	assert_near(ratio.ratio, exp(1.58), 1e-12);
 	assert_near(log(ratio.low), -0.2054832, 5e-8);
 	assert_near(log(ratio.high), 3.3654832, 5e-8);
-	assert_near(ratio.chance, 0.07939, 5e-6);
+	assert_near(chance_if_equal(), 0.07939, 5e-6);
 }
 
 /*
@@ -60,11 +66,11 @@ static void test_unequal_spread(void **unused)
 	for (size_t i = 0; i < 20; i++)
 		now[i] = exp(many[i]);
 	compute(base, 10, now, 20);
-	assert_near(ratio.chance, 0.148842, 5e-7);
+	assert_near(chance_if_equal(), 0.148842, 5e-7);
 	compute(now, 20, base, 10);
-	assert_near(ratio.chance, 0.148842, 5e-7);
+	assert_near(chance_if_equal(), 0.148842, 5e-7);
 	compute(narrow, 4, broad, 3);
-	assert_near(ratio.chance, 0.010751561, 1e-9);
+	assert_near(chance_if_equal(), 0.010751561, 1e-9);
 }
 
 /*
@@ -95,19 +101,40 @@ static void test_two_beside_more(void **unused)
 	assert_near(log(ratio.high), -2 + 12.706205 * sqrt(4.0 / 3), 1e-6);
 }
 
+/*
+ * The same figures: an error of sqrt(7/3) with 5 degrees of freedom, of which one in ten is beyond
+ * 1.475884, and one in forty beyond 2.570582.
+ */
+static void test_thresholds(void **unused)
+{
+	const double base[] = {1, exp(1), exp(2)};
+	const double now[] = {exp(2), exp(5), exp(8), exp(5)};
+	double reach = 1.475884 * sqrt(7.0 / 3);
+
+	compute(base, 3, now, 4);
+	assert_near(ratio_beyond(&ratio, expm1(4 - reach)), 0.1, 1e-6);
+	assert_near(ratio_beyond(&ratio, expm1(4)), 0.5, 1e-12);
+	assert_true(ratio_beyond(&ratio, expm1(4 + reach)) > 0.9 - 1e-6);
+	assert_near(ratio_reach(&ratio, 0.1), reach, 1e-6);
+	assert_near(ratio_reach(&ratio, 0.025), 2.570582 * sqrt(7.0 / 3), 1e-6);
+	compute(now, 4, base, 3);
+	assert_near(ratio_beyond(&ratio, expm1(4 - reach)), 0.1, 1e-6);
+}
+
 static void test_unknown_spread(void **unused)
 {
 	static const double values[] = {100, 110, 121};
 
 	compute(values, 1, values + 1, 1);
-	assert_false(ratio.is_known);
+	assert_false(ratio_is_known(&ratio));
 	assert_near(ratio.ratio, 1.1, 1e-12);
-	assert_true(isnan(ratio.low) && isnan(ratio.high) && isnan(ratio.chance));
+	assert_true(isnan(ratio.low) && isnan(ratio.high) && isnan(chance_if_equal()));
+	assert_true(isnan(ratio_reach(&ratio, 0.025)));
 	compute(values, 1, values, 3);
-	assert_false(ratio.is_known);
+	assert_false(ratio_is_known(&ratio));
 	assert_near(ratio.now, 110, 1e-9);
 	compute(values, 3, values, 1);
-	assert_false(ratio.is_known);
+	assert_false(ratio_is_known(&ratio));
 }
 
 /*
@@ -120,13 +147,13 @@ static void test_one_beside_many(void **unused)
 	const double one[] = {exp(8)};
 
 	compute(many, 5, one, 1);
-	assert_true(ratio.is_known);
+	assert_true(ratio_is_known(&ratio));
 	assert_near(log(ratio.ratio), 5, 1e-12);
 	assert_near(log(ratio.low), 5 - 2.776445 * sqrt(3), 1e-5);
 	compute(one, 1, many, 5);
 	assert_near(log(ratio.high), -5 + 2.776445 * sqrt(3), 1e-5);
 	compute(one, 1, many, 4);
-	assert_false(ratio.is_known);
+	assert_false(ratio_is_known(&ratio));
 }
 
 /* All runs in the same place are apart by as much as one place is wide, in a way. */
@@ -138,13 +165,13 @@ static void test_rounded(void **unused)
 	const struct ratio_side now = {high, 2};
 
 	ratio_of(&ratio, &base, &now, 0);
-	assert_near(ratio.chance, DBL_EPSILON, 0);
+	assert_near(chance_if_equal(), DBL_EPSILON, 0);
 	assert_near(ratio.low, 1.05, 1e-12);
 	/* t = ln 1.05 / (0.05 / sqrt 12) = 3.380, and of two degrees 1 - t / sqrt(2 + t^2). */
 	ratio_of(&ratio, &base, &now, 0.05);
-	assert_near(ratio.chance, 1 - 3.3803 / sqrt(2 + 3.3803 * 3.3803), 1e-5);
+	assert_near(chance_if_equal(), 1 - 3.3803 / sqrt(2 + 3.3803 * 3.3803), 1e-5);
 	ratio_of(&ratio, &base, &base, 0);
-	assert_near(ratio.chance, 1, 0);
+	assert_near(chance_if_equal(), 1, 0);
 	assert_near(ratio.low, 1, 0);
 	assert_near(ratio.high, 1, 0);
 }
@@ -205,7 +232,7 @@ static void test_false_alarms(void **unused)
 			make_runs(base, rows[i].counts[0], rows[i].deviations[0]);
 			make_runs(now, rows[i].counts[1], rows[i].deviations[1]);
 			compute(base, rows[i].counts[0], now, rows[i].counts[1]);
-			alarms += ratio.chance <= 0.05;
+			alarms += chance_if_equal() <= 0.05;
 			covered += ratio.low <= 1 && ratio.high >= 1;
 		}
 		assert_in_range(alarms, rows[i].least, 149);
@@ -229,7 +256,7 @@ static void test_false_alarms_of_families(void **unused)
 
 			make_runs(values, 6, 0.02);
 			compute(values, 3, values + 3, 3);
-			chances[i] = ratio.chance;
+			chances[i] = chance_if_equal();
 		}
 		assert_int_equal(holm_correct(chances, ARRAY_LENGTH(chances), &error), 0);
 		for (size_t i = 0; i < ARRAY_LENGTH(chances); i++)
@@ -246,6 +273,7 @@ int main(void)
 		cmocka_unit_test(test_unequal_spread),
 		cmocka_unit_test(test_unequal_numbers),
 		cmocka_unit_test(test_two_beside_more),
+		cmocka_unit_test(test_thresholds),
 		cmocka_unit_test(test_unknown_spread),
 		cmocka_unit_test(test_one_beside_many),
 		cmocka_unit_test(test_rounded),
