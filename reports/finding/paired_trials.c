@@ -7,29 +7,25 @@
 
 #include "core/base/compiler.h"
 #include "reports/finding/tips.h"
+#include "reports/verdict/sentences.h"
 
-#define LEAST_CONFIDENCE 0.95
-/* What is printed as 1.00 is no difference, however sure it is. */
-#define LEAST_DIFFERENCE 0.005
-
-enum tips_verdict tips_judge(const struct tips_pair *pair)
+/* Judges each pair alone, by its interval. */
+static void judge(struct tips_pair *pair)
 {
-	bool is_more = pair->ratio.low > 1 + LEAST_DIFFERENCE;
-	bool is_less = pair->ratio.high < 1 - LEAST_DIFFERENCE;
+	const struct interval *ratio = &pair->ratio;
+	bool is_sure = interval_is_sure(ratio);
 
-	if (pair->ratio.confidence < LEAST_CONFIDENCE)
-		return TURNS_FEW;
-	if (!is_more && !is_less)
-		return TURNS_SAME;
-	return is_more == pair->figure->more_is_good ? TURNS_BETTER : TURNS_WORSE;
-}
-
-static const char *word_of(const struct tips_pair *pair)
-{
-	static const char *const words[] = {"no difference shown", "better", "worse",
-					    "too few rounds"};
-
-	return words[tips_judge(pair)];
+	pair->judged = (struct judged_ratio){
+		.ratio = ratio->median,
+		.low = is_sure ? ratio->low : (double)NAN,
+		.high = is_sure ? ratio->high : (double)NAN,
+		.threshold = pair->figure->threshold,
+		.reach =
+			is_sure ? log(fmax(ratio->high / ratio->median, ratio->median / ratio->low))
+				: (double)NAN,
+		.more_is_good = pair->figure->more_is_good,
+	};
+	pair->judged.verdict = verdict_of(&pair->judged);
 }
 
 static const struct result_case *paired_trials_find(const struct result *result, const char *id)
@@ -89,8 +85,10 @@ static bool add_pair(struct tips_list *turns, struct tips_pair pair)
 	if (grown)
 		turns->pairs = grown;
 	is_added = grown && values && compare(&pair, values);
-	if (is_added)
+	if (is_added) {
+		judge(&pair);
 		grown[turns->n_pairs++] = pair;
+	}
 	free(values);
 	return is_added;
 }
@@ -181,10 +179,12 @@ static void excuse(const struct result_case *line, char text[static TIPS_TEXT])
 static void print_pair(FILE *out, const struct tips_pair *pair, int width)
 {
 	double unit = pair->figure->unit;
+	char verdict[64];
 
+	verdict_cell(verdict, sizeof(verdict), &pair->judged);
 	fprintf(out, "  %-*s  %-6s %9.3f %9.3f  %6.2f  %.2f to %.2f  %s\n", width, pair->line->id,
 		pair->figure->title, pair->without.median / unit, pair->with.median / unit,
-		pair->ratio.median, pair->ratio.low, pair->ratio.high, word_of(pair));
+		pair->ratio.median, pair->ratio.low, pair->ratio.high, verdict);
 }
 
 static void print_overflow(FILE *out, const json_t *overflow)
@@ -244,10 +244,15 @@ static json_t *make_interval(const struct interval *interval)
 
 static json_t *make_pair(const struct tips_pair *pair)
 {
-	return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:s}", "case", pair->line->id, "beside",
-			 pair->beside->id, "figure", pair->figure->key, "with",
+	double detectable = verdict_detectable(&pair->judged);
+	bool is_unclear = pair->judged.verdict == VERDICT_UNCLEAR && isfinite(detectable);
+
+	return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:s, s:o*}", "case", pair->line->id,
+			 "beside", pair->beside->id, "figure", pair->figure->key, "with",
 			 make_interval(&pair->with), "without", make_interval(&pair->without),
-			 "ratio", make_interval(&pair->ratio), "verdict", word_of(pair));
+			 "ratio", make_interval(&pair->ratio), "verdict",
+			 verdict_name(pair->judged.verdict), "detectable",
+			 is_unclear ? json_real(detectable) : NULL);
 }
 
 static json_t *make_turns(const struct tips_list *turns)

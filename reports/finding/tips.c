@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "reports/finding/tips.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/base/compiler.h"
+#include "reports/verdict/sentences.h"
 
 /* How many times as good it is. */
 static double gain(const struct tips_pair *pair)
@@ -13,8 +15,8 @@ static double gain(const struct tips_pair *pair)
 	return pair->figure->more_is_good ? pair->ratio.median : 1 / pair->ratio.median;
 }
 
-/* Of those with that verdict the one that gains, or loses, most; NULL: there is none. */
-static const struct tips_pair *most(const struct tips_list *turns, enum tips_verdict verdict,
+/* Returns the pair with that verdict that gains, or loses, most; NULL: none has it. */
+static const struct tips_pair *most(const struct tips_list *turns, enum verdict verdict,
 				    bool is_loss)
 {
 	const struct tips_pair *found = NULL;
@@ -22,8 +24,8 @@ static const struct tips_pair *most(const struct tips_list *turns, enum tips_ver
 	for (size_t i = 0; i < turns->n_pairs; i++) {
 		const struct tips_pair *pair = &turns->pairs[i];
 
-		/* Processor time is no part of it. */
-		if (pair->figure == &compared_figure_client_cpu || tips_judge(pair) != verdict)
+		/* CPU time is for advise_cq. */
+		if (pair->figure == &compared_figure_client_cpu || pair->judged.verdict != verdict)
 			continue;
 		if (!found || (gain(pair) < gain(found)) == is_loss)
 			found = pair;
@@ -31,24 +33,36 @@ static const struct tips_pair *most(const struct tips_list *turns, enum tips_ver
 	return found;
 }
 
-/* What the sentence goes by: what is to gain shows in the best one, a cost in the worst. */
+/*
+ * Returns the pair that decides: for a gain the best one, for a cost the worst. If no pair shows
+ * either, one that is unclear could still be it.
+ */
 static const struct tips_pair *telling(const struct tips_list *turns, bool is_cost)
 {
-	enum tips_verdict first = is_cost ? TURNS_WORSE : TURNS_BETTER;
-	enum tips_verdict second = is_cost ? TURNS_BETTER : TURNS_WORSE;
-	const struct tips_pair *found = most(turns, first, is_cost);
+	const enum verdict order[] = {is_cost ? VERDICT_WORSE : VERDICT_BETTER, VERDICT_UNCLEAR,
+				      VERDICT_SAME, is_cost ? VERDICT_BETTER : VERDICT_WORSE};
+	const struct tips_pair *found = NULL;
 
-	if (!found)
-		found = most(turns, TURNS_SAME, is_cost);
-	return found ? found : most(turns, second, !is_cost);
+	for (size_t i = 0; i < ARRAY_LENGTH(order) && !found; i++)
+		found = most(turns, order[i], is_cost);
+	return found;
 }
 
-/* Sizes at which data inline gain, and at which they do not. */
+static void advise_unclear(const struct tips_pair *pair, char text[static TIPS_TEXT])
+{
+	char told[256];
+
+	verdict_tell(told, sizeof(told), &pair->judged);
+	snprintf(text, TIPS_TEXT, "Unclear: %s, compared with %s, is %s. Use more --trials.",
+		 pair->line->id, pair->beside->id, told);
+}
+
+/* Sizes by verdict. */
 struct inlined {
-	size_t n_gains;
-	size_t n_losses; /* that show */
+	size_t counts[VERDICTS];
 	uint64_t gains_to;
 	uint64_t least_without;
+	const struct tips_pair *without; /* at that size; NULL: it gains at every size */
 };
 
 static struct inlined look_inline(const struct tips_list *turns)
@@ -56,13 +70,14 @@ static struct inlined look_inline(const struct tips_list *turns)
 	struct inlined found = {.least_without = UINT64_MAX};
 
 	for (size_t i = 0; i < turns->n_pairs; i++) {
-		uint64_t size = turns->pairs[i].line->size;
-		enum tips_verdict verdict = tips_judge(&turns->pairs[i]);
+		const struct tips_pair *pair = &turns->pairs[i];
 
-		found.n_gains += verdict == TURNS_BETTER;
-		found.n_losses += verdict == TURNS_WORSE;
-		if (verdict != TURNS_BETTER && size < found.least_without)
-			found.least_without = size;
+		found.counts[pair->judged.verdict]++;
+		if (pair->judged.verdict == VERDICT_BETTER ||
+		    pair->line->size >= found.least_without)
+			continue;
+		found.least_without = pair->line->size;
+		found.without = pair;
 	}
 	for (size_t i = 0; i < turns->n_pairs; i++) {
 		uint64_t size = turns->pairs[i].line->size;
@@ -73,39 +88,41 @@ static struct inlined look_inline(const struct tips_list *turns)
 	return found;
 }
 
-/* Below the first size at which data inline gain nothing, they do: above it, that is luck. */
+/* Inline data gain up to a size. A gain above a size without one is luck. */
 static void advise_inline(const struct tips_list *turns, char text[static TIPS_TEXT])
 {
 	const struct inlined found = look_inline(turns);
+	size_t gains = found.counts[VERDICT_BETTER];
+	size_t losses = found.counts[VERDICT_WORSE];
 
-	if (!turns->n_pairs)
-		return;
-	if (!found.n_gains && !found.n_losses)
+	if (!gains && found.counts[VERDICT_UNCLEAR])
+		advise_unclear(most(turns, VERDICT_UNCLEAR, false), text);
+	else if (!gains && !losses)
 		snprintf(text, TIPS_TEXT,
-			 "Data inline gain nothing that shows at any size that was tried: post "
-			 "them as is simplest.");
-	else if (!found.n_gains)
+			 "Inline data gain nothing at any of the %zu sizes: post without them.",
+			 turns->n_pairs);
+	else if (!gains)
 		snprintf(text, TIPS_TEXT,
-			 "Do not post data inline: they lose at %zu of the %zu sizes that were "
-			 "tried, and gain at none.",
-			 found.n_losses, turns->n_pairs);
+			 "Do not post data inline: they lose at %zu of the %zu sizes, and gain at "
+			 "none.",
+			 losses, turns->n_pairs);
+	else if (!found.without)
+		snprintf(text, TIPS_TEXT,
+			 "Post messages inline: they still gain at %llu bytes, the largest size.",
+			 (unsigned long long)found.gains_to);
 	else if (!found.gains_to)
 		snprintf(
 			text, TIPS_TEXT,
-			"Data inline gain at %zu of the %zu sizes that were tried, but not at %llu "
-			"bytes, the least: there is no size up to which to go.",
-			found.n_gains, turns->n_pairs, (unsigned long long)found.least_without);
-	else if (found.least_without != UINT64_MAX)
-		snprintf(text, TIPS_TEXT,
-			 "Post messages of up to %llu bytes inline: at %llu nothing is gained that "
-			 "shows.",
-			 (unsigned long long)found.gains_to,
-			 (unsigned long long)found.least_without);
+			"Inline data gain at %zu of the %zu sizes, but at %llu bytes, the smallest, "
+			"the verdict is %s: there is no size up to which they help.",
+			gains, turns->n_pairs, (unsigned long long)found.least_without,
+			verdict_name(found.without->judged.verdict));
 	else
 		snprintf(text, TIPS_TEXT,
-			 "Post messages inline: it still gains at %llu bytes, the largest that was "
-			 "tried.",
-			 (unsigned long long)found.gains_to);
+			 "Post messages of up to %llu bytes inline: at %llu the verdict is %s.",
+			 (unsigned long long)found.gains_to,
+			 (unsigned long long)found.least_without,
+			 verdict_name(found.without->judged.verdict));
 }
 
 static const struct tips_pair *find_mode(const struct tips_list *turns, const char *cq,
@@ -121,97 +138,119 @@ static const struct tips_pair *find_mode(const struct tips_list *turns, const ch
 	return NULL;
 }
 
-/* Where both ends share a processor, the one that polls keeps the other one waiting. */
-static const char *choose_cq(enum tips_verdict latency, enum tips_verdict work)
+/* If both ends share a CPU, the one that polls delays the other. */
+static const char *choose_cq(enum verdict latency, enum verdict work)
 {
-	if (latency == TURNS_BETTER && work == TURNS_WORSE)
-		return "wait for events where latency counts, and poll where the processor has "
-		       "other work";
-	if (latency == TURNS_BETTER || (latency == TURNS_SAME && work == TURNS_BETTER))
+	if (latency == VERDICT_UNCLEAR || work == VERDICT_UNCLEAR)
+		return "use more --trials to decide";
+	if (latency == VERDICT_BETTER && work == VERDICT_WORSE)
+		return "wait for events if latency counts, and poll if the CPU has other work";
+	if (latency == VERDICT_BETTER || (latency == VERDICT_SAME && work == VERDICT_BETTER))
 		return "wait for events";
-	if (work == TURNS_BETTER)
-		return "poll where latency counts, and wait for events where the processor has "
-		       "other work";
-	return "poll; events are for processors that wait long for each message";
+	if (work == VERDICT_BETTER)
+		return "poll if latency counts, and wait for events if the CPU has other work";
+	return "poll; events are for CPUs that wait long for each message";
+}
+
+/* "worse (1.40 to 1.60 times)", or "unclear". */
+static void tell_times(char text[static 64], const struct tips_pair *pair)
+{
+	enum verdict verdict = pair->judged.verdict;
+
+	if (verdict == VERDICT_UNCLEAR)
+		snprintf(text, 64, "%s", verdict_name(verdict));
+	else
+		snprintf(text, 64, "%s (%.2f to %.2f times)", verdict_name(verdict),
+			 pair->judged.low, pair->judged.high);
 }
 
 static void advise_cq(const struct tips_list *turns, char text[static TIPS_TEXT])
 {
-	const struct tips_pair *slow = find_mode(turns, "event", false);
-	const struct tips_pair *idle = find_mode(turns, "event", true);
-	const struct tips_pair *both = find_mode(turns, "adaptive", false);
-	const struct tips_pair *work = find_mode(turns, "adaptive", true);
-	char adaptive[64] = "";
+	const struct tips_pair *const pairs[2][2] = {
+		{find_mode(turns, "event",    false), find_mode(turns, "event",    true)},
+		{find_mode(turns, "adaptive", false), find_mode(turns, "adaptive", true)}
+        };
+	char times[2][2][64];
+	char adaptive[192] = "";
 
-	if (!slow || !idle)
+	for (int i = 0; i < 2; i++)
+		for (int j = 0; j < 2 && pairs[i][0] && pairs[i][1]; j++)
+			tell_times(times[i][j], pairs[i][j]);
+	if (!pairs[0][0] || !pairs[0][1])
 		return;
-	if (both && work)
-		snprintf(adaptive, sizeof(adaptive), ", adaptive waiting %.2f and %.2f times",
-			 both->ratio.median, work->ratio.median);
+	if (pairs[1][0] && pairs[1][1])
+		snprintf(adaptive, sizeof(adaptive), "; of adaptive waiting %s and %s", times[1][0],
+			 times[1][1]);
 	snprintf(text, TIPS_TEXT,
-		 "Events take %.2f times the latency of polling and %.2f times its CPU time for a "
-		 "message%s: %s.",
-		 slow->ratio.median, idle->ratio.median, adaptive,
-		 choose_cq(tips_judge(slow), tips_judge(idle)));
+		 "Beside polling, the latency of events is %s and their CPU time per message %s%s: "
+		 "%s.",
+		 times[0][0], times[0][1], adaptive,
+		 choose_cq(pairs[0][0]->judged.verdict, pairs[0][1]->judged.verdict));
 }
 
 static void advise_pin(const struct tips_list *turns, char text[static TIPS_TEXT])
 {
 	const struct tips_pair *good = telling(turns, false);
+	char times[64];
 
-	if (good && tips_judge(good) == TURNS_BETTER)
-		snprintf(text, TIPS_TEXT, "Pin the thread as %s does: %.2f times the time of %s.",
-			 good->line->id, good->ratio.median, good->beside->id);
-	else if (good && tips_judge(good) == TURNS_WORSE)
-		snprintf(text, TIPS_TEXT,
-			 "Leave the thread to the scheduler: %s takes %.2f times the time of %s.",
-			 good->line->id, good->ratio.median, good->beside->id);
+	tell_times(times, good);
+	if (good->judged.verdict == VERDICT_BETTER)
+		snprintf(text, TIPS_TEXT, "Pin the thread as %s does: %s than %s.", good->line->id,
+			 times, good->beside->id);
+	else if (good->judged.verdict == VERDICT_WORSE)
+		snprintf(text, TIPS_TEXT, "Leave the thread to the scheduler: %s is %s than %s.",
+			 good->line->id, times, good->beside->id);
+	else if (good->judged.verdict == VERDICT_UNCLEAR)
+		advise_unclear(good, text);
 	else
 		snprintf(text, TIPS_TEXT,
-			 "Pinning gains nothing that shows here, while nothing else wants the "
-			 "processors.");
+			 "Pinning gains nothing here while nothing else uses the CPUs.");
 }
 
-/* What each of the tips is worth: sentences for what shows nothing, what gains, what loses. */
+/* The tips, with a sentence for each verdict that decides. */
 // clang-format off
 static const struct tip {
 	const char *by;
 	const char *op; /* NULL: any */
 	const char *title;
-	const char *base; /* that the others are seen beside; NULL: a smaller number */
+	const char *base; /* that the others are compared with; NULL: a smaller number */
 	bool is_cost;     /* of what is not to be done */
 	void (*advise)(const struct tips_list *turns, char text[static TIPS_TEXT]);
-	const char *says[3];
+	const char *says[VERDICTS];
 } tips[] = {
 	{.by = "inline", .title = "inline data", .base = "0", .advise = advise_inline},
 	{.by = "post-list", .title = "batching",
 	 .base = "1",
-	 .says = {"Post operations one by one: lists gain nothing that shows",
-		  "Post several operations by one call", "Post operations one by one: lists lose"}},
+	 .says = {[VERDICT_SAME] = "Post operations one by one: lists gain nothing",
+		  [VERDICT_BETTER] = "Post several operations with one call",
+		  [VERDICT_WORSE] = "Post operations one by one: lists lose"}},
 	{.by = "cq", .title = "polling or events", .base = "poll", .advise = advise_cq},
 	{.by = "registration", .title = "registering once or each time",
 	 .base = "once",
 	 .is_cost = true,
-	 .says = {"Registering each time costs nothing that shows",
-		  "Register memory when it is needed", "Register memory once and use it again"}},
+	 .says = {[VERDICT_SAME] = "Registering each time costs nothing",
+		  [VERDICT_BETTER] = "Register memory when it is needed",
+		  [VERDICT_WORSE] = "Register memory once and use it again"}},
 	{.by = "cq-depth", .title = "size of a completion queue",
 	 .is_cost = true,
-	 .says = {"Give a completion queue room for all that can be under way: more costs nothing "
-		  "that shows",
-		  "A longer completion queue is even faster",
-		  "Give a completion queue room for all that can be under way, and no more"}},
+	 .says = {[VERDICT_SAME] = "Give a completion queue room for everything outstanding: more "
+		  "costs nothing",
+		  [VERDICT_BETTER] = "A longer completion queue is even faster",
+		  [VERDICT_WORSE] = "Give a completion queue room for everything outstanding, and no "
+		  "more"}},
 	{.by = "tx-depth",
 	 .op = "create-cq",
-	 .title = "making a long completion queue",
+	 .title = "creating a long completion queue",
 	 .is_cost = true,
-	 .says = {"Long completion queues are made as fast as short ones",
-		  "Long completion queues are even made faster",
-		  "Make long completion queues ahead of time"}},
+	 .says = {[VERDICT_SAME] = "Long completion queues are created as fast as short ones",
+		  [VERDICT_BETTER] = "Long completion queues are created even faster",
+		  [VERDICT_WORSE] = "Create long completion queues ahead of time"}},
 	{.by = "pin", .title = "affinity", .base = "off", .advise = advise_pin},
 	{.by = "hugepages", .title = "huge pages",
 	 .base = "false",
-	 .says = {"Take the pages that are there: huge ones gain nothing that shows",
-		  "Take huge pages for buffers", "Leave huge pages: they lose"}},
+	 .says = {[VERDICT_SAME] = "Use normal pages: huge ones gain nothing",
+		  [VERDICT_BETTER] = "Use huge pages for buffers",
+		  [VERDICT_WORSE] = "Use normal pages: huge ones lose"}},
 };
 // clang-format on
 
@@ -254,7 +293,7 @@ static bool is_base(const struct tip *tip, const struct tips_pair *pair)
 static bool has_bases(const struct tip *tip, const struct tips_list *turns)
 {
 	for (size_t i = 0; i < turns->n_pairs; i++)
-		if (!is_base(tip, &turns->pairs[i]) || tips_judge(&turns->pairs[i]) == TURNS_FEW)
+		if (!is_base(tip, &turns->pairs[i]) || isnan(turns->pairs[i].judged.low))
 			return false;
 	return true;
 }
@@ -270,8 +309,11 @@ void tips_advise(const struct tips_list *turns, char text[static TIPS_TEXT])
 		return;
 	if (tip->advise)
 		tip->advise(turns, text);
+	else if (good->judged.verdict == VERDICT_UNCLEAR)
+		advise_unclear(good, text);
 	else
-		snprintf(text, TIPS_TEXT, "%s (%s: %.2f times the %s of %s).",
-			 tip->says[tips_judge(good)], good->line->id, good->ratio.median,
-			 good->figure->more_is_good ? "rate" : "time", good->beside->id);
+		snprintf(text, TIPS_TEXT, "%s (%s: %.2f to %.2f times the %s of %s).",
+			 tip->says[good->judged.verdict], good->line->id, good->judged.low,
+			 good->judged.high, good->figure->more_is_good ? "rate" : "time",
+			 good->beside->id);
 }

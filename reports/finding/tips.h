@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What turns tell of a tip of how to program: a sentence of what it is worth here. Of turns.c,
- * which finds the pairs and judges them.
+ * Advice on how to program, one sentence for each tip, from pairs of cases that ran in turn. It
+ * quotes verdicts and intervals only. paired_trials.c finds the pairs.
  */
 #ifndef REPORTS_FINDING_TIPS_H
 #define REPORTS_FINDING_TIPS_H
@@ -9,6 +9,7 @@
 #include "reports/result/compared_figure.h"
 #include "reports/result/result.h"
 #include "reports/stats/interval.h"
+#include "reports/verdict/verdict.h"
 
 #define TIPS_TEXT (2 * CASE_ID + 512)
 
@@ -20,6 +21,7 @@ struct tips_pair {
 	struct interval with;
 	struct interval without;
 	struct interval ratio;
+	struct judged_ratio judged;
 };
 
 /* One that could not be measured, or not often enough. */
@@ -35,15 +37,6 @@ struct tips_list {
 	struct tips_gap *gaps; /* those that have no figures */
 	size_t n_gaps;
 };
-
-enum tips_verdict {
-	TURNS_SAME,
-	TURNS_BETTER,
-	TURNS_WORSE,
-	TURNS_FEW, /* rounds: there is no interval to speak of */
-};
-
-enum tips_verdict tips_judge(const struct tips_pair *pair);
 
 /* What the tip is about; NULL: the parameter is none. */
 const char *tips_title(const struct tips_list *turns);
