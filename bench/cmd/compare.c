@@ -18,7 +18,7 @@
 #include "reports/page/page.h"
 #include "reports/table/markdown.h"
 
-/* Runs of a history that are the base: what is older says little of today's machine. */
+/* Runs of a history that make the baseline: older ones say little about today's machine. */
 #define LAST 20
 
 struct settings;
@@ -31,10 +31,10 @@ struct format {
 	bool has_unit; /* of --units */
 };
 
-/* A history as the base. */
+/* The history that has the baseline. */
 struct past {
 	bool is_asked;
-	const char *folder; /* NULL: the user's */
+	const char *path; /* NULL: the user's */
 };
 
 struct settings {
@@ -57,8 +57,8 @@ static const char *parse_history(const char *text, void *field)
 {
 	struct past *history = field;
 
-	*history = (struct past){.is_asked = true, .folder = text};
-	return text && !*text ? "is no folder" : NULL;
+	*history = (struct past){.is_asked = true, .path = text};
+	return text && !*text ? "is empty" : NULL;
 }
 
 static const char *parse_last(const char *text, void *field)
@@ -67,24 +67,24 @@ static const char *parse_last(const char *text, void *field)
 }
 
 static const struct option_row rows[] = {
-	{"new",     0,   NULL,       option_flag,      offsetof(struct settings, is_new),
-	 "what comes behind it is NEW: several files of each side"     },
-	{"history", 0,   "[FOLDER]", parse_history,    offsetof(struct settings, history),
-	 "BASE is what a history has from before NEW of the same setup"},
-	{"last",    0,   "N",        parse_last,       offsetof(struct settings, last),
-	 "of that history: the newest N of those runs (20)"            },
-	{"format",  0,   "NAME",     parse_format,     offsetof(struct settings, format),
-	 "table, html (a page), markdown, csv, json (table)"           },
-	{"output",  'o', "FILE",     option_text,      offsetof(struct settings, output),
-	 "write what is shown there"                                   },
-	{"cpu",     0,   NULL,       option_flag,      offsetof(struct settings, with_cpu),
-	 "compare the processor time of messages as well"              },
-	{"force",   0,   NULL,       option_flag,      offsetof(struct settings, is_forced),
-	 "compare results of other circumstances, and say so"          },
-	{"fail",    0,   NULL,       option_flag,      offsetof(struct settings, is_failing),
-	 "exit status 1 unless every figure is the same or better"     },
-	{"units",   0,   "UNIT",     table_parse_unit, offsetof(struct settings, unit),
-	 "Gb/s, Mb/s, GB/s, MB/s, MiB/s (Gb/s)"                        },
+	{"new",     0,   NULL,     option_flag,      offsetof(struct settings, is_new),
+	 "what comes behind it is NEW: several files of each side"   },
+	{"history", 0,   "[FILE]", parse_history,    offsetof(struct settings, history),
+	 "BASE is the runs of the same setup before NEW in a history"},
+	{"last",    0,   "N",      parse_last,       offsetof(struct settings, last),
+	 "take the newest N of those runs (20)"                      },
+	{"format",  0,   "NAME",   parse_format,     offsetof(struct settings, format),
+	 "table, html (a page), markdown, csv, json (table)"         },
+	{"output",  'o', "FILE",   option_text,      offsetof(struct settings, output),
+	 "write what is shown there"                                 },
+	{"cpu",     0,   NULL,     option_flag,      offsetof(struct settings, with_cpu),
+	 "compare the processor time of messages as well"            },
+	{"force",   0,   NULL,     option_flag,      offsetof(struct settings, is_forced),
+	 "compare results of other circumstances, and say so"        },
+	{"fail",    0,   NULL,     option_flag,      offsetof(struct settings, is_failing),
+	 "exit status 1 unless every figure is the same or better"   },
+	{"units",   0,   "UNIT",   table_parse_unit, offsetof(struct settings, unit),
+	 "Gb/s, Mb/s, GB/s, MB/s, MiB/s (Gb/s)"                      },
 };
 
 static const char *add_file(const char *text, void *target)
@@ -209,7 +209,7 @@ static int compare(const struct settings *settings, struct error *error)
 	if (status == COMMAND_GOOD)
 		status = compare_sides_load(&comparison, &settings->sides, COMPARE_NEW, error);
 	if (status == COMMAND_GOOD && settings->history.is_asked)
-		status = compare_history_load(&comparison, settings->history.folder,
+		status = compare_history_load(&comparison, settings->history.path,
 					      settings->last ? settings->last : LAST, error);
 	if (error->code == -EXDEV)
 		error_append(error, "--force compares them all the same");
@@ -226,7 +226,7 @@ static int take_new(struct settings *settings, struct error *error)
 
 	if (settings->is_new && sides->count[COMPARE_BASE])
 		return error_set(error, -EINVAL,
-				 "--history has BASE: leave away the files before --new");
+				 "--history replaces the baseline files: drop those before --new");
 	for (size_t i = 0; i < sides->count[COMPARE_BASE]; i++)
 		sides->files[COMPARE_NEW][sides->count[COMPARE_NEW]++] =
 			sides->files[COMPARE_BASE][i];
@@ -242,7 +242,7 @@ static int take_sides(struct settings *settings, struct error *error)
 	if (settings->history.is_asked)
 		return take_new(settings, error);
 	if (settings->last)
-		return error_set(error, -EINVAL, "--last is for --history");
+		return error_set(error, -EINVAL, "--last needs --history");
 	if (!settings->is_new && n_files[COMPARE_BASE] == 2) {
 		settings->sides.files[COMPARE_NEW][0] = settings->sides.files[COMPARE_BASE][1];
 		n_files[COMPARE_BASE] = n_files[COMPARE_NEW] = 1;

@@ -2,48 +2,25 @@
 #include "bench/cmd/compare_history.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "bench/cli/inputs.h"
-#include "bench/cmd/history_dir.h"
-#include "reports/history/before.h"
+#include "bench/cmd/history_db.h"
+#include "reports/history/baseline.h"
 
-static void say(void *owner, const char *text)
+static enum command_status add_run(struct comparison *comparison, struct history *history,
+				   const struct history_name *name, struct error *error)
 {
-	fprintf(stderr, "verbmark: %s\n", text);
-}
-
-static enum command_status add_run(struct comparison *comparison, const char *folder,
-				   const char *name, struct error *error)
-{
-	enum command_status status = COMMAND_FAILED;
 	struct result result;
-	char *path;
 
-	if (asprintf(&path, "%s/runs/%s.json", folder, name) < 0) {
-		error_set_errno(error, -ENOMEM, "cannot keep the name of a run");
-		return status;
+	if (history_baseline_load(&result, history, name, error)) {
+		inputs_name_error(error);
+		return COMMAND_FAILED;
 	}
-	if (!inputs_load(&result, path, error))
-		status = compare_sides_add(comparison, COMPARE_BASE, &result, path, error);
-	free(path);
-	return status;
+	return compare_sides_add(comparison, COMPARE_BASE, &result, name->text, error);
 }
 
-/* The oldest one first, as files would be named. */
-static enum command_status add_runs(struct comparison *comparison, const char *folder,
-				    const struct history_before *before, struct error *error)
-{
-	enum command_status status = COMMAND_GOOD;
-
-	for (size_t i = before->count; i > 0 && status == COMMAND_GOOD; i--)
-		status = add_run(comparison, folder, before->names[i - 1], error);
-	return status;
-}
-
-/* What is older than it is older than all that is new. */
+/* Returns the oldest run of a side: what started before it started before all of them. */
 static const struct result *oldest(const struct compare_runs *side)
 {
 	const struct result *result = &side->runs[0].result;
@@ -54,46 +31,44 @@ static const struct result *oldest(const struct compare_runs *side)
 	return result;
 }
 
-static int no_run(const char *folder, const struct result *result, struct error *error)
+static int no_run(const struct history *history, const struct result *result, struct error *error)
 {
 	if (!result->started[0])
-		return error_set(
-			error, -ENODATA,
-			"NEW does not tell when it was measured: import it with --started");
+		return error_set(error, -ENODATA,
+				 "NEW has no time of its measurement: import it with --started");
 	return error_set(error, -ENODATA,
-			 "%s has no run of that setup from before NEW: verbmark history list tells "
-			 "what it has",
-			 folder);
+			 "%s has no run of this setup before NEW: 'verbmark history list' shows "
+			 "its setups",
+			 history->path);
 }
 
-static enum command_status add_before(struct comparison *comparison, const char *folder,
-				      size_t most, struct error *error)
+static enum command_status add_baseline(struct comparison *comparison, struct history *history,
+					size_t most, struct error *error)
 {
-	struct history history = {.folder = folder, .version = VERBMARK_VERSION, .say = say};
-	struct history_before before = {
-		.result = oldest(&comparison->sides[COMPARE_NEW]),
-		.most = most,
-	};
-	enum command_status status = COMMAND_FAILED;
+	const struct result *result = oldest(&comparison->sides[COMPARE_NEW]);
+	struct history_baseline baseline;
+	enum command_status status = COMMAND_GOOD;
 
-	if (!history_do(&history, HISTORY_READ, history_before_fill, &before, error))
-		status = add_runs(comparison, folder, &before, error);
-	if (status == COMMAND_GOOD && !before.count) {
-		no_run(folder, before.result, error);
+	if (history_baseline_find(&baseline, history, result, most, error))
+		status = COMMAND_FAILED;
+	for (size_t i = 0; i < baseline.count && status == COMMAND_GOOD; i++)
+		status = add_run(comparison, history, &baseline.names[i], error);
+	if (status == COMMAND_GOOD && !baseline.count) {
+		no_run(history, result, error);
 		status = COMMAND_INVALID;
 	}
-	history_before_finish(&before);
+	history_baseline_finish(&baseline);
 	return status;
 }
 
-enum command_status compare_history_load(struct comparison *comparison, const char *folder,
+enum command_status compare_history_load(struct comparison *comparison, const char *path,
 					 size_t most, struct error *error)
 {
 	enum command_status status = COMMAND_FAILED;
-	char *own = NULL;
+	struct history history;
 
-	if (folder || !history_dir(&own, error))
-		status = add_before(comparison, folder ? folder : own, most, error);
-	free(own);
+	if (!history_db_open(&history, path, HISTORY_READ, error))
+		status = add_baseline(comparison, &history, most, error);
+	history_close(&history);
 	return status;
 }

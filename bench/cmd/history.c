@@ -8,7 +8,7 @@
 #include "bench/cli/value.h"
 #include "bench/cmd/command.h"
 #include "bench/cmd/history_add.h"
-#include "bench/cmd/history_dir.h"
+#include "bench/cmd/history_db.h"
 #include "reports/history/json.h"
 #include "reports/history/page.h"
 #include "reports/history/sentences.h"
@@ -16,9 +16,9 @@
 #include "reports/io/save.h"
 #include "reports/stats/change_points_options.h"
 
-#define VERBS "add, list, show, check, rebuild"
+#define VERBS "add, import, list, show, check"
 
-/* Of runs: what terminals show, how new a step is to be told by check, what a page draws. */
+/* Newest runs that tables show, in which check looks for change points, and that a page draws. */
 #define LAST      20
 #define LAST_PAGE 50
 
@@ -26,12 +26,15 @@ struct settings;
 
 struct verb {
 	const char *name;
-	const char *const *options; /* besides --dir */
-	const char *operand;        /* what its words are; NULL: it takes none */
-	int (*run)(const struct settings *settings, struct error *error);
+	const char *const *options; /* besides --db */
+	const char *operand;        /* NULL: it takes no words */
+	const char *missing;        /* the error without words; NULL: they are optional */
+	enum history_use use;
+	enum command_status (*run)(const struct settings *settings, struct history *history,
+				   struct error *error);
 };
 
-/* What a history is shown as: 0, or why it could not be. */
+/* One format of show. Its function returns 0 or a negative errno. */
 struct format {
 	const char *name;
 	int (*show)(FILE *out, const struct history_view *view);
@@ -40,12 +43,13 @@ struct format {
 
 struct settings {
 	const struct verb *verb;
-	const char *folder;
+	const char *db; /* NULL: the user's history */
+	struct history_label label;
 	const char *version;
 	const char *commit;
 	const struct format *format; /* NULL: the first one */
 	const char *output;          /* NULL: standard output */
-	const char *last;            /* NULL: the usual one */
+	const char *last;            /* NULL: the default */
 	size_t n_last;
 	bool is_worse;
 	struct change_points_rule rule;
@@ -57,45 +61,53 @@ struct settings {
 static const char *parse_format(const char *text, void *field);
 
 static const struct option_row rows[] = {
-	{"dir",          0,   "FOLDER", option_text,                   offsetof(struct settings, folder),
-	 "the history (~/.local/share/verbmark/history; $XDG_DATA_HOME)"										   },
-	{"version",      0,   "TEXT",   option_text,                   offsetof(struct settings, version),
-	 "of add: the version of what was measured (of verbmark)"											  },
-	{"commit",       0,   "TEXT",   option_text,                   offsetof(struct settings, commit),
-	 "of add: its commit (of verbmark)"														},
-	{"format",       0,   "NAME",   parse_format,                  offsetof(struct settings, format),
-	 "of show: table, html (a page, for paper too), csv, json (table)"										 },
-	{"output",       'o', "FILE",   option_text,                   offsetof(struct settings, output),
-	 "of show: write it there"															 },
-	{"last",         0,   "N",      option_text,                   offsetof(struct settings, last),
-	 "the newest N runs, 0 for all; of check: in which a step is told"										 },
-	{"worse",        0,   NULL,     option_flag,                   offsetof(struct settings, is_worse),
-	 "of check: tell steps for the worse only"													 },
-	{"window",       0,   "N",      change_points_parse_window,    offsetof(struct settings, rule.window),
-	 "of show and check: runs that are looked at together (50)"											},
-	{"significance", 0,   "P",      change_points_parse_level,     offsetof(struct settings, rule.level),
-	 "of show and check: a step has a smaller p (0.001)"											       },
-	{"magnitude",    0,   "PART",   change_points_parse_magnitude,
-	 offsetof(struct settings,							       rule.magnitude), "of show and check: and is so large (3%)"},
+	{"db",           0,   "FILE", option_text,                   offsetof(struct settings, db),
+	 "the history (~/.local/share/verbmark/history.sqlite; $XDG_DATA_HOME)"},
+	{"version",      0,   "TEXT", option_text,                   offsetof(struct settings, version),
+	 "add: the version of what was measured (of verbmark)"                 },
+	{"commit",       0,   "TEXT", option_text,                   offsetof(struct settings, commit),
+	 "add: its commit (of verbmark)"                                       },
+	{"format",       0,   "NAME", parse_format,                  offsetof(struct settings, format),
+	 "show: table, html (a page, also for paper), csv, json (table)"       },
+	{"output",       'o', "FILE", option_text,                   offsetof(struct settings, output),
+	 "show: write to FILE"						 },
+	{"last",         0,   "N",    option_text,                   offsetof(struct settings, last),
+	 "the newest N runs, 0 for all; check: change points in those"         },
+	{"worse",        0,   NULL,   option_flag,                   offsetof(struct settings, is_worse),
+	 "check: only change points for the worse"                             },
+	{"window",       0,   "N",    change_points_parse_window,    offsetof(struct settings, rule.window),
+	 "show, check: compare that many runs at a time (50)"                  },
+	{"significance", 0,   "P",    change_points_parse_level,     offsetof(struct settings, rule.level),
+	 "show, check: a change point has a smaller p (0.001)"                 },
+	{"magnitude",    0,   "PART", change_points_parse_magnitude,
+	 offsetof(struct settings,							     rule.magnitude),
+	 "show, check: a change point is at least that large (3%)"             },
 };
 
-static int cmd_history_add(const struct settings *settings, struct error *error);
-static int list(const struct settings *settings, struct error *error);
-static int show(const struct settings *settings, struct error *error);
-static int check(const struct settings *settings, struct error *error);
-static int rebuild(const struct settings *settings, struct error *error);
+static enum command_status history_run_add(const struct settings *settings, struct history *history,
+					   struct error *error);
+static enum command_status history_run_import(const struct settings *settings,
+					      struct history *history, struct error *error);
+static enum command_status history_run_list(const struct settings *settings,
+					    struct history *history, struct error *error);
+static enum command_status history_run_show(const struct settings *settings,
+					    struct history *history, struct error *error);
+static enum command_status history_run_check(const struct settings *settings,
+					     struct history *history, struct error *error);
 
 static const struct verb verbs[] = {
-	{"add",     (const char *const[]){"version", "commit", NULL},                         "FILE", cmd_history_add},
-	{"list",    (const char *const[]){"last", NULL},                                      NULL,   list           },
+	{"add",    (const char *const[]){"version", "commit", NULL},                          "FILE",
+	 "FILE is missing: a result of 'verbmark run --json FILE'",                                           HISTORY_WRITE, history_run_add   },
+	{"import", (const char *const[]){NULL},                                               "FOLDER",
+	 "FOLDER is missing: the one that has runs/*.json",                                                   HISTORY_WRITE, history_run_import},
+	{"list",   (const char *const[]){"last", NULL},                                       NULL,     NULL, HISTORY_READ,  history_run_list  },
 	{"show",
 	 (const char *const[]){"format", "output", "last", "window", "significance", "magnitude",
 			       NULL},
-	 "CASE",										      show           },
+	 "CASE",											NULL, HISTORY_READ,  history_run_show  },
 	{"check",
 	 (const char *const[]){"last", "worse", "window", "significance", "magnitude", NULL}, NULL,
-	 check												       },
-	{"rebuild", (const char *const[]){NULL},                                              NULL,   rebuild        },
+	 NULL,												HISTORY_READ,  history_run_check },
 };
 
 static const struct verb *find_verb(const char *name)
@@ -106,7 +118,7 @@ static const struct verb *find_verb(const char *name)
 	return NULL;
 }
 
-/* The first word says what is to be done; the others are what it is done with. */
+/* The first word is the verb, the others are its operands. */
 static const char *add_word(const char *text, void *target)
 {
 	struct settings *settings = target;
@@ -119,7 +131,7 @@ static const char *add_word(const char *text, void *target)
 	return settings->verb ? NULL : "is none of " VERBS;
 }
 
-/* It is known only at the end which options go with the verb. */
+/* The verb may follow its options: check_options looks at them at the end. */
 static const char *parse_row(const struct option_row *row, const char *text, void *target)
 {
 	struct settings *settings = target;
@@ -132,7 +144,7 @@ static const struct option_table options = {
 	.rows = rows,
 	.count = ARRAY_LENGTH(rows),
 	.parse = parse_row,
-	.operand = "add FILE... | list | show [CASE...] | check | rebuild",
+	.operand = "add FILE... | import FOLDER... | list | show [CASE...] | check",
 	.add_operand = add_word,
 };
 
@@ -165,17 +177,6 @@ static const char *parse_format(const char *text, void *field)
 	return INPUTS_CHOOSE(formats, text, field);
 }
 
-static void say(void *owner, const char *text)
-{
-	fprintf(stderr, "verbmark: %s\n", text);
-}
-
-static struct history history_of(const struct settings *settings)
-{
-	return (struct history){
-		.folder = settings->folder, .version = VERBMARK_VERSION, .say = say};
-}
-
 static struct history_view view_of(const struct settings *settings)
 {
 	return (struct history_view){
@@ -183,24 +184,29 @@ static struct history_view view_of(const struct settings *settings)
         };
 }
 
-static int cmd_history_add(const struct settings *settings, struct error *error)
+static enum command_status history_run_add(const struct settings *settings, struct history *history,
+					   struct error *error)
 {
-	const struct history_add what = {
-		.files = settings->words,
-		.n_files = settings->n_words,
-		.version = settings->version,
-		.commit = settings->commit,
-	};
-	struct history history = history_of(settings);
-
-	return history_add(&history, &what, error);
+	return history_add_files(history, settings->words, settings->n_words, &settings->label,
+				 error);
 }
 
-static int list(const struct settings *settings, struct error *error)
+static enum command_status history_run_import(const struct settings *settings,
+					      struct history *history, struct error *error)
 {
-	struct history history = history_of(settings);
-	struct history_view view = view_of(settings);
-	int code = history_do(&history, HISTORY_READ, history_view_fill, &view, error);
+	enum command_status status = COMMAND_GOOD;
+
+	for (size_t i = 0; i < settings->n_words && !error->code; i++)
+		if (history_add_folder(history, settings->words[i], error) != COMMAND_GOOD)
+			status = COMMAND_FAILED;
+	return status;
+}
+
+static enum command_status history_run_list(const struct settings *settings,
+					    struct history *history, struct error *error)
+{
+	struct history_view view = {.choice = {.recent = LAST}};
+	int code = history_view_fill(&view, history, error);
 
 	if (!code)
 		history_table_list(stdout, &view, settings->last ? settings->n_last : LAST);
@@ -223,50 +229,49 @@ static int write_show(FILE *out, const void *what)
 	return code ? code : save_finish(out);
 }
 
-static int print(const struct settings *settings, const struct showing *showing,
-		 struct error *error)
+static int print_show(const struct settings *settings, const struct showing *showing,
+		      struct error *error)
 {
 	int code;
 
 	if (settings->output)
 		return save_path(settings->output, write_show, showing, error);
-	/* What standard output does not take is told at the end of all commands. */
+	/* main reports what standard output does not take. */
 	code = write_show(stdout, showing);
-	return code == -ENOMEM ? error_set_errno(error, code, "the history cannot be shown") : 0;
+	return code == -ENOMEM ? error_set_errno(error, code, "cannot show the history") : 0;
 }
 
-static int show(const struct settings *settings, struct error *error)
+static enum command_status history_run_show(const struct settings *settings,
+					    struct history *history, struct error *error)
 {
 	const struct format *format = settings->format ? settings->format : &formats[0];
-	struct history history = history_of(settings);
 	struct history_view view = view_of(settings);
 	const struct showing showing = {format, &view};
 	int code;
 
 	view.choice.cases = settings->words;
 	view.choice.n_cases = settings->n_words;
-	view.choice.with_points = true;
 	view.choice.newest = settings->last ? settings->n_last : format->last;
-	code = history_do(&history, HISTORY_READ, history_view_fill, &view, error);
+	code = history_view_fill(&view, history, error);
 	if (!code && settings->n_words && !view.n_series)
 		code = error_set(error, -ENOENT, "no run has a complete case like %s",
 				 settings->words[0]);
 	if (!code)
-		code = print(settings, &showing, error);
+		code = print_show(settings, &showing, error);
 	history_view_finish(&view);
 	return code ? COMMAND_FAILED : COMMAND_GOOD;
 }
 
-static int check(const struct settings *settings, struct error *error)
+static enum command_status history_run_check(const struct settings *settings,
+					     struct history *history, struct error *error)
 {
-	struct history history = history_of(settings);
 	struct history_view view = view_of(settings);
 	size_t count = 0;
 	int code;
 
 	if (settings->last)
 		view.choice.recent = settings->n_last ? settings->n_last : SIZE_MAX;
-	code = history_do(&history, HISTORY_READ, history_view_fill, &view, error);
+	code = history_view_fill(&view, history, error);
 	if (!code) {
 		count = history_recent(&view, !settings->is_worse);
 		history_table_check(stdout, &view, !settings->is_worse);
@@ -275,37 +280,24 @@ static int check(const struct settings *settings, struct error *error)
 	return code || count ? COMMAND_FAILED : COMMAND_GOOD;
 }
 
-static int rebuild(const struct settings *settings, struct error *error)
-{
-	struct history history = history_of(settings);
-	struct history_view view = view_of(settings);
-	int code = history_do(&history, HISTORY_REBUILD, history_view_fill, &view, error);
-
-	if (!code)
-		printf("%zu runs, %zu series, %zu skipped\n", view.n_runs, view.n_series,
-		       view.n_skipped);
-	history_view_finish(&view);
-	return code || history.n_skipped ? COMMAND_FAILED : COMMAND_GOOD;
-}
-
 static bool has_option(const struct verb *verb, const char *name)
 {
 	for (const char *const *option = verb->options; *option; option++)
 		if (!strcmp(*option, name))
 			return true;
-	return !strcmp(name, "dir");
+	return !strcmp(name, "db");
 }
 
 static int check_options(const struct settings *settings, struct error *error)
 {
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++)
 		if (settings->seen & 1U << i && !has_option(settings->verb, rows[i].name))
-			return error_set(error, -EINVAL, "--%s is not for %s; see --help",
-					 rows[i].name, settings->verb->name);
+			return error_set(error, -EINVAL, "'history %s' has no option --%s",
+					 settings->verb->name, rows[i].name);
 	return 0;
 }
 
-static int take_last(struct settings *settings, struct error *error)
+static int read_last(struct settings *settings, struct error *error)
 {
 	uint64_t count = 0;
 
@@ -316,65 +308,63 @@ static int take_last(struct settings *settings, struct error *error)
 	return 0;
 }
 
-/* folder: what the environment says, which the caller frees. */
-static int take_folder(struct settings *settings, char **folder, struct error *error)
+static int parse_settings(struct settings *settings, int argc, char *argv[], struct error *error)
 {
-	if (settings->folder)
-		return 0;
-	if (history_dir(folder, error))
-		return error->code;
-	settings->folder = *folder;
-	return 0;
-}
-
-static int parse(struct settings *settings, int argc, char *argv[], char **folder,
-		 struct error *error)
-{
-	struct history_add label;
 	int code = option_parse(&options, argc, argv, settings, error);
 
 	if (code)
 		return code;
-	label = (struct history_add){.version = settings->version, .commit = settings->commit};
 	if (!settings->verb)
-		return error_set(error, -EINVAL, "what to do is missing: " VERBS);
+		return error_set(error, -EINVAL, "the verb is missing: " VERBS);
 	code = check_options(settings, error);
-	if (!code && settings->verb->run == cmd_history_add && !settings->n_words)
-		code = error_set(error, -EINVAL, "FILE is missing: a result that run has left");
+	if (!code && settings->verb->missing && !settings->n_words)
+		code = error_set(error, -EINVAL, "%s", settings->verb->missing);
 	if (!code)
-		code = take_last(settings, error);
+		code = read_last(settings, error);
 	if (!code)
-		code = history_add_check(&label, error);
-	return code ? code : take_folder(settings, folder, error);
+		code = history_label_set(settings->label.version, settings->version, "--version",
+					 error);
+	return code ? code
+		    : history_label_set(settings->label.commit, settings->commit, "--commit",
+					error);
 }
 
-static int run(int argc, char *argv[], struct error *error)
+static enum command_status run_verb(const struct settings *settings, struct error *error)
+{
+	enum command_status status = COMMAND_FAILED;
+	struct history history;
+
+	if (!history_db_open(&history, settings->db, settings->verb->use, error))
+		status = settings->verb->run(settings, &history, error);
+	history_close(&history);
+	return status;
+}
+
+static int cmd_history_run(int argc, char *argv[], struct error *error)
 {
 	struct settings settings = {.words = calloc((size_t)argc, sizeof(*settings.words)),
 				    .rule = change_points_usual};
-	char *folder = NULL;
 	int status = COMMAND_USAGE;
 	int code;
 
 	if (!settings.words) {
-		error_set_errno(error, -ENOMEM, "cannot keep the names");
+		error_set_errno(error, -ENOMEM, "cannot keep the operands");
 		return COMMAND_FAILED;
 	}
-	code = parse(&settings, argc, argv, &folder, error);
+	code = parse_settings(&settings, argc, argv, error);
 	if (code > 0) {
 		command_help(&command_history);
 		status = COMMAND_GOOD;
 	} else if (!code) {
-		status = settings.verb->run(&settings, error);
+		status = run_verb(&settings, error);
 	}
-	free(folder);
 	free(settings.words);
 	return status;
 }
 
 const struct command command_history = {
 	.name = "history",
-	.summary = "results over time: keeps them, and finds at which run a step came",
+	.summary = "results over time, with change points",
 	.options = &options,
-	.run = run,
+	.run = cmd_history_run,
 };

@@ -4,138 +4,121 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "bench/cli/inputs.h"
-#include "bench/cmd/command.h"
 #include "reports/document/parse.h"
-#include "reports/history/files.h"
-#include "reports/io/json_member.h"
+#include "reports/history/folder.h"
 
-static int take_label(char label[static HISTORY_LABEL], const char *text, const char *name,
-		      struct error *error)
+/* A file that is a result, and its text. Begins zeroed. */
+struct input {
+	struct result result;
+	struct history_name name;
+	char *text;
+	size_t length;
+};
+
+static int read_input(struct input *input, const char *path, struct error *error)
 {
-	size_t length = text ? strlen(text) : 0;
+	int code = parse_read(path, &input->text, &input->length, error);
 
-	label[0] = '\0';
-	if (length >= HISTORY_LABEL)
-		return error_set(error, -EINVAL, "--%s is longer than %d bytes", name,
-				 HISTORY_LABEL - 1);
-	if (text && json_member_is_formula(text))
-		return error_set(error, -EINVAL,
-				 "--%s begins as a formula of spreadsheets does: with =, +, - or @",
-				 name);
-	if (text)
-		memcpy(label, text, length + 1);
+	if (code)
+		return code;
+	code = parse_text(&input->result, input->text, input->length, error);
+	if (!code)
+		code = history_name(&input->name, &input->result, input->text, input->length,
+				    error);
+	return code ? error_wrap(error, "%s", path) : 0;
+}
+
+static void finish_input(struct input *input)
+{
+	result_finish(&input->result);
+	free(input->text);
+}
+
+/* Prints why a file is not added. */
+static void refuse(const struct error *why)
+{
+	char sentence[INPUTS_NAME];
+
+	inputs_name(sentence, why->text);
+	fprintf(stderr, "verbmark: %s\n", sentence);
+}
+
+static int add_input(struct history *history, const char *path, const struct input *input,
+		     const struct history_label *label, struct error *error)
+{
+	static const char *const words[] = {
+		[HISTORY_ADDED] = "added",
+		[HISTORY_KNOWN] = "is there already",
+		[HISTORY_RELABELED] = "is there already, with new labels",
+	};
+	const struct history_entry entry = {&input->name, &input->result, input->text,
+					    input->length, label};
+	char shown[INPUTS_NAME];
+	enum history_added added;
+	int code = history_add(&added, history, &entry, error);
+
+	if (code)
+		return code;
+	inputs_name(shown, path);
+	printf("%s: %s %s\n", shown, input->name.text, words[added]);
+	fflush(stdout);
 	return 0;
 }
 
-/* As it will be read again: what is said of a run may not spoil it. */
-static int make_label(struct history_label *label, const struct history_add *add,
-		      struct error *error)
+enum command_status history_add_files(struct history *history, const char *const *files,
+				      size_t n_files, const struct history_label *label,
+				      struct error *error)
 {
-	struct history_label again;
-	char *text;
-	int code = take_label(label->version, add->version, "version", error);
+	enum command_status status = COMMAND_GOOD;
+	int code = 0;
 
-	if (!code)
-		code = take_label(label->commit, add->commit, "commit", error);
-	if (code)
-		return code;
-	text = history_label_make(label);
-	if (!text)
-		return error_set_errno(error, -ENOMEM, "cannot keep the label");
-	code = history_label_read(&again, text, strlen(text), error);
-	if (!code && memcmp(&again, label, sizeof(again)) != 0)
-		code = -EINVAL;
-	free(text);
-	return code ? error_set(error, code, "--version or --commit is no text in UTF-8") : 0;
+	for (size_t i = 0; i < n_files && !code; i++) {
+		struct input input = {0};
+		struct error why = {0};
+
+		if (read_input(&input, files[i], &why)) {
+			refuse(&why);
+			status = COMMAND_FAILED;
+		} else {
+			code = add_input(history, files[i], &input, label, error);
+		}
+		finish_input(&input);
+	}
+	return code ? COMMAND_FAILED : status;
 }
 
-int history_add_check(const struct history_add *add, struct error *error)
-{
-	struct history_label label = {0};
-
-	return make_label(&label, add, error);
-}
-
-/* Whether it can be read, and what it is called. */
-static int name_file(char name[static HISTORY_NAME], const char *text, size_t length,
-		     struct error *error)
-{
-	struct result result;
-	int code = parse_text(&result, text, length, error);
-
-	if (!code)
-		code = history_name_result(name, &result, text, length, error);
-	result_finish(&result);
-	return code;
-}
-
-/* -EINVAL: it is no result, and whose error that is was told. */
-static int add_file(struct history *history, const char *path, const struct history_label *label,
+static int read_run(struct input *input, struct history_label *label, const char *path,
 		    struct error *error)
 {
-	static const char *const words[] = {
-		[HISTORY_NEW] = "added",
-		[HISTORY_THERE] = "is there already",
-		[HISTORY_LABELLED] = "was there, and is labelled anew",
-	};
-	struct error why = {0};
-	enum history_kept kept;
-	char name[HISTORY_NAME];
-	char shown[INPUTS_NAME];
-	size_t length;
-	char *text;
-	int code = parse_read(path, &text, &length, &why);
+	int code = read_input(input, path, error);
 
-	inputs_name(shown, path);
-	if (!code) {
-		code = name_file(name, text, length, &why);
-		if (code)
-			error_wrap(&why, "%s", path);
-	}
-	if (code) {
-		char sentence[INPUTS_NAME];
-
-		inputs_name(sentence, why.text);
-		fprintf(stderr, "verbmark: %s\n", sentence);
-		free(text);
-		return -EINVAL;
-	}
-	code = history_files_keep(&kept, history->folder,
-				  &(struct history_document){name, text, length, label}, error);
-	free(text);
-	if (!code) {
-		printf("%s: %s %s\n", shown, name, words[kept]);
-		fflush(stdout);
-	}
-	return code;
+	if (!code && history_folder_check(path, &input->name, error))
+		code = error_wrap(error, "%s", path);
+	return code ? code : history_folder_label(label, path, error);
 }
 
-int history_add(struct history *history, const struct history_add *add, struct error *error)
+enum command_status history_add_folder(struct history *history, const char *path,
+				       struct error *error)
 {
-	struct history_label label = {0};
-	int status = COMMAND_GOOD;
-	bool has_any = false;
+	struct history_folder folder;
+	enum command_status status = COMMAND_GOOD;
+	int code = history_folder_list(&folder, path, error);
 
-	if (make_label(&label, add, error) || history_files_make(history->folder, error))
-		return COMMAND_FAILED;
-	for (size_t i = 0; i < add->n_files; i++) {
-		int code = add_file(history, add->files[i], &label, error);
+	for (size_t i = 0; i < folder.count && !code; i++) {
+		struct history_label label;
+		struct input input = {0};
+		struct error why = {0};
 
-		has_any = has_any || !code;
-		if (code)
+		if (read_run(&input, &label, folder.paths[i], &why)) {
+			refuse(&why);
 			status = COMMAND_FAILED;
-		if (code && code != -EINVAL)
-			break;
+		} else {
+			code = add_input(history, folder.paths[i], &input, &label, error);
+		}
+		finish_input(&input);
 	}
-	if (!has_any)
-		return status;
-	/* Of what was said to be added nothing is lost: the next one who comes puts it there. */
-	if (history_do(history, HISTORY_ADD, NULL, NULL, error)) {
-		error_append(error, "the runs are kept, and only the index is behind");
-		return COMMAND_FAILED;
-	}
-	return status;
+	history_folder_finish(&folder);
+	return code ? COMMAND_FAILED : status;
 }

@@ -1,22 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* What 'verbmark history add' does. */
+/*
+ * Adds result files, or the runs of an old folder, to a history and prints a line for each.
+ * Inputs that cannot be read are reported on standard error; the others are added.
+ */
 #ifndef BENCH_CMD_HISTORY_ADD_H
 #define BENCH_CMD_HISTORY_ADD_H
 
-#include "reports/history/history.h"
-#include "reports/history/name.h"
+#include "bench/cmd/command.h"
+#include "reports/history/add.h"
 
-struct history_add {
-	const char *const *files;
-	size_t n_files;
-	const char *version; /* NULL: as the documents say */
-	const char *commit;
-};
+enum command_status history_add_files(struct history *history, const char *const *files,
+				      size_t n_files, const struct history_label *label,
+				      struct error *error);
 
-/* Whether a label may say that; the option is named. */
-int history_add_check(const struct history_add *add, struct error *error);
-
-/* The exit status. What cannot be added is told, and the others are added. */
-int history_add(struct history *history, const struct history_add *add, struct error *error);
+enum command_status history_add_folder(struct history *history, const char *path,
+				       struct error *error);
 
 #endif

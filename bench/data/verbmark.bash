@@ -45,7 +45,7 @@ _verbmark_value() { # VERBMARK OPTION WORD COMMAND
 		mapfile -t COMPREPLY < <(compgen -W "$(_verbmark_words "$1" "$2" "${asked[@]}")" -- "$3")
 		return
 		;;
-	report/-o | compare/-o | export/-o | history/-o | history/--dir)
+	report/-o | compare/-o | export/-o | history/-o | history/--db)
 		_verbmark_files "$3"
 		;;
 	esac
@@ -108,7 +108,7 @@ _verbmark() {
 		mapfile -t COMPREPLY < <(compgen -W "$(_verbmark_verbs "$program" "$command")" -- "$word")
 	elif [[ $command == import ]] && ((COMP_CWORD == 2)); then
 		mapfile -t COMPREPLY < <(compgen -W "perftest" -- "$word")
-	elif [[ $command == import || ($command == history && ${COMP_WORDS[2]} == add) ]]; then
+	elif [[ $command == import || ($command == history && ${COMP_WORDS[2]} =~ ^(add|import)$) ]]; then
 		_verbmark_files "$word"
 	elif [[ $command == run ]]; then
 		mapfile -t COMPREPLY < <(compgen -A hostname -- "$word")

@@ -22,7 +22,7 @@ WRONG = (
 )
 # Whose value is a name: of a file or folder, a device, a program, a version, a case.
 NAMES = {
-    "plan", "json", "output", "baseline", "markdown", "junit", "dump", "pool-dump", "dir",
+    "plan", "json", "output", "baseline", "markdown", "junit", "dump", "pool-dump", "db",
     "secret-file", "device", "server-device", "base-device", "head-device", "launch", "base",
     "head", "version", "commit", "case", "history",
 }
@@ -49,11 +49,11 @@ COMMANDS = {
     "compare": ("compare", "{}/base.json", "{}/new.json"),
     "export": ("export", "--format", "csv", "{}/base.json"),
     "import": ("import", "perftest", "{}/log"),
-    "history": ("history", "add", "--dir", "{}/history", "{}/base.json"),
-    "history list": ("history", "list", "--dir", "{}/history"),
-    "history show": ("history", "show", "--dir", "{}/history"),
-    "history check": ("history", "check", "--dir", "{}/history"),
-    "history rebuild": ("history", "rebuild", "--dir", "{}/history"),
+    "history": ("history", "add", "--db", "{}/history.sqlite", "{}/base.json"),
+    "history import": ("history", "import", "--db", "{}/history.sqlite", "{}"),
+    "history list": ("history", "list", "--db", "{}/history.sqlite"),
+    "history show": ("history", "show", "--db", "{}/history.sqlite"),
+    "history check": ("history", "check", "--db", "{}/history.sqlite"),
 }
 LOG = "reports/fuzz/corpus/import_text/real-send-lat"
 
@@ -87,7 +87,7 @@ def furnish(folder):
             ))
             check(ended.status == 0, ended.err)
     shutil.copy(os.path.join(TOP, LOG), f"{folder}/log")
-    added = v.verbmark("history", "add", "--dir", f"{folder}/history", f"{folder}/new.json")
+    added = v.verbmark("history", "add", "--db", f"{folder}/history.sqlite", f"{folder}/new.json")
     check(added.status == 0, added.err)
 
 

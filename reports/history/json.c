@@ -13,7 +13,7 @@ static void print_point(FILE *out, const struct history_view *view,
 			const struct history_series *series, const struct history_point *point)
 {
 	const struct history_run *run = &view->runs[point->run];
-	const struct history_step *step = history_step_at(series, point->run);
+	const struct history_change *change = history_change_at(series, point->run);
 
 	fprintf(out, "%zu,", series->setup + 1);
 	print_text(out, series->case_id);
@@ -22,8 +22,8 @@ static void print_point(FILE *out, const struct history_view *view,
 	print_text(out, run->version);
 	print_text(out, run->revision);
 	fprintf(out, "%.15g,", point->value);
-	if (step)
-		fprintf(out, "%.15g,%.15g", step->value_before, step->value_after);
+	if (change)
+		fprintf(out, "%.15g,%.15g", change->value_before, change->value_after);
 	else
 		fputc(',', out);
 	fputc(',', out);
@@ -34,8 +34,8 @@ static void print_point(FILE *out, const struct history_view *view,
 
 void history_csv(FILE *out, const struct history_view *view)
 {
-	fputs("setup,case,kind,figure,unit,run,started,version,commit,value,step_before,"
-	      "step_after,banner,variant\n",
+	fputs("setup,case,kind,figure,unit,run,started,version,commit,value,change_before,"
+	      "change_after,banner,variant\n",
 	      out);
 	for (size_t i = 0; i < view->n_series; i++)
 		for (size_t j = 0; j < view->series[i].n_points; j++)
@@ -47,38 +47,39 @@ static json_t *count_of(size_t count)
 	return json_integer((json_int_t)count);
 }
 
-/* Where there is nothing to say, it is not there. */
+/* NULL for an empty text: the member is omitted. */
 static json_t *text_of(const char *text)
 {
 	return *text ? json_string(text) : NULL;
 }
 
-static json_t *make_step(const struct history_view *view, const struct history_series *series,
-			 const struct history_step *step)
+static json_t *make_change(const struct history_view *view, const struct history_series *series,
+			   const struct history_change *change)
 {
-	return json_pack(
-		"{s:s, s:s, s:f, s:f, s:f, s:b, s:b}", "run", view->runs[step->run].name,
-		"run_before", view->runs[step->before].name, "before", step->value_before, "after",
-		step->value_after, "ratio", step->value_after / step->value_before, "worse",
-		history_step_is_worse(series, step), "recent", history_step_is_recent(view, step));
+	return json_pack("{s:s, s:s, s:f, s:f, s:f, s:b, s:b}", "run", view->runs[change->run].name,
+			 "run_before", view->runs[change->before].name, "before",
+			 change->value_before, "after", change->value_after, "ratio",
+			 change->value_after / change->value_before, "worse",
+			 history_change_is_worse(series, change), "recent",
+			 history_change_is_recent(view, change));
 }
 
 static json_t *make_series(const struct history_view *view, const struct history_series *series)
 {
 	json_t *points = json_array();
-	json_t *steps = json_array();
+	json_t *changes = json_array();
 
 	for (size_t i = 0; i < series->n_points; i++)
 		json_array_append_new(points, json_pack("{s:s, s:f}", "run",
 							view->runs[series->points[i].run].name,
 							"value", series->points[i].value));
-	for (size_t i = 0; i < series->n_steps; i++)
-		json_array_append_new(steps, make_step(view, series, &series->steps[i]));
+	for (size_t i = 0; i < series->n_changes; i++)
+		json_array_append_new(changes, make_change(view, series, &series->changes[i]));
 	return json_pack("{s:o, s:s, s:o*, s:o*, s:s, s:s, s:o, s:o, s:o}", "setup",
 			 count_of(series->setup + 1), "case", series->case_id, "kind",
 			 text_of(series->kind), "variant", text_of(series->variant), "figure",
 			 series->figure->key, "unit", series->figure->measure, "left_out",
-			 count_of(series->n_left_out), "points", points, "steps", steps);
+			 count_of(series->n_left_out), "points", points, "change_points", changes);
 }
 
 static json_t *make_run(const struct history_run *run)
@@ -118,8 +119,7 @@ json_t *history_make(const struct history_view *view, const char *tool)
 		json_array_append_new(runs, make_run(&view->runs[i]));
 	for (size_t i = 0; i < view->n_series; i++)
 		json_array_append_new(series, make_series(view, &view->series[i]));
-	return json_pack("{s:s, s:{s:s, s:s}, s:o, s:o, s:o, s:o, s:o}", "schema", HISTORY_SCHEMA,
+	return json_pack("{s:s, s:{s:s, s:s}, s:o, s:o, s:o, s:o}", "schema", HISTORY_SCHEMA,
 			 "tool", "name", "verbmark", "version", tool, "rule", make_rule(view),
-			 "skipped", count_of(view->n_skipped), "setups", setups, "runs", runs,
-			 "series", series);
+			 "setups", setups, "runs", runs, "series", series);
 }

@@ -11,12 +11,12 @@
 #include "reports/page/chart.h"
 #include "reports/page/page.h"
 
-/* Of one figure of a setup: a page of all of them stays below 2 MB. */
+/* Points of one figure of a setup: a page of all figures stays below 2 MB. */
 #define POINTS_MOST 1200
-/* Of those that have no room in it. */
+/* Series without room that are listed by name. */
 #define NAMED_MOST 200
 
-/* A figure of the page for each of these that some series has. */
+/* The page has a figure for each of these that a series has. */
 static const struct {
 	const struct compared_figure *figure;
 	const char *title;
@@ -30,7 +30,7 @@ static const struct {
 	{&compared_figure_messages, "Message rate, run by run",                   "rate", "Mmsg/s"},
 };
 
-/* What points say, of runs and of steps, or which series are not drawn: until they are printed. */
+/* Texts that live until the figure is printed: notes of points, or names of series left out. */
 struct notes {
 	char **list;
 	size_t count;
@@ -56,7 +56,7 @@ static void finish(struct notes *notes)
 	*notes = (struct notes){0};
 }
 
-/* Of its setup, from 1. */
+/* Numbers the runs of a setup, from 1. */
 static size_t number_of(const struct history_view *view, size_t run)
 {
 	const struct history_run *it = &view->runs[run];
@@ -69,7 +69,7 @@ _Static_assert(HISTORY_TEXT <= SVG_PANEL_TITLE, "each series is to have a title 
 static int add_point(struct chart *chart, struct notes *notes, const struct history_view *view,
 		     const struct history_series *series, const struct history_point *from)
 {
-	const struct history_step *step = history_step_at(series, from->run);
+	const struct history_change *change = history_change_at(series, from->run);
 	struct svg_panel_point point = {.x = (double)number_of(view, from->run),
 					.y = from->value,
 					.low = (double)NAN,
@@ -78,40 +78,40 @@ static int add_point(struct chart *chart, struct notes *notes, const struct hist
 	char panel[HISTORY_TEXT];
 	char text[HISTORY_TEXT];
 
-	history_tell_case(panel, series);
-	history_tell_run(text, &view->runs[from->run]);
+	history_describe_case(panel, series);
+	history_describe_run(text, &view->runs[from->run]);
 	point.note = keep(notes, text);
 	if (!point.note)
 		return -ENOMEM;
 	chart_add(chart, panel, "runs", &point);
-	if (!step)
+	if (!change)
 		return 0;
-	history_tell_step(text, view, series, step);
+	history_describe_change(text, view, series, change);
 	point.note = keep(notes, text);
 	if (!point.note)
 		return -ENOMEM;
-	chart_add(chart, panel, "a step came", &point);
+	chart_add(chart, panel, "change point", &point);
 	return 0;
 }
 
-/* Of runs, and of the steps that came at them. */
+/* Counts marks: one for each run, and one for each change point. */
 static size_t count_points(const struct history_series *series)
 {
 	size_t count = series->n_points;
 
 	for (size_t i = 0; i < series->n_points; i++)
-		count += history_step_at(series, series->points[i].run) != NULL;
+		count += history_change_at(series, series->points[i].run) != NULL;
 	return count;
 }
 
-/* All of it or nothing: what there is no room for would be its newest runs. */
+/* Adds a series whole or not at all: a cut would drop its newest runs. */
 static int add_series(struct chart *chart, struct notes *notes, struct notes *undrawn,
 		      const struct history_view *view, const struct history_series *series)
 {
 	char name[HISTORY_TEXT];
 	int code = 0;
 
-	history_tell_case(name, series);
+	history_describe_case(name, series);
 	if (!chart_has_room(chart, name, count_points(series)))
 		return keep(undrawn, name) ? 0 : -ENOMEM;
 	for (size_t i = 0; i < series->n_points && !code; i++)
@@ -177,7 +177,7 @@ static void begin_table(FILE *out, const char *const *titles, size_t count)
 	fputs("</tr></thead>\n<tbody>\n", out);
 }
 
-/* The first one names its row. */
+/* The first cell is the header of its row. */
 static void print_row(FILE *out, const char *const *words, size_t count)
 {
 	fputs("<tr>", out);
@@ -191,32 +191,32 @@ static void print_row(FILE *out, const char *const *words, size_t count)
 	fputs("</tr>\n", out);
 }
 
-static void print_steps_of(FILE *out, const struct history_view *view,
-			   const struct history_series *series)
+static void print_changes_of(FILE *out, const struct history_view *view,
+			     const struct history_series *series)
 {
-	for (size_t i = 0; i < series->n_steps; i++) {
-		const struct history_step *step = &series->steps[i];
+	for (size_t i = 0; i < series->n_changes; i++) {
+		const struct history_change *change = &series->changes[i];
 		char name[HISTORY_TEXT];
 		char number[24];
 		char text[HISTORY_TEXT];
 		const char *const words[] = {name, number, text};
 
-		history_tell_case(name, series);
-		history_tell_step(text, view, series, step);
-		snprintf(number, sizeof(number), "%zu", number_of(view, step->run));
+		history_describe_case(name, series);
+		history_describe_change(text, view, series, change);
+		snprintf(number, sizeof(number), "%zu", number_of(view, change->run));
 		print_row(out, words, ARRAY_LENGTH(words));
 	}
 }
 
-static void print_steps(FILE *out, const struct history_view *view, size_t setup)
+static void print_changes(FILE *out, const struct history_view *view, size_t setup)
 {
-	static const char *const titles[] = {"case", "run", "step"};
+	static const char *const titles[] = {"case", "run", "change point"};
 	size_t count = 0;
 
 	for (size_t i = 0; i < view->n_series; i++)
 		if (view->series[i].setup == setup)
-			count += view->series[i].n_steps;
-	html_element(out, "h3", "Steps");
+			count += view->series[i].n_changes;
+	html_element(out, "h3", "Change points");
 	if (!count) {
 		html_element(out, "p", "None.");
 		return;
@@ -224,7 +224,7 @@ static void print_steps(FILE *out, const struct history_view *view, size_t setup
 	begin_table(out, titles, ARRAY_LENGTH(titles));
 	for (size_t i = 0; i < view->n_series; i++)
 		if (view->series[i].setup == setup)
-			print_steps_of(out, view, &view->series[i]);
+			print_changes_of(out, view, &view->series[i]);
 	fputs("</tbody>\n</table>\n", out);
 }
 
@@ -272,9 +272,9 @@ static int print_setup(FILE *out, const struct history_view *view, size_t setup)
 	fputs("<section>\n", out);
 	if (view->setups[setup].banner[0])
 		html_element(out, "h2", view->setups[setup].banner);
-	history_tell_setup(text, view, setup);
+	history_describe_setup(text, view, setup);
 	html_element(out, "h2", text);
-	print_steps(out, view, setup);
+	print_changes(out, view, setup);
 	html_element(out, "h3", "Figures");
 	for (size_t i = 0; i < ARRAY_LENGTH(drawn) && !code; i++)
 		code = print_figure(out, view, setup, i);
@@ -289,9 +289,9 @@ int history_page(FILE *out, const struct history_view *view)
 	int code = 0;
 
 	page_begin(out);
-	history_tell_sum(text, view);
+	history_describe_total(text, view);
 	html_element(out, "p", text);
-	history_tell_rule(text, view);
+	history_describe_rule(text, view);
 	html_element(out, "p", text);
 	for (size_t i = 0; i < view->n_setups && !code; i++)
 		if (has_series(view, i))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A history as a page for browsers and paper, as page.h has them of results. */
+/* A history as an HTML page, like the one of results (reports/page/page.h). */
 #ifndef REPORTS_HISTORY_PAGE_H
 #define REPORTS_HISTORY_PAGE_H
 
@@ -8,7 +8,7 @@
 #include "core/base/error.h"
 #include "reports/history/view.h"
 
-/* -ENOMEM. */
+/* Returns 0 or -ENOMEM. */
 int history_page(FILE *out, const struct history_view *view);
 
 #endif

@@ -8,7 +8,7 @@
 
 #define DIGITS 4
 
-void history_tell_run(char text[static HISTORY_TEXT], const struct history_run *run)
+void history_describe_run(char text[static HISTORY_TEXT], const struct history_run *run)
 {
 	snprintf(text, HISTORY_TEXT, "%s%s%s%s%s", *run->version ? "version " : "", run->version,
 		 *run->version && *run->revision ? ", " : "", *run->revision ? "commit " : "",
@@ -17,14 +17,14 @@ void history_tell_run(char text[static HISTORY_TEXT], const struct history_run *
 		snprintf(text, HISTORY_TEXT, "an unknown version");
 }
 
-void history_tell_case(char text[static HISTORY_TEXT], const struct history_series *series)
+void history_describe_case(char text[static HISTORY_TEXT], const struct history_series *series)
 {
 	snprintf(text, HISTORY_TEXT, "%s%s%s%s", series->case_id, *series->kind ? " " : "",
 		 series->kind, series->differs);
 }
 
-void history_tell_setup(char text[static HISTORY_TEXT], const struct history_view *view,
-			size_t setup)
+void history_describe_setup(char text[static HISTORY_TEXT], const struct history_view *view,
+			    size_t setup)
 {
 	const struct history_setup *it = &view->setups[setup];
 
@@ -32,26 +32,27 @@ void history_tell_setup(char text[static HISTORY_TEXT], const struct history_vie
 		 it->n_runs == 1 ? "" : "s");
 }
 
-/* Figures are called by what they are and by their unit: "p50 us", "Gb/s". */
-static void tell_values(char text[static 160], const struct history_series *series,
-			const struct history_step *step)
+/* Titles of figures name the unit: "p50 us", "Gb/s". */
+static void describe_values(char text[static 160], const struct history_series *series,
+			    const struct history_change *change)
 {
 	const struct compared_figure *figure = series->figure;
 	char before[HTML_NUMBER];
 	char after[HTML_NUMBER];
 
-	html_short(before, step->value_before / figure->unit, DIGITS);
-	html_short(after, step->value_after / figure->unit, DIGITS);
+	html_short(before, change->value_before / figure->unit, DIGITS);
+	html_short(after, change->value_after / figure->unit, DIGITS);
 	snprintf(text, 160, "%s %s -> %s, %.3f times, %s", figure->title, before, after,
-		 step->value_after / step->value_before,
-		 history_step_is_worse(series, step) ? "worse" : "better");
+		 change->value_after / change->value_before,
+		 history_change_is_worse(series, change) ? "worse" : "better");
 }
 
-void history_tell_step(char text[static HISTORY_TEXT], const struct history_view *view,
-		       const struct history_series *series, const struct history_step *step)
+void history_describe_change(char text[static HISTORY_TEXT], const struct history_view *view,
+			     const struct history_series *series,
+			     const struct history_change *change)
 {
-	const struct history_run *run = &view->runs[step->run];
-	const struct history_run *before = &view->runs[step->before];
+	const struct history_run *run = &view->runs[change->run];
+	const struct history_run *before = &view->runs[change->before];
 	bool is_same =
 		!strcmp(run->version, before->version) && !strcmp(run->revision, before->revision);
 	bool is_unknown = is_same && !*run->version && !*run->revision;
@@ -59,17 +60,17 @@ void history_tell_step(char text[static HISTORY_TEXT], const struct history_view
 	char now[HISTORY_TEXT];
 	char then[HISTORY_TEXT];
 
-	tell_values(values, series, step);
-	history_tell_run(now, run);
-	history_tell_run(then, before);
+	describe_values(values, series, change);
+	history_describe_run(now, run);
+	history_describe_run(then, before);
 	if (is_unknown)
 		snprintf(text, HISTORY_TEXT,
-			 "%s: at %s; of which version that was, and the run before, is not known: "
-			 "'history add --version' tells it",
+			 "%s: at %s; neither run has a version or a commit: label them with "
+			 "'history add --version'",
 			 values, run->started);
 	else if (is_same)
 		snprintf(text, HISTORY_TEXT,
-			 "%s: at %s, %.300s, which the run before was of too: something else came",
+			 "%s: at %s, %.300s, like the run before: something else has changed",
 			 values, run->started, now);
 	else
 		snprintf(text, HISTORY_TEXT, "%s: at %s with %.300s; the run before: %.300s",
@@ -81,37 +82,37 @@ size_t history_recent(const struct history_view *view, bool with_better)
 	size_t count = 0;
 
 	for (size_t i = 0; i < view->n_series; i++)
-		for (size_t j = 0; j < view->series[i].n_steps; j++) {
-			const struct history_step *step = &view->series[i].steps[j];
+		for (size_t j = 0; j < view->series[i].n_changes; j++) {
+			const struct history_change *change = &view->series[i].changes[j];
 
-			count += history_step_is_recent(view, step) &&
-				 (with_better || history_step_is_worse(&view->series[i], step));
+			count += history_change_is_recent(view, change) &&
+				 (with_better || history_change_is_worse(&view->series[i], change));
 		}
 	return count;
 }
 
-void history_tell_sum(char text[static HISTORY_TEXT], const struct history_view *view)
+void history_describe_total(char text[static HISTORY_TEXT], const struct history_view *view)
 {
 	size_t recent = history_recent(view, true);
-	char where[48] = "all of them";
+	char where[48] = "all runs";
 	size_t all = 0;
 
 	for (size_t i = 0; i < view->n_series; i++)
-		all += view->series[i].n_steps;
+		all += view->series[i].n_changes;
 	if (view->choice.recent < SIZE_MAX)
 		snprintf(where, sizeof(where), "the newest %zu runs", view->choice.recent);
 	snprintf(text, HISTORY_TEXT,
-		 "%zu run%s, %zu series: %zu step%s in %s, %zu of them worse; %zu older",
+		 "%zu run%s, %zu series: %zu change point%s in %s, %zu of them worse; %zu older",
 		 view->n_runs, view->n_runs == 1 ? "" : "s", view->n_series, recent,
 		 recent == 1 ? "" : "s", where, history_recent(view, false), all - recent);
 }
 
-void history_tell_rule(char text[static HISTORY_TEXT], const struct history_view *view)
+void history_describe_rule(char text[static HISTORY_TEXT], const struct history_view *view)
 {
 	const struct change_points_rule *rule = view->choice.rule;
 
 	snprintf(text, HISTORY_TEXT,
-		 "A step: E-divisive in windows of %zu runs, p < %g in shuffled runs, medians that "
-		 "differ by %g %% or more, %d runs or more on both sides.",
+		 "A change point: E-divisive in windows of %zu runs, p < %g among shuffled runs, "
+		 "medians that differ by at least %g %%, at least %d runs on each side",
 		 rule->window, rule->level, 100 * rule->magnitude, CHANGE_POINTS_LEAST);
 }

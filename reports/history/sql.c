@@ -3,7 +3,9 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 static int code_of(int result)
 {
@@ -19,9 +21,10 @@ static int code_of(int result)
 	case SQLITE_CANTOPEN:
 	case SQLITE_PERM:
 		return -EROFS;
-	case SQLITE_CORRUPT:
 	case SQLITE_NOTADB:
-	case SQLITE_ERROR: /* tables that are not there, or other ones */
+		return -EINVAL;
+	case SQLITE_CORRUPT:
+	case SQLITE_ERROR: /* a table or a column is missing */
 	case SQLITE_MISMATCH:
 	case SQLITE_CONSTRAINT:
 		return -EBADMSG;
@@ -32,11 +35,14 @@ static int code_of(int result)
 
 int sql_fail(sqlite3 *db, int result, struct error *error)
 {
-	/* A full disk may be an error of input and output to it, and has its number then. */
-	int number = db && (result & 0xff) == SQLITE_IOERR ? sqlite3_system_errno(db) : 0;
-	int code = number ? -number : code_of(result);
+	/* "disk I/O error" and "unable to open database file" say less than errno does. */
+	bool has_number = (result & 0xff) == SQLITE_IOERR || (result & 0xff) == SQLITE_CANTOPEN;
+	int number = db && has_number ? sqlite3_system_errno(db) : 0;
 
-	return error_set(error, code, "%s", db ? sqlite3_errmsg(db) : sqlite3_errstr(result));
+	if (number)
+		return error_set(error, -number, "%s", strerror(number));
+	return error_set(error, code_of(result), "%s",
+			 db ? sqlite3_errmsg(db) : sqlite3_errstr(result));
 }
 
 static int bind(sqlite3_stmt *statement, const char *types, va_list values)
@@ -51,6 +57,13 @@ static int bind(sqlite3_stmt *statement, const char *types, va_list values)
 		case 'd':
 			result = sqlite3_bind_double(statement, i, va_arg(values, double));
 			break;
+		case 'b': {
+			const void *bytes = va_arg(values, const void *);
+
+			result = sqlite3_bind_blob64(statement, i, bytes, va_arg(values, size_t),
+						     SQLITE_STATIC);
+			break;
+		}
 		default:
 			result = sqlite3_bind_text(statement, i, va_arg(values, const char *), -1,
 						   SQLITE_TRANSIENT);

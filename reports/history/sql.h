@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * SQLite's calls with our errors. Values are bound in the order of their letters in types:
- * i int64_t, d double, t const char * (NULL too). What is wrong with the file itself is
- * -EBADMSG, a full disk -ENOSPC, what others hold -EBUSY, what may not be written -EROFS.
+ * i int64_t, d double, t const char * (NULL too), b const void * and its size_t. A damaged file
+ * is -EBADMSG, a full disk -ENOSPC, a lock of others -EBUSY, a read-only file -EROFS, and a file
+ * that is no database -EINVAL.
  */
 #ifndef REPORTS_HISTORY_SQL_H
 #define REPORTS_HISTORY_SQL_H
@@ -12,24 +13,25 @@
 
 #include "core/base/error.h"
 
+/* Sets the error to what SQLite said, and returns its code. */
 int sql_fail(sqlite3 *db, int result, struct error *error);
 
-/* NULL: the error says why. To be ended by sqlite3_finalize, which takes NULL too. */
+/* The caller calls sqlite3_finalize, which takes NULL too. NULL: see the error. */
 sqlite3_stmt *sql_start(sqlite3 *db, struct error *error, const char *text, const char *types, ...);
 
-/* The next row: 1, or 0 behind the last one. statement NULL: the error of sql_start. */
+/* Fetches a row: 1, or 0 behind the last one. statement NULL: the error of sql_start. */
 int sql_next(sqlite3_stmt *statement, struct error *error);
 
-/* Once more with other values, as far as its end. */
+/* Runs it once more, to its end, with other values. */
 int sql_again(sqlite3_stmt *statement, struct error *error, const char *types, ...);
 
-/* From its begin to its end. */
+/* Runs one statement to its end. */
 int sql_do(sqlite3 *db, struct error *error, const char *text, const char *types, ...);
 
-/* A number that is the only answer; 0 where there is none. */
+/* Fetches the only number of a query; 0 where it has no row. */
 int sql_number(sqlite3 *db, struct error *error, int64_t *number, const char *text);
 
-/* Of a column of a row; empty where it is NULL. */
+/* Returns the text in a column; empty where it is NULL. */
 const char *sql_text(sqlite3_stmt *statement, int column);
 
 #endif

@@ -65,7 +65,7 @@ static void print_setup(FILE *out, const struct history_view *view, size_t setup
 {
 	char text[HISTORY_TEXT];
 
-	history_tell_setup(text, view, setup);
+	history_describe_setup(text, view, setup);
 	fprintf(out, "%s", text);
 }
 
@@ -109,7 +109,7 @@ static void put_value(struct cells *cells, const struct history_series *series,
 		return;
 	}
 	cells_put_amount(cells, point->value / series->figure->unit);
-	if (!history_step_at(series, point->run))
+	if (!history_change_at(series, point->run))
 		return;
 	snprintf(text, sizeof(text), "* %.100s", cells->cell[cells->count - 1].text);
 	memcpy(cells->cell[cells->count - 1].text, text, sizeof(text));
@@ -134,13 +134,13 @@ static void put_group(struct table *table, const struct history_view *view,
 	}
 }
 
-static void print_steps(FILE *out, const struct history_view *view,
-			const struct history_series *series)
+static void print_changes(FILE *out, const struct history_view *view,
+			  const struct history_series *series)
 {
 	char text[HISTORY_TEXT];
 
-	for (size_t i = 0; i < series->n_steps; i++) {
-		history_tell_step(text, view, series, &series->steps[i]);
+	for (size_t i = 0; i < series->n_changes; i++) {
+		history_describe_change(text, view, series, &series->changes[i]);
 		fprintf(out, "* %s\n", text);
 	}
 }
@@ -152,7 +152,7 @@ static void print_group(FILE *out, const struct history_view *view,
 	char text[HISTORY_TEXT];
 	size_t left_out = 0;
 
-	history_tell_case(text, series);
+	history_describe_case(text, series);
 	fprintf(out, "\n%s\n", text);
 	put_group(&table, view, series, count);
 	table.out = out;
@@ -162,7 +162,7 @@ static void print_group(FILE *out, const struct history_view *view,
 	if (left_out)
 		fprintf(out, "%zu older runs; --last 0 shows all\n", left_out);
 	for (size_t i = 0; i < count; i++)
-		print_steps(out, view, &series[i]);
+		print_changes(out, view, &series[i]);
 }
 
 void history_table_show(FILE *out, const struct history_view *view)
@@ -182,25 +182,25 @@ void history_table_show(FILE *out, const struct history_view *view)
 		setup = view->series[i].setup;
 		print_group(out, view, &view->series[i], count);
 	}
-	history_tell_rule(text, view);
+	history_describe_rule(text, view);
 	fprintf(out, "\n%s\n", text);
-	history_tell_sum(text, view);
+	history_describe_total(text, view);
 	fprintf(out, "%s\n", text);
 }
 
 static void print_recent(FILE *out, const struct history_view *view,
 			 const struct history_series *series, bool with_better)
 {
-	for (size_t i = 0; i < series->n_steps; i++) {
-		const struct history_step *step = &series->steps[i];
+	for (size_t i = 0; i < series->n_changes; i++) {
+		const struct history_change *change = &series->changes[i];
 		char name[HISTORY_TEXT];
 		char text[HISTORY_TEXT];
 
-		if (!history_step_is_recent(view, step) ||
-		    (!with_better && !history_step_is_worse(series, step)))
+		if (!history_change_is_recent(view, change) ||
+		    (!with_better && !history_change_is_worse(series, change)))
 			continue;
-		history_tell_case(name, series);
-		history_tell_step(text, view, series, step);
+		history_describe_case(name, series);
+		history_describe_change(text, view, series, change);
 		fprintf(out, "setup %zu: %s: %s\n", series->setup + 1, name, text);
 	}
 }
@@ -218,6 +218,6 @@ void history_table_check(FILE *out, const struct history_view *view, bool with_b
 	}
 	for (size_t i = 0; i < view->n_series; i++)
 		print_recent(out, view, &view->series[i], with_better);
-	history_tell_sum(text, view);
+	history_describe_total(text, view);
 	fprintf(out, "%s\n", text);
 }

@@ -7,13 +7,13 @@
 
 #include "reports/history/view.h"
 
-/* Setups, and so many of the newest runs; 0: all. */
+/* Prints the setups and that many newest runs; 0: all. */
 void history_table_list(FILE *out, const struct history_view *view, size_t newest);
 
-/* Series run by run, those of a case beside each other, with their steps. */
+/* Prints series run by run and their change points; series of one case are side by side. */
 void history_table_show(FILE *out, const struct history_view *view);
 
-/* Steps in the newest runs; with_better: those for the better too. */
+/* Prints the change points in the newest runs; with_better: also improvements. */
 void history_table_check(FILE *out, const struct history_view *view, bool with_better);
 
 #endif

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reports/history/steps.h"
+#include "reports/history/sql.h"
 #include "reports/result/run_settings.h"
 
 static const struct compared_figure *const figures[] = {
@@ -26,12 +26,10 @@ static char *copy(sqlite3_stmt *row, int column)
 
 static int read_setups(struct history_view *view, sqlite3 *db, struct error *error)
 {
-	sqlite3_stmt *rows =
-		sql_start(db, error,
-			  "SELECT id, title, banner, (SELECT min(id) FROM runs WHERE "
-			  "setup = setups.id) AS first FROM setups WHERE first NOT NULL "
-			  "ORDER BY first",
-			  "");
+	sqlite3_stmt *rows = sql_start(db, error,
+				       "SELECT id, title, banner FROM setups ORDER BY "
+				       "(SELECT min(runs.id) FROM runs WHERE setup = setups.id)",
+				       "");
 	int code;
 
 	for (code = sql_next(rows, error); code > 0; code = sql_next(rows, error)) {
@@ -62,7 +60,7 @@ static int find_setup(const struct history_view *view, int64_t id, size_t *numbe
 	for (*number = 0; *number < view->n_setups; ++*number)
 		if (view->setups[*number].id == id)
 			return 0;
-	return error_set(error, -EBADMSG, "it has a run of no setup");
+	return error_set(error, -EBADMSG, "a run has no setup");
 }
 
 static int read_run(struct history_run *run, const struct history_view *view, sqlite3_stmt *row,
@@ -152,7 +150,7 @@ static int read_one(struct history_view *view, sqlite3_stmt *row, struct error *
 	if (!series->case_id || !series->kind || !series->variant)
 		return no_memory(error);
 	if (!series->figure)
-		return error_set(error, -EBADMSG, "it has a series of no figure");
+		return error_set(error, -EBADMSG, "a series has an unknown figure");
 	return find_setup(view, sqlite3_column_int64(row, 1), &series->setup, error);
 }
 
@@ -175,12 +173,8 @@ static int by_place(const void *left, const void *right)
 
 static int read_series(struct history_view *view, sqlite3 *db, struct error *error)
 {
-	sqlite3_stmt *rows =
-		sql_start(db, error,
-			  "SELECT id, setup, case_id, kind, figure, variant FROM series "
-			  "WHERE EXISTS (SELECT 1 FROM points WHERE "
-			  "points.series = series.id)",
-			  "");
+	sqlite3_stmt *rows = sql_start(
+		db, error, "SELECT id, setup, case_id, kind, figure, variant FROM series", "");
 	int code;
 
 	for (code = sql_next(rows, error); code > 0; code = sql_next(rows, error)) {
@@ -202,8 +196,8 @@ static bool is_of_case(const struct history_series *one, const struct history_se
 	       !strcmp(one->kind, other->kind);
 }
 
-/* Those of one case are neighbours. */
-static int tell_differences(struct history_view *view, struct error *error)
+/* Series of one case are neighbors. */
+static int describe_differences(struct history_view *view, struct error *error)
 {
 	size_t first = 0;
 
@@ -240,7 +234,7 @@ static int find_run(const struct history_view *view, int64_t number, size_t *fou
 						     : NULL;
 
 	if (!run)
-		return error_set(error, -EBADMSG, "it has a value of no run");
+		return error_set(error, -EBADMSG, "a value has no run");
 	*found = (size_t)(run - view->runs);
 	return 0;
 }
@@ -258,34 +252,17 @@ static int add_point(struct history_series *series, const struct history_point *
 	return 0;
 }
 
-static void turn(struct history_series *series)
-{
-	for (size_t i = 0; i < series->n_points / 2; i++) {
-		struct history_point point = series->points[i];
-
-		series->points[i] = series->points[series->n_points - 1 - i];
-		series->points[series->n_points - 1 - i] = point;
-	}
-}
-
-/* From the newest on, as many as are wanted, and then turned. */
-static int read_points(struct history_view *view, struct history_series *series, sqlite3 *db,
+static int read_points(const struct history_view *view, struct history_series *series, sqlite3 *db,
 		       struct error *error)
 {
-	sqlite3_stmt *rows = sql_start(db, error,
-				       "SELECT run, value FROM points WHERE series = ? "
-				       "ORDER BY run DESC",
-				       "i", series->id);
-	size_t most = view->choice.newest;
+	sqlite3_stmt *rows =
+		sql_start(db, error, "SELECT run, value FROM points WHERE series = ? ORDER BY run",
+			  "i", series->id);
 	int code;
 
 	for (code = sql_next(rows, error); code > 0; code = sql_next(rows, error)) {
 		struct history_point point = {.value = sqlite3_column_double(rows, 1)};
 
-		if (most && series->n_points == most) {
-			series->n_left_out++;
-			continue;
-		}
 		code = find_run(view, sqlite3_column_int64(rows, 0), &point.run, error);
 		if (!code)
 			code = add_point(series, &point, error);
@@ -293,63 +270,98 @@ static int read_points(struct history_view *view, struct history_series *series,
 			break;
 	}
 	sqlite3_finalize(rows);
-	turn(series);
 	return code;
 }
 
-static int take_steps(struct history_view *view, struct history_series *series, sqlite3 *db,
-		      struct error *error)
+static int add_changes(struct history_series *series, const struct change_points *found,
+		       struct error *error)
 {
-	struct history_founds founds;
-	int code = history_find(&founds, db, series->id, view->choice.rule, error);
+	series->changes = calloc(found->count + 1, sizeof(*series->changes));
+	if (!series->changes)
+		return no_memory(error);
+	for (size_t i = 0; i < found->count; i++) {
+		const struct change_point *point = &found->list[i];
+
+		series->changes[series->n_changes++] = (struct history_change){
+			.run = series->points[point->at].run,
+			.before = series->points[point->at - 1].run,
+			.value_before = point->before,
+			.value_after = point->after,
+		};
+	}
+	return 0;
+}
+
+static int find_changes(struct history_series *series, const struct change_points_rule *rule,
+			struct error *error)
+{
+	double *values = malloc((series->n_points + 1) * sizeof(*values));
+	struct change_points_values all = {values, 0, series->n_points};
+	struct change_points settled = {0};
+	struct change_points found = {0};
+	int code;
+
+	if (!values)
+		return no_memory(error);
+	for (size_t i = 0; i < series->n_points; i++)
+		values[i] = series->points[i].value;
+	code = change_points_settle(&settled, rule, &all, error);
+	if (!code)
+		code = change_points_find(&found, &settled, rule, &all, error);
+	if (!code)
+		code = add_changes(series, &found, error);
+	change_points_finish(&settled);
+	change_points_finish(&found);
+	free(values);
+	return code;
+}
+
+static void keep_newest(struct history_series *series, size_t most)
+{
+	if (!most || series->n_points <= most)
+		return;
+	series->n_left_out = series->n_points - most;
+	series->n_points = most;
+	memmove(series->points, series->points + series->n_left_out,
+		most * sizeof(*series->points));
+}
+
+static int fill_series(struct history_view *view, struct history_series *series, sqlite3 *db,
+		       struct error *error)
+{
+	int code = read_points(view, series, db, error);
+
+	if (!code)
+		code = find_changes(series, view->choice.rule, error);
+	keep_newest(series, view->choice.newest);
+	return code;
+}
+
+static int fill_view(struct history_view *view, sqlite3 *db, struct error *error)
+{
+	int code = read_setups(view, db, error);
+
+	if (!code)
+		code = read_runs(view, db, error);
+	if (!code)
+		code = read_series(view, db, error);
+	if (!code)
+		code = describe_differences(view, error);
+	if (!code)
+		count_runs(view);
+	for (size_t i = 0; i < view->n_series && view->choice.rule && !code; i++)
+		code = fill_series(view, &view->series[i], db, error);
+	return code;
+}
+
+int history_view_fill(struct history_view *view, struct history *history, struct error *error)
+{
+	int code = history_begin(history, HISTORY_READ, error);
 
 	if (code)
 		return code;
-	series->steps = calloc(founds.count + 1, sizeof(*series->steps));
-	if (!series->steps) {
-		history_founds_finish(&founds);
-		return no_memory(error);
-	}
-	for (size_t i = 0; i < founds.count && !code; i++) {
-		struct history_step *step = &series->steps[series->n_steps++];
-		const struct history_found *found = &founds.list[i];
-
-		step->value_before = found->step.before;
-		step->value_after = found->step.after;
-		code = find_run(view, found->run, &step->run, error);
-		if (!code)
-			code = find_run(view, found->before, &step->before, error);
-	}
-	history_founds_finish(&founds);
-	return code;
-}
-
-int history_view_fill(struct history *history, void *of, struct error *error)
-{
-	struct history_view *view = of;
-	const struct history_choice choice = view->choice;
-	int code;
-
-	history_view_finish(view);
-	*view = (struct history_view){.choice = choice, .n_skipped = history->n_skipped};
-	/* What is found is put down. */
-	code = sql_do(history->db, error, "BEGIN IMMEDIATE", "");
-	if (!code)
-		code = read_setups(view, history->db, error);
-	if (!code)
-		code = read_runs(view, history->db, error);
-	if (!code)
-		code = read_series(view, history->db, error);
-	if (!code)
-		code = tell_differences(view, error);
-	if (!code)
-		count_runs(view);
-	for (size_t i = 0; i < view->n_series && !code; i++) {
-		code = take_steps(view, &view->series[i], history->db, error);
-		if (!code && choice.with_points)
-			code = read_points(view, &view->series[i], history->db, error);
-	}
-	return code ? code : sql_do(history->db, error, "COMMIT", "");
+	code = fill_view(view, history->db, error);
+	return history_end(history, HISTORY_READ, code, error);
 }
 
 size_t history_view_group(const struct history_view *view, size_t first)
@@ -387,11 +399,11 @@ bool history_walk(struct history_walk *walk)
 	return has_any;
 }
 
-const struct history_step *history_step_at(const struct history_series *series, size_t run)
+const struct history_change *history_change_at(const struct history_series *series, size_t run)
 {
-	for (size_t i = 0; i < series->n_steps; i++)
-		if (series->steps[i].run == run)
-			return &series->steps[i];
+	for (size_t i = 0; i < series->n_changes; i++)
+		if (series->changes[i].run == run)
+			return &series->changes[i];
 	return NULL;
 }
 
@@ -403,16 +415,17 @@ const char *history_view_banner(const struct history_view *view)
 	return NULL;
 }
 
-bool history_step_is_recent(const struct history_view *view, const struct history_step *step)
+bool history_change_is_recent(const struct history_view *view, const struct history_change *change)
 {
-	const struct history_run *run = &view->runs[step->run];
+	const struct history_run *run = &view->runs[change->run];
 
 	return run->newer < view->choice.recent && view->setups[run->setup].is_current;
 }
 
-bool history_step_is_worse(const struct history_series *series, const struct history_step *step)
+bool history_change_is_worse(const struct history_series *series,
+			     const struct history_change *change)
 {
-	return (step->value_after < step->value_before) == series->figure->more_is_good;
+	return (change->value_after < change->value_before) == series->figure->more_is_good;
 }
 
 void history_view_finish(struct history_view *view)
@@ -432,7 +445,7 @@ void history_view_finish(struct history_view *view)
 		free(view->series[i].variant);
 		free(view->series[i].differs);
 		free(view->series[i].points);
-		free(view->series[i].steps);
+		free(view->series[i].changes);
 	}
 	free(view->runs);
 	free(view->setups);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a history has, to be shown: its runs, its setups, and series with their steps. It is
- * plain data, so that the history itself need not be held while it is shown.
+ * The content of a history as plain data: runs, setups, and series with their change points.
+ * Nobody has to keep the database open while it is shown.
  */
 #ifndef REPORTS_HISTORY_VIEW_H
 #define REPORTS_HISTORY_VIEW_H
 
 #include <stdbool.h>
 
-#include "reports/history/history.h"
+#include "reports/history/database.h"
 #include "reports/history/name.h"
 #include "reports/result/compared_figure.h"
 #include "reports/stats/change_points.h"
@@ -21,15 +21,15 @@ struct history_run {
 	char *revision;
 	char *status;
 	size_t setup;
-	size_t newer; /* runs of its setup */
+	size_t newer; /* newer runs of its setup */
 };
 
 struct history_setup {
 	int64_t id;
 	char *title;
-	char *banner; /* empty: none */
+	char *banner; /* of the software device; else empty */
 	size_t n_runs;
-	bool is_current; /* one of its runs is among the newest of all */
+	bool is_current; /* in use: it has one of the newest runs */
 };
 
 struct history_point {
@@ -37,14 +37,14 @@ struct history_point {
 	double value;
 };
 
-struct history_step {
-	size_t run;    /* the first one behind it */
+struct history_change {
+	size_t run;    /* the first one after it */
 	size_t before; /* the last one before it */
 	double value_before;
 	double value_after;
 };
 
-/* More of it is left out. */
+/* Longer texts are cut. */
 #define HISTORY_DIFFERS 256
 
 struct history_series {
@@ -52,24 +52,23 @@ struct history_series {
 	size_t setup;
 	char *case_id;
 	char *kind;    /* of a latency; else empty */
-	char *variant; /* how it was run */
-	char *differs; /* what of that others of its id have otherwise, with commas before */
+	char *variant; /* settings that the id does not name */
+	char *differs; /* those in which series of the same id differ, each after a comma */
 	const struct compared_figure *figure;
-	struct history_point *points; /* the newest, in their order */
+	struct history_point *points; /* the newest, oldest first */
 	size_t n_points;
-	size_t n_left_out; /* before those */
-	struct history_step *steps;
-	size_t n_steps;
+	size_t n_left_out; /* older points */
+	struct history_change *changes;
+	size_t n_changes;
 };
 
-/* What is looked for; the caller's. */
+/* Selects what to show. The caller owns it. */
 struct history_choice {
-	const char *const *cases; /* patterns of ids, as a shell has them; of all: none */
-	size_t n_cases;
-	size_t newest;    /* points of a series; 0: all */
-	size_t recent;    /* runs of all among which a current setup has one */
-	bool with_points; /* else steps alone */
-	const struct change_points_rule *rule;
+	const char *const *cases; /* shell patterns of ids */
+	size_t n_cases;           /* 0: all cases */
+	size_t newest;            /* points of a series; 0: all */
+	size_t recent;            /* a setup is in use if one of so many newest runs is its */
+	const struct change_points_rule *rule; /* NULL: no values, no change points */
 };
 
 struct history_view {
@@ -80,41 +79,40 @@ struct history_view {
 	size_t n_setups;
 	struct history_series *series;
 	size_t n_series;
-	size_t n_skipped;
 };
 
-/* A history_work: of is the view, which has its choice, and is filled anew. */
-int history_view_fill(struct history *history, void *of, struct error *error);
+/* Fills a view that has its choice. The caller calls history_view_finish, also where it fails. */
+int history_view_fill(struct history_view *view, struct history *history, struct error *error);
 
 /* More figures than a case has. */
 #define HISTORY_FIGURES 8
 
-/* Series of one case of a setup, which are neighbours, run by run. Begins zeroed. */
+/* A walk over the series of one case, which are neighbors, run by run. Begins zeroed. */
 struct history_walk {
 	const struct history_series *series;
 	size_t count;
 	size_t next[HISTORY_FIGURES];
 	size_t run;
-	const struct history_point *points[HISTORY_FIGURES]; /* NULL: that run has none */
+	const struct history_point *points[HISTORY_FIGURES]; /* NULL: that run has no value */
 };
 
-/* How many there are from that one on. */
+/* Returns the number of series of one case from that one on. */
 size_t history_view_group(const struct history_view *view, size_t first);
 
-/* The next run that one of them has; false: there are no more. */
+/* Moves to the next run in any of the series. false: all have ended. */
 bool history_walk(struct history_walk *walk);
 
-/* NULL: no step came at that run. */
-const struct history_step *history_step_at(const struct history_series *series, size_t run);
+/* Returns the change point at that run, or NULL. */
+const struct history_change *history_change_at(const struct history_series *series, size_t run);
 
-/* NULL: there is none. Of the first setup that has one: what heads all that is shown. */
+/* Returns the banner of the first setup that has one, or NULL: it heads all that is shown. */
 const char *history_view_banner(const struct history_view *view);
 
-/* Whether a step came in the newest runs of its setup, which is in use. */
-bool history_step_is_recent(const struct history_view *view, const struct history_step *step);
+/* Returns whether it lies in the newest runs of a setup that is in use. */
+bool history_change_is_recent(const struct history_view *view, const struct history_change *change);
 
-/* Whether it is one for the worse. */
-bool history_step_is_worse(const struct history_series *series, const struct history_step *step);
+bool history_change_is_worse(const struct history_series *series,
+			     const struct history_change *change);
 
 void history_view_finish(struct history_view *view);
 

@@ -17,7 +17,7 @@ BEFORE, AFTER = 30, 8
 # The step: a fifth more.
 PLANTED = 1.2
 # Of each page, what has to be among what is drawn.
-SERIES = {"history": {"runs", "a step came"}, "compare": {"worse"}}
+SERIES = {"history": {"runs", "change point"}, "compare": {"worse"}}
 
 
 class Pages(browsing.Browsing):
@@ -25,11 +25,11 @@ class Pages(browsing.Browsing):
     def setUpClass(cls):
         super().setUpClass()
         runs = [cls.run_of(n, PLANTED if n >= BEFORE else 1) for n in range(BEFORE + AFTER)]
-        kept = f"{cls.folder}/history"
-        cls.called("history", "add", "--dir", kept, *runs)
+        kept = f"{cls.folder}/history.sqlite"
+        cls.called("history", "add", "--db", kept, *runs)
         cls.pages = {}
         for name, words in (
-            ("history", ("history", "show", "--dir", kept)),
+            ("history", ("history", "show", "--db", kept)),
             ("compare", ("compare", *runs[:4], "--new", *runs[-4:])),
         ):
             cls.pages[name] = f"{cls.folder}/{name}.html"

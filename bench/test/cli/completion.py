@@ -117,15 +117,15 @@ class Completion(unittest.TestCase):
         self.assertEqual(self.completed("export", "--metric", ""), {"lat", "bw"})
 
     def test_verbs(self):
-        verbs = {"add", "list", "show", "check", "rebuild"}
+        verbs = {"add", "import", "list", "show", "check"}
         self.assertEqual(self.completed("history", ""), verbs)
-        self.assertEqual(self.completed("history", "re"), {"rebuild"})
+        self.assertEqual(self.completed("history", "im"), {"import"})
         self.assertEqual(self.completed("history", "show", "--format", ""),
                          {"table", "html", "csv", "json"})
         with tempfile.TemporaryDirectory() as folder:
             with open(f"{folder}/a.json", "w", encoding="ascii"):
                 pass
-            for words in (("add",), ("list", "--dir"), ("show", "-o")):
+            for words in (("add",), ("import",), ("list", "--db"), ("show", "-o")):
                 self.assertEqual(self.completed("history", *words, "a", cwd=folder), {"a.json"})
             self.assertEqual(self.completed("history", "show", "a", cwd=folder), set())
 

@@ -34,7 +34,7 @@ OPTIONS = {
     },
     "export": {"format", "metric", "case", "output"},
     "history": {
-        "dir", "version", "commit", "format", "output", "last", "worse", "window", "significance",
+        "db", "version", "commit", "format", "output", "last", "worse", "window", "significance",
         "magnitude",
     },
     "import": {"json", "started"},

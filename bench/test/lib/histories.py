@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""What tests of histories share: runs that are made up, and a folder to keep them in."""
+"""Code shared by the tests of histories: made-up runs, and a history to add them to."""
 
+import contextlib
 import copy
 import json
 import os
 import random
+import sqlite3
 import tempfile
 import time
 import unittest
@@ -30,13 +32,13 @@ class Histories(unittest.TestCase):
         self.temporary = tempfile.TemporaryDirectory()
         self.addCleanup(self.temporary.cleanup)
         self.folder = self.temporary.name
-        self.dir = f"{self.folder}/history"
+        self.db = f"{self.folder}/history.sqlite"
         self.chance = random.Random(1)
         with open(SAMPLE, encoding="utf-8") as file:
             self.sample = json.load(file)
 
     def document(self, number, factor=1.0, spread=0.005, **client):
-        """The run of that minute."""
+        """Returns the run of that minute."""
         made = copy.deepcopy(self.sample)
         made["cases"] = [case for case in made["cases"] if case["status"] == "complete"]
         for case in made["cases"]:
@@ -57,7 +59,7 @@ class Histories(unittest.TestCase):
         return [self.write(f"{number}.json", self.document(number, **how)) for number in numbers]
 
     def command(self, verb, *words):
-        return (VERBMARK, "history", verb, "--dir", self.dir, *map(str, words))
+        return (VERBMARK, "history", verb, "--db", self.db, *map(str, words))
 
     def called(self, verb, *words, status=0, err=""):
         ended = Ended(Program(*self.command(verb, *words)))
@@ -79,11 +81,16 @@ class Histories(unittest.TestCase):
         out = self.called("show", "--format", "json", *words, **options)
         return documents.parse(out, "verbmark.history-1")
 
-    def stepped(self, before=30, after=8, factor=1.2):
-        """A history with a step, and its two versions."""
+    def changed(self, before=30, after=8, factor=1.2):
+        """A history with a change point, between two versions."""
         self.add(*self.runs(*range(before)), version="1.0", commit="aaa")
         self.add(*self.runs(*range(before, before + after), factor=factor),
                  version="1.1", commit="bbb")
 
+    def asked(self, query, *values):
+        """What another program reads in the database."""
+        with contextlib.closing(sqlite3.connect(self.db)) as database:
+            return database.execute(query, values).fetchall()
+
     def kept(self):
-        return sorted(name for name in os.listdir(f"{self.dir}/runs") if name.endswith(".json"))
+        return [name for name, in self.asked("SELECT name FROM runs ORDER BY name")]

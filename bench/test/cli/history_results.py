@@ -1,13 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""
-Files of a history that nobody has added, that could not be read, and how they are mended; those
-that another program has measured, and those of another version; who else has the index; and
-what compare takes of them.
-"""
+"""Which results go on with which series, imported ones too; and a history as a baseline."""
 
-import json
 import os
-import sqlite3
 import unittest
 
 import documents
@@ -21,131 +15,6 @@ TEXTS = os.path.join(
 )
 
 
-class Files(Histories):
-    def skipped(self, *sentences, verb="list"):
-        """What is told of files, each in a line that begins so."""
-        ended = Ended(Program(*self.command(verb)))
-        self.assertEqual(ended.status, 1 if verb == "rebuild" and sentences else 0, ended.err)
-        lines = sorted(ended.err.splitlines())
-        self.assertEqual(len(lines), len(sentences), ended.err)
-        for line, sentence in zip(lines, sorted(sentences)):
-            self.assertTrue(line.startswith(f"verbmark: skipped: runs/{sentence}"), line)
-
-    def test_pipes(self):
-        """Nobody writes into them, and nobody waits for that."""
-        paths = self.runs(0, 1)
-        self.add(*paths)
-        name = self.kept()[0].removesuffix(".json")
-        label = f"{self.dir}/runs/{name}.label"
-        os.mkfifo(label)
-        for verb in ("list", "show", "check", "rebuild"):
-            self.skipped(f"{name}.json: its label is no file", verb=verb)
-        os.unlink(label)
-        self.skipped()
-        self.assertEqual(len(self.shown()["runs"]), 2)
-        # To add it again mends it.
-        os.mkfifo(label)
-        self.add(paths[0], version="7")
-        self.assertEqual([run["version"] for run in self.shown()["runs"]], ["7", "1.2.3"])
-        path = f"{self.dir}/runs/{name}.json"
-        os.unlink(path)
-        os.mkfifo(path)
-        self.skipped(f"{name}.json is no file, or leads to none that is there")
-        self.assertIn(f"{name} added", self.add(paths[0]))
-        self.assertEqual(len(self.shown()["runs"]), 2)
-
-    def laid(self, document, when):
-        """A file under a name that is one: a time, and the hash of what is in it."""
-        text = json.dumps(document).encode()
-        digest = 0xcbf29ce484222325
-        for byte in text:
-            digest = (digest ^ byte) * 0x100000001b3 % 2 ** 64
-        name = f"{when}-{digest:016x}.json"
-        with open(f"{self.dir}/runs/{name}", "wb") as file:
-            file.write(text)
-        return name
-
-    def test_laid_there(self):
-        """What nobody could have added is named, and nobody's runs are lost by it."""
-        self.add(*self.runs(0))
-        ended = verbmark("import", "perftest", f"{TEXTS}/real-send-lat", "--json", "-")
-        imported = self.laid(json.loads(ended.out), "20261123T101244Z")
-        moved = self.laid(self.document(1), "20261123T101245Z")
-        sentences = (f"{imported}: it is imported, and does not tell when it was measured",
-                     f"{moved}: it was started at 2001-09-09T01:47:40Z, and its name has another")
-        for verb in ("list", "show", "check", "rebuild"):
-            self.skipped(*sentences, verb=verb)
-        # One who was right about the time may lay it there.
-        os.unlink(f"{self.dir}/runs/{imported}")
-        os.rename(f"{self.dir}/runs/{moved}",
-                  f"{self.dir}/runs/20010909T014740Z-{moved.split('-')[1]}")
-        self.assertEqual(len(self.shown()["runs"]), 2)
-
-    def skip(self, name, program):
-        """As if that version of the program could not have read it."""
-        with sqlite3.connect(f"{self.dir}/index.sqlite") as index:
-            index.execute("INSERT INTO skipped SELECT name, 'it is new', size, changed_ns, "
-                          "label_size, label_changed_ns, ? FROM runs WHERE name = ?",
-                          (program, name))
-            index.execute("DELETE FROM points WHERE run = (SELECT id FROM runs WHERE name = ?)",
-                          (name,))
-            index.execute("DELETE FROM runs WHERE name = ?", (name,))
-
-    def test_tried_again(self):
-        """What another version could not read, and what is added once more."""
-        paths = self.runs(0, 1)
-        self.add(*paths)
-        before = self.shown()
-        name = self.kept()[0].removesuffix(".json")
-        self.skip(name, "0.0.1")
-        self.assertEqual(self.shown(), before)
-        for _ in range(2):
-            self.skip(name, before["tool"]["version"])
-            self.skipped(f"{name}.json: it is new")
-            self.skipped(f"{name}.json: it is new")
-            self.assertIn("is there already", self.add(paths[0]))
-            self.assertEqual(self.shown(), before)
-
-    def test_names_of_any_bytes(self):
-        """No terminal is to do what a name of a file says."""
-        self.add(*self.runs(0))
-        with open(f"{self.dir}/runs/\x1b[31m\u009bred.json", "w", encoding="ascii"):
-            pass
-        ended = Ended(Program(*self.command("list")))
-        self.assertEqual(ended.status, 0)
-        self.assertTrue(ended.err.isprintable(), ended.err)
-        self.assertIn("skipped: runs/?[31m??red.json is no name of a run", ended.err)
-        self.assertEqual(json.loads(Ended(Program(*self.command(
-            "show", "--format", "json"))).out)["skipped"], 1)
-
-    def test_another_program(self):
-        """A shell of SQLite that is in a transaction, which may be for hours."""
-        self.add(*self.runs(*range(3)))
-        listed = self.called("list")
-        more, = self.runs(3)
-        stranger = f"{self.dir}/runs/mine.json"
-        for how in ("IMMEDIATE", "EXCLUSIVE"):
-            index = sqlite3.connect(f"{self.dir}/index.sqlite", isolation_level=None)
-            self.addCleanup(index.close)
-            index.execute(f"BEGIN {how}")
-            ended = Ended(Program(*self.command("list")))
-            self.assertEqual((ended.status, ended.out), (0, listed), ended.err)
-            self.assertEqual(ended.err, "verbmark: the index cannot be written, and is made in "
-                                        "memory this time: database is locked")
-            with open(stranger, "x", encoding="ascii"):
-                pass
-            ended = Ended(Program(*self.command("list")))
-            self.assertEqual(ended.err.count("skipped: runs/mine.json is no name of a run"), 1)
-            os.unlink(stranger)
-            if how == "EXCLUSIVE":
-                self.called("add", more, status=1, err=(
-                    f"verbmark: another program, such as sqlite3, has {self.dir}/index.sqlite "
-                    "in a transaction: end that, and try again; the runs are kept, and only the "
-                    "index is behind"))
-            index.execute("ROLLBACK")
-        self.assertIn("already", self.add(more))
-
-
 class Defaults(Histories):
     def deeper(self, numbers, factor, **parameters):
         """Runs of a version that has other parameters where the id has none."""
@@ -157,7 +26,7 @@ class Defaults(Histories):
         return paths
 
     def test_another_default(self):
-        """What compare refuses is no step."""
+        """What compare refuses to compare makes no change point."""
         self.add(*self.runs(*range(30)), version="1.0")
         self.add(*self.deeper(range(30, 38), 1.2, tx_depth=128), version="1.1")
         self.add(*self.deeper(range(38, 40), 1.0), version="1.0")
@@ -166,16 +35,14 @@ class Defaults(Histories):
         self.assertEqual([len(series["points"]) for series in found.values()], [8, 32])
         self.assertEqual([word.split("tx-depth=")[1][:3] for word in found],
                          ["128", "64 "])
-        self.assertFalse([series for series in found.values() if series["steps"]])
+        self.assertFalse([series for series in found.values() if series["change_points"]])
         # The other case has become worse in both.
-        told = self.called("check", status=1)
-        self.assertIn(RATE, told)
-        self.assertNotIn(LATENCY, told)
-        told = self.called("show")
+        checked = self.called("check", status=1)
+        self.assertIn(RATE, checked)
+        self.assertNotIn(LATENCY, checked)
+        shown = self.called("show")
         for depth in (64, 128):
-            self.assertIn(f"\n{LATENCY} half, tx-depth={depth}\n", told)
-        self.called("rebuild")
-        self.assertEqual(told, self.called("show"))
+            self.assertIn(f"\n{LATENCY} half, tx-depth={depth}\n", shown)
 
     def test_another_option(self):
         """One that a version has first begins with what was done before; effort is no matter."""
@@ -211,8 +78,8 @@ class Imported(Histories):
     def test_without_a_time(self):
         path = self.imported(None, self.text())
         self.assertEqual(self.refused("add", path),
-                         f"{path}: it is imported, and does not tell when it was measured: import "
-                         "it with --started")
+                         f"{path}: an imported result needs the time of its measurement: import it "
+                         "with --started")
 
     def test_beside_others(self):
         """In the order of their times, and in a setup of their own."""
@@ -242,9 +109,6 @@ class Imported(Histories):
                           ("send/lat/2/poll", "p99_ns"): [363690, 363690]})
         self.assertIn("imported from perftest: soft0", self.called("list"))
         self.called("check")
-        before = self.shown()
-        self.called("rebuild")
-        self.assertEqual(self.shown(), before)
 
     def test_in_another_way(self):
         """What has the same id, and was not called in the same way, is another series."""
@@ -258,7 +122,7 @@ class Imported(Histories):
         self.assertEqual([run["setup"] for run in runs], [1, 2, 3, 1])
         self.assertEqual({run["version"] for run in runs}, {"1.0"})
 
-    def test_a_step(self):
+    def test_change_point(self):
         """In the order in which they were measured, and in no other."""
         numbers = [*range(20)]
         self.chance.shuffle(numbers)
@@ -267,19 +131,16 @@ class Imported(Histories):
             self.add(self.imported(number, self.text(median=("6.25", median))))
         said = self.called("check", status=1)
         self.assertRegex(said, r"send/lat/2/poll half: p50 us 6\.\d+ -> 7\.\d+, 1\.1\d+ times, worse")
-        self.assertIn(f"{self.document(12)['run']['started']}; of which version that was, and the "
-                      "run before, is not known: 'history add --version' tells it", said)
-        self.assertNotIn("something else came", said)
+        self.assertIn(f"{self.document(12)['run']['started']}; neither run has a version or a "
+                      "commit: label them with 'history add --version'", said)
+        self.assertNotIn("something else has changed", said)
 
-
-if __name__ == "__main__":
-    unittest.main()
 
 class Compared(Histories):
     """One run beside those of its setup that were before it."""
 
     def compared(self, *words, status=0):
-        ended = Ended(Program(VERBMARK, "compare", f"--history={self.dir}", *words))
+        ended = Ended(Program(VERBMARK, "compare", f"--history={self.db}", *words))
         self.assertEqual(ended.status, status, ended.out + ended.err)
         return ended
 
@@ -320,8 +181,7 @@ class Compared(Histories):
 
     def test_the_users_own(self):
         data = f"{self.folder}/data"
-        self.dir = f"{data}/verbmark/history"
-        os.makedirs(f"{data}/verbmark")
+        self.db = f"{data}/verbmark/history.sqlite"
         self.add(*self.runs(*range(5)))
         new, = self.runs(6)
         ended = Ended(Program("env", f"XDG_DATA_HOME={data}", VERBMARK, "compare", "--history", new))
@@ -336,19 +196,23 @@ class Compared(Histories):
         ended = self.compared(self.write("stranger.json", stranger), status=3)
         self.assertEqual(
             ended.err,
-            f"verbmark: {self.dir} has no run of that setup from before NEW: verbmark history list "
-            "tells what it has",
+            f"verbmark: {self.db} has no run of this setup before NEW: 'verbmark history list' shows "
+            "its setups",
         )
         first = self.write("first.json", self.document(0))
-        self.assertIn("from before NEW", self.compared(first, status=3).err)
+        self.assertIn("of this setup before NEW", self.compared(first, status=3).err)
 
     def test_usage(self):
         new, base = self.runs(0, 1)
         self.assertIn("there is no history in", self.compared(new, status=1).err)
         self.assertEqual(
             self.compared(base, "--new", new, status=2).err,
-            "verbmark: --history has BASE: leave away the files before --new",
+            "verbmark: --history replaces the baseline files: drop those before --new",
         )
         self.assertIn("NEW is missing", self.compared(status=2).err)
         ended = Ended(Program(VERBMARK, "compare", "--last", "5", base, new))
-        self.assertEqual((ended.status, ended.err), (2, "verbmark: --last is for --history"))
+        self.assertEqual((ended.status, ended.err), (2, "verbmark: --last needs --history"))
+
+
+if __name__ == "__main__":
+    unittest.main()
