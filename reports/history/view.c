@@ -296,21 +296,16 @@ static int find_changes(struct history_series *series, const struct change_point
 			struct error *error)
 {
 	double *values = malloc((series->n_points + 1) * sizeof(*values));
-	struct change_points_values all = {values, 0, series->n_points};
-	struct change_points settled = {0};
-	struct change_points found = {0};
+	struct change_points found;
 	int code;
 
 	if (!values)
 		return no_memory(error);
 	for (size_t i = 0; i < series->n_points; i++)
 		values[i] = series->points[i].value;
-	code = change_points_settle(&settled, rule, &all, error);
-	if (!code)
-		code = change_points_find(&found, &settled, rule, &all, error);
+	code = change_points_find(&found, rule, values, series->n_points, error);
 	if (!code)
 		code = add_changes(series, &found, error);
-	change_points_finish(&settled);
 	change_points_finish(&found);
 	free(values);
 	return code;

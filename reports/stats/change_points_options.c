@@ -35,7 +35,7 @@ const char *change_points_parse_level(const char *text, void *level)
 	const char *end;
 	double number;
 
-	/* Below it a single step takes a hundred thousand shuffles and more. */
+	/* A smaller level needs more than a hundred thousand shuffles for one change point. */
 	if (!take_number(text, &number, &end) || *end || number < 0.00001 || number > 0.1)
 		return "is not a probability from 0.00001 to 0.1";
 	*(double *)level = number;
