@@ -6,8 +6,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "bench/cli/soft_device.h"
 #include "bench/cmd/command.h"
+#include "bench/host/soft_device.h"
 
 static const struct command *const commands[] = {
 	&command_run,     &command_serve,   &command_report, &command_compare,

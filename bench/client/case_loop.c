@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/cli/soft_device.h"
 #include "bench/client/case_results.h"
 #include "bench/client/failure_hint.h"
 #include "bench/client/needs.h"
 #include "bench/control/protocol.h"
+#include "bench/host/soft_device.h"
 #include "reports/result/banner.h"
 
 /* How even it was. */

@@ -21,7 +21,7 @@ static void make_case(const struct plan *plan, const struct plan_case *wanted,
 	const struct parameters *p = &wanted->parameters;
 
 	snprintf(found->id, sizeof(found->id), "%s", wanted->id);
-	found->op = wanted->op->name;
+	found->op = operation_names[wanted->parameters.op];
 	found->metric = parameter_word("metric", p->metric);
 	found->cq = parameter_word("cq", p->cq);
 	found->server_cq = parameter_word("cq", p->server_cq);

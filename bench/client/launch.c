@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 #include "bench/cli/log.h"
-#include "bench/cli/soft_device.h"
 #include "bench/cli/value.h"
+#include "bench/host/soft_device.h"
 #include "core/base/clock.h"
 #include "core/base/compiler.h"
 

@@ -7,6 +7,7 @@
 #include "bench/client/merge_threads.h"
 #include "bench/client/warmup.h"
 #include "bench/lane/cpu_cost.h"
+#include "bench/op/op.h"
 
 /* Warm-up is extra: so many messages, and so long, at the least. */
 #define WARMUP_MESSAGES 100
@@ -41,7 +42,7 @@ static int loop(struct trial *trial, const struct plan_case *wanted, const struc
 	if (wanted->parameters.metric == METRIC_LOAD)
 		return pacing_loop(trial->pacing, lane, wanted, run, error);
 	if (wanted->parameters.metric == METRIC_BW)
-		return wanted->op->bandwidth(lane, run, error);
+		return op_loops_of(wanted->op)->bandwidth(lane, run, error);
 	return op_latency(wanted->op, wanted->kind)(lane, run, error);
 }
 
@@ -290,5 +291,5 @@ int measure_one(struct trial *trial, const struct plan_case *wanted, struct erro
 
 	rate_windows_init(trial->windows, THROUGHPUT_NS);
 	run.messages = 1;
-	return wanted->op->bandwidth(&trial->lane, &run, error);
+	return op_loops_of(wanted->op)->bandwidth(&trial->lane, &run, error);
 }

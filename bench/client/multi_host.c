@@ -11,6 +11,7 @@
 #include "bench/control/dial.h"
 #include "bench/control/protocol.h"
 #include "bench/host/advice/loss.h"
+#include "bench/lane/lane.h"
 #include "bench/lane/threads.h"
 #include "reports/document/parse.h"
 
@@ -108,7 +109,7 @@ static bool is_answer(const struct fleet *fleet, const struct result_case *line)
 {
 	const struct parameters *p = &fleet->wanted->parameters;
 
-	return !strcmp(line->op, fleet->wanted->op->name) && line->size == p->size &&
+	return !strcmp(line->op, operation_names[p->op]) && line->size == p->size &&
 	       !strcmp(line->metric, "bw") && line->n_trials == p->trials && line->windows;
 }
 
@@ -167,8 +168,9 @@ static int multi_host_take(const struct fleet *fleet, struct multi_host_flow *fl
 static int hear(struct fleet *fleet, struct multi_host_flow *flow, const char *type,
 		json_t **message, struct error *error)
 {
-	unsigned int timeout_ms = protocol_drive_ms(fleet->wanted->op, &fleet->wanted->parameters,
-						    fleet->plan->wait_ms);
+	const struct parameters *p = &fleet->wanted->parameters;
+	unsigned int setup_ms = lane_setup_ms(p, &fleet->wanted->op->shape);
+	unsigned int timeout_ms = protocol_drive_ms(p, setup_ms, fleet->plan->wait_ms);
 	int code = control_receive(&flow->control, message, timeout_ms, error);
 
 	if (code)

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 
+#include "bench/op/op.h"
 #include "bench/plan/rate.h"
 
 /* A window of the warm-up has so many messages. */
@@ -101,7 +102,7 @@ int pacing_loop(struct pacing *pacing, struct lane *lane, const struct plan_case
 
 	pacing->load.stalled = (uint64_t)(((unsigned __int128)lane->stalled_ns << 32) / run->mult);
 	prctl(PR_SET_TIMERSLACK, 1);
-	code = wanted->op->load(lane, run, error);
+	code = op_loops_of(wanted->op)->load(lane, run, error);
 	prctl(PR_SET_TIMERSLACK, slack);
 	return code;
 }

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bench/cli/soft_device.h"
 #include "bench/client/case_loop.h"
 #include "bench/client/case_results.h"
 #include "bench/client/cq_overflow.h"
@@ -20,6 +19,8 @@
 #include "bench/host/device_support.h"
 #include "bench/host/facts/facts.h"
 #include "bench/host/inventory.h"
+#include "bench/host/soft_device.h"
+#include "core/base/printable.h"
 
 /* What a case has is taken down before that is answered. */
 #define NOTE_MS 180000
@@ -51,7 +52,7 @@ static int pair_devices(const struct sweep *sweep, const struct plan *plan, json
 	int code;
 
 	json_unpack(welcome, "{s:s, s:o}", "host", &host, "devices", &devices);
-	frame_printable(result->server.host, sizeof(result->server.host), host);
+	printable_copy(result->server.host, sizeof(result->server.host), host);
 	gethostname(result->client.host, sizeof(result->client.host) - 1);
 	code = inventory_decode(&remote, devices, error);
 	if (code)
@@ -121,6 +122,15 @@ static int describe(struct sweep *sweep, struct result *result, struct error *er
 	return 0;
 }
 
+static bool can_run(const struct device_support *support, const struct plan_case *wanted,
+		    struct error *fault)
+{
+	const struct limits limits =
+		lane_limits(&wanted->parameters, &wanted->op->shape, support->is_server);
+
+	return !device_support_check(support, wanted->op, &wanted->parameters, &limits, fault);
+}
+
 /* What either device cannot do is left out. An error: of the plan nothing is left. */
 static int check_devices(const struct sweep *sweep, struct plan *plan, struct result *result,
 			 struct error *error)
@@ -136,8 +146,8 @@ static int check_devices(const struct sweep *sweep, struct plan *plan, struct re
 
 		if (wanted->skipped[0])
 			continue;
-		if (!device_support_check(&near, wanted->op, &wanted->parameters, &fault))
-			device_support_check(&far, wanted->op, &wanted->parameters, &fault);
+		if (can_run(&near, wanted, &fault))
+			can_run(&far, wanted, &fault);
 		snprintf(wanted->skipped, sizeof(wanted->skipped), "%s", fault.text);
 	}
 	plan_drop_maxima(plan);

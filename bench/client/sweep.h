@@ -14,6 +14,7 @@
 #include "bench/control/secret.h"
 #include "bench/host/snapshot.h"
 #include "bench/plan/plan.h"
+#include "core/base/clock.h"
 #include "reports/result/result.h"
 
 struct sweep {

@@ -222,7 +222,7 @@ static int settle(struct trial *trial, struct result_trial *found, struct error 
 }
 
 /* Whether each message of a stream is one that the server's program sees. */
-static bool is_each_received(const struct op *op)
+static bool is_each_received(const struct operation *op)
 {
 	return op->is_received && !op->shape.rings;
 }
@@ -232,8 +232,9 @@ static bool is_shared(const struct plan_case *wanted)
 {
 	if (wanted->parameters.bidirectional)
 		return true;
-	return wanted->parameters.metric != METRIC_LAT ? is_each_received(wanted->op)
-						       : op_is_answered(wanted->op, wanted->kind);
+	return wanted->parameters.metric != METRIC_LAT
+		       ? is_each_received(wanted->op)
+		       : operation_is_answered(wanted->op, wanted->kind);
 }
 
 /* The server's windows are of 1 ms and more: of less time the share of all says more. */
@@ -305,7 +306,7 @@ static int compare_notes(struct trial *trial, const struct plan_case *wanted,
 	if (!is_shared(wanted))
 		found->server.messages = found->warmup.messages + found->messages;
 	/* While the client waited for others, it polled for nobody's messages. */
-	else if (trial->gate && p->server_cq == RDMA_POLL)
+	else if (trial->gate && p->server_cq == CQ_POLL)
 		found->server = (struct result_cost){0};
 	found->has_far = p->bidirectional && (is_each_received(wanted->op) || trial->driven >= 0);
 	if (found->has_far)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdbool.h>
 
-#include "bench/cli/soft_device.h"
 #include "bench/cmd/command.h"
 #include "bench/host/inventory.h"
+#include "bench/host/soft_device.h"
 #include "core/base/address.h"
 #include "reports/result/banner.h"
 

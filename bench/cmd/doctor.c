@@ -5,10 +5,11 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "bench/cli/soft_device.h"
 #include "bench/cmd/command.h"
 #include "bench/control/control.h"
-#include "bench/control/frame.h"
+#include "bench/host/soft_device.h"
+#include "bench/plan/hosts.h"
+#include "core/base/printable.h"
 #include "core/verbs/device_kind.h"
 #include "reports/result/banner.h"
 
@@ -62,11 +63,11 @@ static void print_end(const json_t *facts)
 	const json_t *port = json_object_get(facts, "port");
 	char name[64];
 
-	frame_printable(name, sizeof(name), text(facts, "host"));
+	printable_copy(name, sizeof(name), text(facts, "host"));
 	printf("%s", name);
 	if (!device)
 		return;
-	frame_printable(name, sizeof(name), text(device, "name"));
+	printable_copy(name, sizeof(name), text(device, "name"));
 	printf(" %s/%lld", name, json_integer_value(json_object_get(port, "number")));
 }
 
@@ -127,7 +128,7 @@ static int examine(struct doctor *doctor, const struct settings *settings, struc
 
 static int cmd_doctor_run(int argc, char *argv[], struct error *error)
 {
-	struct settings settings = {.port = CONTROL_PORT};
+	struct settings settings = {.port = HOSTS_PORT};
 	struct doctor doctor;
 	size_t spoiling = 0;
 	int code = option_parse(&options, argc, argv, &settings, error);

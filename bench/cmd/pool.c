@@ -6,10 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "bench/cli/soft_device.h"
 #include "bench/cli/value.h"
 #include "bench/cmd/command.h"
 #include "bench/control/control.h"
+#include "bench/host/soft_device.h"
+#include "bench/plan/hosts.h"
 #include "core/base/clock.h"
 #include "core/base/random.h"
 #include "core/pool/client.h"
@@ -168,7 +169,7 @@ static int cmd_pool_check(const struct settings *settings, struct error *error)
 static int cmd_pool_run(int argc, char *argv[], struct error *error)
 {
 	struct settings settings = {
-		.port = CONTROL_PORT, .size = 10000, .writes = 1024, .every = 64, .seed = 1};
+		.port = HOSTS_PORT, .size = 10000, .writes = 1024, .every = 64, .seed = 1};
 	int code = option_parse(&options, argc, argv, &settings, error);
 
 	if (code > 0) {

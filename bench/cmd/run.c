@@ -10,13 +10,14 @@
 
 #include "bench/cli/progress.h"
 #include "bench/cli/signals.h"
-#include "bench/cli/soft_device.h"
 #include "bench/cli/utc.h"
 #include "bench/client/multi_host.h"
 #include "bench/client/sweep.h"
 #include "bench/cmd/command.h"
 #include "bench/cmd/redact.h"
+#include "bench/host/soft_device.h"
 #include "bench/plan/hosts.h"
+#include "core/base/printable.h"
 #include "reports/document/document.h"
 #include "reports/io/save.h"
 #include "reports/table/table.h"
@@ -388,7 +389,7 @@ static json_t *command_line(int argc, char *argv[])
 		char text[256];
 
 		/* JSON is UTF-8; an argument need not be. */
-		frame_printable(text, sizeof(text), argv[i]);
+		printable_copy(text, sizeof(text), argv[i]);
 		json_array_append_new(words, word ? word : json_string(text));
 	}
 	return words;

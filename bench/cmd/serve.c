@@ -7,12 +7,13 @@
 #include <unistd.h>
 
 #include "bench/cli/signals.h"
-#include "bench/cli/soft_device.h"
 #include "bench/cmd/command.h"
 #include "bench/control/allowed_networks.h"
 #include "bench/control/dial.h"
 #include "bench/control/protocol.h"
 #include "bench/host/inventory.h"
+#include "bench/host/soft_device.h"
+#include "bench/plan/hosts.h"
 #include "bench/server/clients.h"
 #include "bench/server/device_removal.h"
 #include "bench/server/pool.h"
@@ -366,7 +367,7 @@ static int cmd_serve_check(const struct settings *settings, struct error *error)
 static int cmd_serve_run(int argc, char *argv[], struct error *error)
 {
 	/* What a pool cannot do: nobody has said how it is to wait. */
-	struct settings settings = {.port = CONTROL_PORT, .pool.wait = RDMA_ADAPTIVE};
+	struct settings settings = {.port = HOSTS_PORT, .pool.wait = RDMA_ADAPTIVE};
 	struct server server;
 	int code;
 

@@ -17,7 +17,6 @@
 #include "core/base/alarm.h"
 #include "core/base/watch.h"
 
-#define CONTROL_PORT  7471
 #define CONTROL_INBOX 4
 
 struct control {

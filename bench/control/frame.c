@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/printable.h"
+
 static int take_head(struct frame_reader *reader, struct error *error)
 {
 	uint32_t limit = reader->limit ? reader->limit : FRAME_MAX;
@@ -64,15 +66,6 @@ static int check_seal(struct frame_reader *reader, struct error *error)
 			 "a control message was changed on its way, or is somebody else's");
 }
 
-void frame_printable(char *into, size_t size, const char *text)
-{
-	size_t i;
-
-	for (i = 0; text[i] && i + 1 < size; i++)
-		into[i] = (char)(text[i] < ' ' || text[i] > '~' ? '?' : text[i]);
-	into[i] = '\0';
-}
-
 /* Those in texts are counted as well: there are few. */
 static uint32_t count_members(const char *text, size_t length)
 {
@@ -97,7 +90,7 @@ static int parse(const struct frame_reader *reader, json_t **message, struct err
 	if (*message)
 		return 0;
 	/* It quotes what it did not understand. */
-	frame_printable(reason, sizeof(reason), fault.text);
+	printable_copy(reason, sizeof(reason), fault.text);
 	return error_set(error, -EPROTO, "a control message is not JSON: %s", reason);
 }
 

@@ -57,12 +57,6 @@ bool frame_is_beat(const json_t *message);
 /* What says nothing that an attacker might not do by closing, or keeping, a connection. */
 bool frame_is_plain(const json_t *message);
 
-/*
- * Copies, cut to size, what the other end said: it goes to somebody's terminal, and
- * whatever is no plain text becomes '?'.
- */
-void frame_printable(char *into, size_t size, const char *text);
-
 /* A whole frame of a body, into room for that, a head and a seal. Returns its length. */
 size_t frame_put(uint8_t *frame, const char *body, size_t size, struct seal *seal);
 

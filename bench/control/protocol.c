@@ -5,15 +5,16 @@
 #include <limits.h>
 #include <string.h>
 
-#include "bench/control/frame.h"
 #include "bench/plan/rules.h"
+#include "core/base/clock.h"
+#include "core/base/printable.h"
 
 json_t *protocol_reason(const char *type, const char *reason)
 {
 	char text[256];
 
 	/* Names that it quotes may be cut within a character, and JSON is UTF-8. */
-	frame_printable(text, sizeof(text), reason);
+	printable_copy(text, sizeof(text), reason);
 	return json_pack("{s:s, s:s}", "type", type, "reason", text);
 }
 
@@ -48,7 +49,7 @@ static int refused(const json_t *message, const char *who, const char *reason, s
 
 	if (!json_is_integer(protocol) || number == PROTOCOL_NUMBER || !version)
 		return error_set(error, -ESHUTDOWN, "%s: %s", who, reason);
-	frame_printable(text, sizeof(text), version);
+	printable_copy(text, sizeof(text), version);
 	return error_set(error, -ESHUTDOWN,
 			 "%s speaks protocol %" JSON_INTEGER_FORMAT " (verbmark %s), we speak %d "
 			 "(%s): upgrade %s",
@@ -63,7 +64,7 @@ int protocol_expect(const json_t *message, const char *type, const char *who, st
 
 	if (protocol_is(message, type))
 		return 0;
-	frame_printable(text, sizeof(text), reason ? reason : "without a reason");
+	printable_copy(text, sizeof(text), reason ? reason : "without a reason");
 	if (protocol_is(message, "failed"))
 		return error_set(error,
 				 json_is_true(json_object_get(message, "unsupported"))
@@ -93,7 +94,7 @@ int protocol_check_hello(json_t *message, struct error *error)
 			   &version))
 		return error_set(error, -EPROTO,
 				 "this is verbmark, and that was no greeting of it");
-	frame_printable(text, sizeof(text), version);
+	printable_copy(text, sizeof(text), version);
 	if (number != PROTOCOL_NUMBER)
 		return error_set(error, -EPROTONOSUPPORT,
 				 "the client speaks protocol %d (verbmark %s), the server speaks "
@@ -121,7 +122,7 @@ bool protocol_is_noise_wanted(const json_t *note)
 /* It becomes part of a path: it leads out of no folder, and is no longer than devices' names are. */
 static bool is_name(const char *device)
 {
-	return !strchr(device, '/') && device[0] != '.' && strlen(device) < IBV_SYSFS_NAME_MAX;
+	return !strchr(device, '/') && device[0] != '.' && strlen(device) < PROTOCOL_DEVICE_NAME;
 }
 
 int protocol_read_describe(json_t *message, struct protocol_describe *asked, struct error *error)
@@ -156,7 +157,7 @@ json_t *protocol_case(const struct parameters *wanted, const struct result_end *
 }
 
 /* What nobody asked for is chosen; a client of ours asks for no such thing as is refused. */
-static int decode(json_t *object, const struct op **op, struct parameters *parameters,
+static int decode(json_t *object, const struct operation **op, struct parameters *parameters,
 		  struct error *error)
 {
 	const char *refusal;
@@ -168,7 +169,7 @@ static int decode(json_t *object, const struct op **op, struct parameters *param
 	code = parameters_decode(parameters, object, error);
 	if (code)
 		return error_wrap(error, "this server cannot do that");
-	*op = ops[parameters->op];
+	*op = &operations[parameters->op];
 	rules_choose(*op, parameters);
 	refusal = rules_refuse(*op, parameters);
 	return refusal ? error_set(error, -EOPNOTSUPP, "%s", refusal) : 0;
@@ -192,12 +193,11 @@ int protocol_read_case(json_t *message, struct protocol_case *wanted, struct err
 	return decode(object, &wanted->op, &wanted->parameters, error);
 }
 
-unsigned int protocol_drive_ms(const struct op *op, const struct parameters *wanted,
+unsigned int protocol_drive_ms(const struct parameters *wanted, unsigned int setup_ms,
 			       unsigned int wait_ms)
 {
 	/* It reaches the other server, which has as long for its answers. Both set up, in turn. */
-	uint64_t sum = 3ULL * PROTOCOL_ANSWER_MS + wait_ms +
-		       2ULL * lane_setup_ms(wanted, &op->shape) +
+	uint64_t sum = 3ULL * PROTOCOL_ANSWER_MS + wait_ms + 2ULL * setup_ms +
 		       (wanted->warmup_ns + wanted->duration_ns) / NS_PER_MS;
 
 	return sum > INT_MAX ? INT_MAX : (unsigned int)sum;
@@ -341,7 +341,7 @@ struct result_place protocol_read_place(const json_t *done)
 	const json_t *node = json_object_get(told, "numa_node");
 	struct result_place place = {.numa_node = -1};
 
-	frame_printable(place.cpus, sizeof(place.cpus), cpus ? cpus : "");
+	printable_copy(place.cpus, sizeof(place.cpus), cpus ? cpus : "");
 	if (json_is_integer(node) && json_integer_value(node) >= 0 &&
 	    json_integer_value(node) <= INT_MAX)
 		place.numa_node = (int)json_integer_value(node);

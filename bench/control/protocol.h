@@ -33,6 +33,8 @@
 
 /* How long the server may take for each answer but its first. */
 #define PROTOCOL_ANSWER_MS 15000
+/* As libibverbs' IBV_SYSFS_NAME_MAX, with the terminating zero. */
+#define PROTOCOL_DEVICE_NAME 64
 
 /* How long one server may be told to try to reach another. */
 #define PROTOCOL_WAIT_MOST_MS 60000
@@ -77,7 +79,7 @@ int protocol_read_describe(json_t *message, struct protocol_describe *asked, str
 
 /* A case as the server is told it. Its texts are the message's own. */
 struct protocol_case {
-	const struct op *op;
+	const struct operation *op;
 	struct parameters parameters; /* what nobody asked for is chosen */
 	const char *device;           /* the server's, a name that leads out of no folder */
 	unsigned int port;            /* of the device */
@@ -95,15 +97,18 @@ int protocol_read_case(json_t *message, struct protocol_case *wanted, struct err
 
 /* A case that the server is to run as a client of another one. Texts are the message's own. */
 struct protocol_drive {
-	const struct op *op;
+	const struct operation *op;
 	struct parameters parameters;
 	const char *host;
 	uint16_t port;
 	unsigned int wait_ms;
 };
 
-/* How long it may take until such a case is ready, and until it is over from then on. */
-unsigned int protocol_drive_ms(const struct op *op, const struct parameters *wanted,
+/*
+ * Returns how long such a case may take until it is ready, and from then on until it is over, where
+ * one end needs up to setup_ms for its memory and queue pairs.
+ */
+unsigned int protocol_drive_ms(const struct parameters *wanted, unsigned int setup_ms,
 			       unsigned int wait_ms);
 
 json_t *protocol_drive(const struct parameters *wanted, const char *host, uint16_t port,

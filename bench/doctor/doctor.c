@@ -7,7 +7,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "bench/control/frame.h"
 #include "bench/doctor/path_advice.h"
 #include "bench/doctor/server.h"
 #include "bench/host/counters.h"
@@ -15,6 +14,7 @@
 #include "bench/host/inventory.h"
 #include "bench/host/sysfs.h"
 #include "core/base/clock.h"
+#include "core/base/printable.h"
 #include "core/verbs/device.h"
 
 #define CLASS "/sys/class/infiniband"
@@ -107,7 +107,7 @@ static void copy_host(struct result_end *end, const json_t *facts)
 {
 	const char *host = json_string_value(json_object_get(facts, "host"));
 
-	frame_printable(end->host, sizeof(end->host), host ? host : "");
+	printable_copy(end->host, sizeof(end->host), host ? host : "");
 }
 
 /* Messages from one end to the other, where there are two that could talk. */

@@ -52,7 +52,8 @@ static enum path_probe_end end_of(const struct error *fault)
 
 static struct plan_case make_case(const struct attempt *attempt)
 {
-	struct plan_case made = {.op = &op_send, .parameters = parameters_default()};
+	struct plan_case made = {.op = &operations[OPERATION_SEND],
+				 .parameters = parameters_default()};
 	struct parameters *p = &made.parameters;
 
 	p->size = attempt->size;
@@ -61,7 +62,7 @@ static struct plan_case make_case(const struct attempt *attempt)
 	p->iterations = MESSAGES;
 	p->warmup_ns = 0; /* nobody wants the figures */
 	rules_choose(made.op, p);
-	made.kind = made.op->kind((enum rdma_wait_mode)p->cq, (enum rdma_wait_mode)p->server_cq);
+	made.kind = operation_kind(made.op, p);
 	return made;
 }
 

@@ -140,7 +140,9 @@ static void hear_facts(struct heard *heard, json_t *message)
 	bool is_near = heard->far.facts != NULL;
 	struct advice_end *end = is_near ? &heard->near : &heard->far;
 	struct result_end *told = is_near ? &heard->result.client : &heard->result.server;
+	const struct operation *op = &operations[parameters.op];
 	struct device_support capacity;
+	struct limits limits;
 	struct error error = {0};
 
 	keep(heard, &end->facts, message, "facts");
@@ -149,9 +151,9 @@ static void hear_facts(struct heard *heard, json_t *message)
 	told->facts = json_incref(json_object_get(message, "facts"));
 	fingerprint_hard(told->facts, told->fingerprint);
 	device_support_read(&capacity, told, true, "n02");
-	rules_choose(ops[parameters.op], &parameters);
-	fuzz_check_error(device_support_check(&capacity, ops[parameters.op], &parameters, &error),
-			 &error);
+	rules_choose(op, &parameters);
+	limits = lane_limits(&parameters, &op->shape, true);
+	fuzz_check_error(device_support_check(&capacity, op, &parameters, &limits, &error), &error);
 }
 
 static void hear_note(struct heard *heard, json_t *message)

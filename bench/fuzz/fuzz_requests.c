@@ -130,6 +130,7 @@ static void try_case(json_t *message)
 	/* Of a device that tells nothing: then it has whatever can be had. */
 	const struct result_end end = {.device = "rxe0", .port = 1};
 	struct device_support capacity;
+	struct limits limits;
 	struct protocol_case wanted;
 	struct error error = {0};
 	int code = protocol_read_case(message, &wanted, &error);
@@ -143,7 +144,8 @@ static void try_case(json_t *message)
 	check_values(&wanted.parameters);
 	check_again(&wanted);
 	device_support_read(&capacity, &end, true, "the server");
-	code = device_support_check(&capacity, wanted.op, &wanted.parameters, &error);
+	limits = lane_limits(&wanted.parameters, &wanted.op->shape, true);
+	code = device_support_check(&capacity, wanted.op, &wanted.parameters, &limits, &error);
 	fuzz_check_error(code, &error);
 }
 

@@ -7,9 +7,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "bench/control/frame.h"
 #include "bench/host/sysfs.h"
 #include "core/base/clock.h"
+#include "core/base/printable.h"
 
 #define CLASS "/sys/class/infiniband"
 
@@ -27,7 +27,7 @@ static int counters_add(struct counters *counters, const char *folder, const cha
 		return error_set_errno(error, -ENOMEM, "cannot keep the device's counters");
 	counters->rows = larger;
 	row = &larger[counters->count];
-	frame_printable(row->name, sizeof(row->name), name);
+	printable_copy(row->name, sizeof(row->name), name);
 	for (size_t i = 0; i < counters->count; i++)
 		is_known = is_known || !strcmp(larger[i].name, row->name);
 	if (is_known)

@@ -10,6 +10,7 @@
 
 #include "core/rdma/manual_qp.h"
 #include "core/rdma/qp.h"
+#include "core/verbs/device.h"
 #include "core/verbs/verbs.h"
 
 /* More than any device takes inline. */
@@ -217,12 +218,7 @@ void device_support_read(struct device_support *capacity, const struct result_en
 	read_port(capacity, end, json_object_get(end->facts, "port"));
 }
 
-static bool has_immediate(const struct op *op)
-{
-	return op == &op_write_imm || op->shape.rings;
-}
-
-static int check_transport(const struct device_support *capacity, const struct op *op,
+static int check_transport(const struct device_support *capacity, const struct operation *op,
 			   const struct parameters *p, struct error *error)
 {
 	enum transport transport = (enum transport)p->transport;
@@ -235,7 +231,7 @@ static int check_transport(const struct device_support *capacity, const struct o
 	if (is_by_hand && capacity->is_iwarp)
 		return error_set(error, -EOPNOTSUPP,
 				 "the device is iWARP, which is connected by rdma_cm only");
-	if (has_immediate(op) && capacity->is_iwarp && !capacity->is_chelsio)
+	if (op->has_immediate && capacity->is_iwarp && !capacity->is_chelsio)
 		return error_set(error, -EOPNOTSUPP,
 				 "the device is iWARP, whose writes have no immediate data");
 	return 0;
@@ -274,24 +270,25 @@ static int check_parameters(const struct device_support *capacity, const struct 
 }
 
 /* Both ends are made alike where atomics are posted; memory is registered at the client. */
-static bool needs_atomics(const struct device_support *capacity, const struct op *op,
+static bool needs_atomics(const struct device_support *capacity, const struct operation *op,
 			  const struct parameters *p)
 {
 	return op->shape.is_atomic ||
 	       (op->shape.registers && !capacity->is_server && p->mr_access == MR_ATOMIC);
 }
 
-int device_support_check(const struct device_support *capacity, const struct op *op,
-			 const struct parameters *parameters, struct error *error)
+int device_support_check(const struct device_support *capacity, const struct operation *op,
+			 const struct parameters *parameters, const struct limits *wanted,
+			 struct error *error)
 {
-	const struct limits wanted = lane_limits(parameters, &op->shape, capacity->is_server);
 	int code = check_transport(capacity, op, parameters, error);
 
 	/* A device that answers no atomics posts none. */
 	if (!code && needs_atomics(capacity, op, parameters))
-		code = limits_operation(wanted.transport, POST_FETCH_ADD, &capacity->device, error);
+		code = limits_operation(wanted->transport, POST_FETCH_ADD, &capacity->device,
+					error);
 	if (!code)
-		code = limits_check(&wanted, &capacity->device, &capacity->port, error);
+		code = limits_check(wanted, &capacity->device, &capacity->port, error);
 	if (!code)
 		code = check_parameters(capacity, parameters, error);
 	if (code)

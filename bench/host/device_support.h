@@ -9,7 +9,8 @@
 
 #include <jansson.h>
 
-#include "bench/op/op.h"
+#include "bench/plan/operation.h"
+#include "core/verbs/limits.h"
 
 #define DEVICE_SUPPORT_TRANSPORTS (TRANSPORT_UD + 1)
 /* As many rows of the port's table as a case can name. */
@@ -36,8 +37,12 @@ void device_support_tell(json_t *device, json_t *port, struct ibv_context *verbs
 void device_support_read(struct device_support *capacity, const struct result_end *end,
 			 bool is_server, const char *whose);
 
-/* The error says whose device cannot do that: what was asked, and what it has. */
-int device_support_check(const struct device_support *capacity, const struct op *op,
-			 const struct parameters *parameters, struct error *error);
+/*
+ * Checks that the device supports a case, whose lanes need as much as wanted says. The error
+ * names the device, what the case asks for and what the device has.
+ */
+int device_support_check(const struct device_support *capacity, const struct operation *op,
+			 const struct parameters *parameters, const struct limits *wanted,
+			 struct error *error);
 
 #endif

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/control/frame.h"
 #include "bench/host/inventory_ports.h"
 #include "core/base/address.h"
+#include "core/base/printable.h"
 
 #define PORTS_MAX     256
 #define ADDRESSES_MAX 256
@@ -62,7 +62,7 @@ static int decode_address(struct device_address *address, json_t *json, struct e
 			   "interface", &interface))
 		return malformed(&fault, error);
 	*address = (struct device_address){.prefix = prefix < 0 ? 0 : (unsigned int)prefix};
-	frame_printable(address->interface, sizeof(address->interface), interface);
+	printable_copy(address->interface, sizeof(address->interface), interface);
 	/* A zone of the other machine means nothing here, and then the whole address. */
 	if (!address_parse(&address->address, text))
 		address->address.ss_family = AF_UNSPEC;
@@ -130,7 +130,7 @@ static int decode_port(struct device_port *port, json_t *json, struct error *err
 				     .rate_mbps = rate < 0 ? 0 : (uint64_t)rate,
 				     .active_mtu = mtu < 0 ? 0 : (unsigned int)mtu,
 				     .numa_node = -1};
-	frame_printable(port->device, sizeof(port->device), device);
+	printable_copy(port->device, sizeof(port->device), device);
 	return decode_addresses(port, addresses, error);
 }
 

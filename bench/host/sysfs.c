@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bench/control/frame.h"
+#include "core/base/printable.h"
 
 #define PATH_SIZE 512
 #define BLANKS    " \t\r\n"
@@ -75,7 +75,7 @@ static bool take_line(const char *text, char *line, size_t size)
 		length = size - 1;
 	memmove(line, text, length);
 	line[length] = '\0';
-	frame_printable(line, size, line);
+	printable_copy(line, size, line);
 	return length > 0;
 }
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/cli/soft_device.h"
+#include "bench/host/soft_device.h"
 #include "bench/lane/layout.h"
 #include "core/base/free_memory.h"
 #include "core/rdma/manual_qp.h"
@@ -50,7 +50,7 @@ static void make_slots(struct lane *lane)
 	const struct parameters *p = lane->parameters;
 	bool is_slotted = p->verify && p->metric == METRIC_BW;
 	bool is_read = lane->shape->is_read;
-	size_t size = lane_message_bytes(lane) + POST_GRH;
+	size_t size = lane_message_bytes(lane) + TRANSPORT_GRH;
 
 	lane->walks = address_walk_is_on(p);
 	lane->stride = lane_round_up(size < LANE_LEAST_RECEIVE ? LANE_LEAST_RECEIVE : size, SLOT);
@@ -82,6 +82,19 @@ static uint32_t cq_depth(const struct parameters *parameters, uint64_t least)
 	uint64_t asked = parameters->cq_depth;
 
 	return (uint32_t)(asked != PARAMETER_AUTO && asked > least ? asked : least);
+}
+
+_Static_assert(PARAMETER_SGES_MOST <= POST_SGES_MOST, "work requests have room for all pieces");
+
+enum rdma_wait_mode lane_wait_mode(const struct parameters *parameters, bool is_server)
+{
+	static const enum rdma_wait_mode modes[] = {
+		[CQ_POLL] = RDMA_POLL,
+		[CQ_EVENT] = RDMA_EVENT,
+		[CQ_ADAPTIVE] = RDMA_ADAPTIVE,
+	};
+
+	return modes[is_server ? parameters->server_cq : parameters->cq];
 }
 
 static struct endpoint_settings endpoint_settings(const struct lane *lane, enum rdma_wait_mode cq)
@@ -129,7 +142,7 @@ static struct placement_wish placement_wish(const struct lane *lane, const char 
 					    bool is_server)
 {
 	const struct parameters *p = lane->parameters;
-	enum rdma_wait_mode cq = (enum rdma_wait_mode)(is_server ? p->server_cq : p->cq);
+	enum rdma_wait_mode cq = lane_wait_mode(p, is_server);
 
 	return (struct placement_wish){
 		.root = "",
@@ -171,8 +184,7 @@ static int build(struct lane *lane, const struct lane_wish *wanted, struct error
 	const char *device = wanted->device;
 	bool is_server = wanted->is_server;
 	struct placement_wish wish;
-	struct endpoint_settings settings =
-		endpoint_settings(lane, (enum rdma_wait_mode)(is_server ? p->server_cq : p->cq));
+	struct endpoint_settings settings = endpoint_settings(lane, lane_wait_mode(p, is_server));
 	struct placement *placement = &lane->placement;
 	int code = device_open(&lane->device, device, error);
 
@@ -315,7 +327,7 @@ static size_t region_bytes(const struct lane *lane)
 	return other > bytes ? other : bytes;
 }
 
-struct limits lane_limits(const struct parameters *parameters, const struct lane_shape *shape,
+struct limits lane_limits(const struct parameters *parameters, const struct operation_shape *shape,
 			  bool is_server)
 {
 	bool has_reads = shape->is_read || shape->is_atomic;
@@ -365,7 +377,7 @@ struct limits lane_limits(const struct parameters *parameters, const struct lane
 	};
 }
 
-static uint64_t setup_ms(const struct parameters *parameters, const struct lane_shape *shape,
+static uint64_t setup_ms(const struct parameters *parameters, const struct operation_shape *shape,
 			 bool is_server)
 {
 	struct limits limits = lane_limits(parameters, shape, is_server);
@@ -374,7 +386,7 @@ static uint64_t setup_ms(const struct parameters *parameters, const struct lane_
 	       (uint64_t)limits.queue_pairs * PAIR_MS;
 }
 
-unsigned int lane_setup_ms(const struct parameters *parameters, const struct lane_shape *shape)
+unsigned int lane_setup_ms(const struct parameters *parameters, const struct operation_shape *shape)
 {
 	uint64_t near_ms = setup_ms(parameters, shape, false);
 	uint64_t far_ms = setup_ms(parameters, shape, true);

@@ -12,10 +12,10 @@
 #define BENCH_LANE_LANE_H
 
 #include "bench/control/secret.h"
-#include "bench/lane/address_walk.h"
 #include "bench/lane/placement.h"
 #include "bench/lane/verify.h"
-#include "bench/plan/parameters.h"
+#include "bench/plan/address_walk.h"
+#include "bench/plan/operation.h"
 #include "bench/plan/pattern.h"
 #include "core/base/cacheline.h"
 #include "core/rdma/context.h"
@@ -58,20 +58,6 @@ struct returns {
 	struct ibv_sge sges[LANE_RETURNS]; /* one of each */
 };
 
-/* What an operation asks of the work requests. */
-struct lane_shape {
-	bool is_read;     /* data come from the other end */
-	bool is_atomic;   /* eight bytes, and only eight */
-	bool is_notified; /* a notification follows */
-	bool rings;       /* writes: the one that is signalled has immediate data */
-	bool is_granted;  /* messages are words of a pool, and the size is of what they ask for */
-	bool is_call;     /* nothing is sent */
-	bool registers;   /* such a call, of memory as long as the case's size */
-	bool makes_pair;  /* such a call has a queue pair more, */
-	bool makes_cq;    /* or a completion queue */
-	bool connects;    /* such calls, to the other end, which accepts */
-};
-
 /* One queue pair. */
 struct flow {
 	struct post_queue queue;
@@ -106,7 +92,7 @@ struct flow {
 struct lane_wish {
 	const char *device;
 	const struct parameters *parameters;
-	const struct lane_shape *shape;
+	const struct operation_shape *shape;
 	bool is_server;
 	unsigned int number;  /* of the thread, from 0 */
 	struct memory *spare; /* as a ground's: that of the lane before; NULL: none */
@@ -150,7 +136,7 @@ struct lane {
 	uint64_t first_tick; /* when a stream's time began */
 	uint64_t last_tick;  /* when the last of a stream were seen to be through */
 	const struct parameters *parameters;
-	const struct lane_shape *shape;
+	const struct operation_shape *shape;
 	uint64_t rounds;      /* so many have walked that poll memory */
 	struct verify verify; /* of the first flow's messages, one at a time */
 	/* Of a slot, and how many each flow has to send from, and to receive into. */
@@ -167,11 +153,15 @@ int lane_open(struct lane *lane, const struct lane_wish *wish, struct error *err
 void lane_close(struct lane *lane);
 
 /* All that the lanes of a case will ask of their device together, at one end. */
-struct limits lane_limits(const struct parameters *parameters, const struct lane_shape *shape,
+struct limits lane_limits(const struct parameters *parameters, const struct operation_shape *shape,
 			  bool is_server);
 
 /* How long one end's memory and queue pairs may take to be set up: beside any answer. */
-unsigned int lane_setup_ms(const struct parameters *parameters, const struct lane_shape *shape);
+unsigned int lane_setup_ms(const struct parameters *parameters,
+			   const struct operation_shape *shape);
+
+/* How that end waits for completions. */
+enum rdma_wait_mode lane_wait_mode(const struct parameters *parameters, bool is_server);
 
 /* Settings for the context of each flow. */
 struct rdma_settings lane_settings(const struct lane *lane);

@@ -59,7 +59,7 @@ static void start_slots(const struct lane *lane, struct flow *flow)
 /* Where there are pieces, they are as long as the message: it reaches all of them. */
 static struct post_work make_receive(const struct lane *lane, const struct flow *flow)
 {
-	size_t head = lane->transport == TRANSPORT_UD ? POST_GRH : 0;
+	size_t head = lane->transport == TRANSPORT_UD ? TRANSPORT_GRH : 0;
 	bool is_exact = lane->parameters->sge > 1 || lane->walks;
 	size_t length = is_exact ? head + lane_message_bytes(lane) : lane->stride;
 	struct post_work work = {.n_sges = 1};
@@ -150,7 +150,7 @@ int lane_receive(struct lane *lane, struct flow *flow, struct error *error)
 
 static void make_work(const struct lane *lane, struct flow *flow)
 {
-	const struct lane_shape *shape = lane->shape;
+	const struct operation_shape *shape = lane->shape;
 	const struct rdma_context *context = &flow->context;
 	size_t size = lane_message_bytes(lane);
 	bool is_fetched = shape->is_read || shape->is_atomic;
@@ -177,7 +177,7 @@ static void make_work(const struct lane *lane, struct flow *flow)
 /* What the notification says, behind the areas. */
 static void make_notice(const struct lane *lane, struct flow *flow)
 {
-	const struct lane_shape *shape = lane->shape;
+	const struct operation_shape *shape = lane->shape;
 	size_t offset = notices(lane, flow);
 	uint8_t header[SEND_HEADER_SIZE];
 	const struct rdma_message message = {
@@ -237,7 +237,7 @@ static void start_verify(struct lane *lane)
 	verify->sent = 0;
 	verify->received = receiving(lane, &lane->flows[0]);
 	if (lane->transport == TRANSPORT_UD)
-		verify->received += POST_GRH;
+		verify->received += TRANSPORT_GRH;
 	if (verify->every && lane->shape->is_read) {
 		verify_fill(verify);
 		memory_clear(verify->memory, verify->received, verify->length);

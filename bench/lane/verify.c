@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "bench/plan/rules.h"
 #include "core/base/random.h"
 
 /* The inverse of random_mix. */
@@ -131,7 +132,7 @@ int verify_check(struct verify *verify, struct error *error)
 void verify_find(struct verify *verify)
 {
 	/* Only in messages that are whole patterns each part has the number. */
-	size_t looked_at = verify->every == 1 ? verify->length : VERIFY_NAME;
+	size_t looked_at = verify->every == 1 ? verify->length : RULES_VERIFY_NAME;
 	uint64_t past;
 
 	for (size_t offset = 0; offset + 8 <= looked_at; offset += 8) {

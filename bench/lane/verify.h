@@ -30,9 +30,6 @@ struct verify {
 	bool is_lossy; /* some may never come */
 };
 
-/* So many bytes tell which message it is. */
-#define VERIFY_NAME 8
-
 /* is_server: each end has the other's pattern for its far one; flow: so has each of them. */
 void verify_init(struct verify *verify, uint64_t every, const char *id, bool is_server,
 		 unsigned int flow);

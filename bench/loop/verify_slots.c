@@ -65,7 +65,7 @@ static int check_message(struct lane *lane, const struct ibv_wc *wc, struct erro
 	size_t received = posted->first_received + lane_receive_slot(wc->wr_id) * lane->stride;
 
 	if (lane->transport == TRANSPORT_UD)
-		received += POST_GRH;
+		received += TRANSPORT_GRH;
 	return verify_slots_check_one(&taker(lane, wc)->slots.received, received, error);
 }
 

@@ -34,7 +34,7 @@ static void choose(struct bed *bed)
 	/* The receiving area of a flow. */
 	parameters->buffer = settings->access ? AREA_BYTES * parameters->qps : PARAMETER_AUTO;
 	parameters->verify = settings->is_verified;
-	rules_choose(settings->op, parameters);
+	rules_choose(&operations[settings->op], parameters);
 }
 
 static void fill_lane(struct bed *bed)
@@ -43,7 +43,7 @@ static void fill_lane(struct bed *bed)
 	struct lane *lane = &bed->lane;
 
 	lane->parameters = parameters;
-	lane->shape = &bed->settings.op->shape;
+	lane->shape = &operations[bed->settings.op].shape;
 	lane->transport = bed->settings.transport;
 	lane->depth = (uint32_t)parameters->tx_depth;
 	lane->batch = (unsigned int)parameters->post_list;
@@ -56,7 +56,7 @@ static void fill_lane(struct bed *bed)
 	lane->endpoint.mr = &bed->mr;
 	lane->endpoint.completion.cq = &bed->instant.cq;
 	lane->endpoint.completion.alarm = bed->instant.alarm = &lane->endpoint.alarm;
-	lane->endpoint.completion.mode = bed->settings.cq;
+	lane->endpoint.completion.mode = lane_wait_mode(&bed->parameters, false);
 	verify_init(&lane->verify, parameters->verify, "micro", false, 0);
 	lane->verify.far = lane->verify.near;
 	lane->verify.is_fixed = lane->shape->is_read;

@@ -13,14 +13,14 @@
 #include "core/rdma/context.h"
 
 struct bed_settings {
-	const struct op *op;
+	enum operation_number op;
 	enum metric metric;
 	enum post_path path;
 	enum instant_peer peer;
 	unsigned int qps;       /* 1 if 0 */
 	unsigned int post_list; /* 1 if 0 */
 	enum transport transport;
-	enum rdma_wait_mode cq; /* of both ends */
+	enum cq cq; /* of both ends */
 	bool latencies;
 	enum access access;
 	unsigned int sge; /* 1 if 0 */

@@ -198,10 +198,9 @@ static ALWAYS_INLINE void drive_both(struct bed *bed, uint64_t messages,
 /* How many posts of a latency loop have one completion. */
 static unsigned int latency_every(const struct bed *bed)
 {
-	const struct op *op = bed->settings.op;
-	enum rdma_wait_mode cq = bed->settings.cq;
+	const struct operation *op = &operations[bed->settings.op];
 
-	return op->kind(cq, cq) == RESULT_HALF ? bed->lane.signal_every : 1;
+	return operation_kind(op, &bed->parameters) == RESULT_HALF ? bed->lane.signal_every : 1;
 }
 
 static ALWAYS_INLINE void drive(struct bed *bed, uint64_t messages, const struct calls_kind kind)
@@ -218,28 +217,54 @@ static ALWAYS_INLINE void drive(struct bed *bed, uint64_t messages, const struct
 		drive_stream(bed, messages, full < most ? full : most, kind);
 }
 
+/* The operation that the row's messages are posted as. */
+static enum post_operation post_of(const struct bed_settings *settings)
+{
+	static const enum post_operation posts[OPERATIONS] = {
+		[OPERATION_SEND] = POST_SEND,
+		[OPERATION_WRITE] = POST_WRITE,
+		[OPERATION_READ] = POST_READ,
+		[OPERATION_WRITE_IMM] = POST_WRITE_IMM,
+		[OPERATION_FETCH_ADD] = POST_FETCH_ADD,
+		[OPERATION_COMPARE_SWAP] = POST_COMPARE_SWAP,
+		[OPERATION_WRITE_NOTIFY] = POST_WRITE,
+		[OPERATION_READ_NOTIFY] = POST_READ,
+	};
+
+	return settings->transport == TRANSPORT_UD ? POST_UD_SEND : posts[settings->op];
+}
+
 static ALWAYS_INLINE void drive_path(struct bed *bed, uint64_t messages, enum post_path path)
 {
-	const struct op *op = bed->settings.op;
+	bool is_notified = operations[bed->settings.op].shape.is_notified;
 
-	if (op == &op_send && bed->settings.transport == TRANSPORT_UD)
-		drive(bed, messages, (struct calls_kind){POST_UD_SEND, path, true, false});
-	else if (op == &op_send)
-		drive(bed, messages, (struct calls_kind){POST_SEND, path, true, false});
-	else if (op == &op_write)
-		drive(bed, messages, (struct calls_kind){POST_WRITE, path, false, false});
-	else if (op == &op_read)
-		drive(bed, messages, (struct calls_kind){POST_READ, path, false, false});
-	else if (op == &op_write_imm)
-		drive(bed, messages, (struct calls_kind){POST_WRITE_IMM, path, true, false});
-	else if (op == &op_fetch_add)
-		drive(bed, messages, (struct calls_kind){POST_FETCH_ADD, path, false, false});
-	else if (op == &op_compare_swap)
-		drive(bed, messages, (struct calls_kind){POST_COMPARE_SWAP, path, false, false});
-	else if (op == &op_write_notify)
-		drive(bed, messages, (struct calls_kind){POST_WRITE, path, true, true});
-	else
-		drive(bed, messages, (struct calls_kind){POST_READ, path, true, true});
+	switch (post_of(&bed->settings)) {
+	case POST_SEND:
+		return drive(bed, messages, (struct calls_kind){POST_SEND, path, true, false});
+	case POST_UD_SEND:
+		return drive(bed, messages, (struct calls_kind){POST_UD_SEND, path, true, false});
+	case POST_WRITE_IMM:
+		return drive(bed, messages, (struct calls_kind){POST_WRITE_IMM, path, true, false});
+	case POST_FETCH_ADD:
+		return drive(bed, messages,
+			     (struct calls_kind){POST_FETCH_ADD, path, false, false});
+	case POST_COMPARE_SWAP:
+		return drive(bed, messages,
+			     (struct calls_kind){POST_COMPARE_SWAP, path, false, false});
+	case POST_WRITE:
+		if (is_notified)
+			return drive(bed, messages,
+				     (struct calls_kind){POST_WRITE, path, true, true});
+		return drive(bed, messages, (struct calls_kind){POST_WRITE, path, false, false});
+	case POST_READ:
+		if (is_notified)
+			return drive(bed, messages,
+				     (struct calls_kind){POST_READ, path, true, true});
+		return drive(bed, messages, (struct calls_kind){POST_READ, path, false, false});
+	case POST_SEND_IMM:
+	case POST_UD_SEND_IMM:
+		break;
+	}
 }
 
 void calls_drive(struct bed *bed, uint64_t messages)

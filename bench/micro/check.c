@@ -34,7 +34,7 @@ static uint64_t posts(const struct instant *instant)
 /* A notification is a post of its own. */
 static uint64_t posts_each(const struct bed *bed)
 {
-	return bed->settings.op->shape.is_notified ? 2 : 1;
+	return operations[bed->settings.op].shape.is_notified ? 2 : 1;
 }
 
 /* Completions that no poll has taken: of receives, or of posts. */

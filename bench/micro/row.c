@@ -11,20 +11,19 @@
 
 static int run_latency(struct bed *bed, const struct loop_run *run, struct error *error)
 {
-	const struct op *op = bed->settings.op;
-	enum rdma_wait_mode cq = bed->settings.cq;
+	const struct operation *op = &operations[bed->settings.op];
 
-	return op_latency(op, op->kind(cq, cq))(&bed->lane, run, error);
+	return op_latency(op, operation_kind(op, &bed->parameters))(&bed->lane, run, error);
 }
 
 static int run_bandwidth(struct bed *bed, const struct loop_run *run, struct error *error)
 {
-	return bed->settings.op->bandwidth(&bed->lane, run, error);
+	return op_loops_of(&operations[bed->settings.op])->bandwidth(&bed->lane, run, error);
 }
 
 static int run_load(struct bed *bed, const struct loop_run *run, struct error *error)
 {
-	return bed->settings.op->load(&bed->lane, run, error);
+	return op_loops_of(&operations[bed->settings.op])->load(&bed->lane, run, error);
 }
 
 /* The alarm that ends it is no failure. */
@@ -87,65 +86,68 @@ static int run_clock(struct bed *bed, const struct loop_run *run, struct error *
 		LISTED(name "-bw", run_bandwidth, .metric = METRIC_BW, __VA_ARGS__)
 
 const struct row rows[] = {
-	INLINED("send-lat", run_latency, .op = &op_send, .peer = INSTANT_ANSWERS),
-	INLINED("send-lat-event", run_latency, .op = &op_send, .peer = INSTANT_ANSWERS,
-		.cq = RDMA_EVENT),
-	INLINED("send-lat-verify", run_latency, .op = &op_send, .peer = INSTANT_ECHOES,
+	INLINED("send-lat", run_latency, .op = OPERATION_SEND, .peer = INSTANT_ANSWERS),
+	INLINED("send-lat-event", run_latency, .op = OPERATION_SEND, .peer = INSTANT_ANSWERS,
+		.cq = CQ_EVENT),
+	INLINED("send-lat-verify", run_latency, .op = OPERATION_SEND, .peer = INSTANT_ECHOES,
 		.is_verified = true),
-	INLINED("send-lat-ud", run_latency, .op = &op_send, .peer = INSTANT_ANSWERS,
+	INLINED("send-lat-ud", run_latency, .op = OPERATION_SEND, .peer = INSTANT_ANSWERS,
 		.transport = TRANSPORT_UD),
-	INLINED("write-lat", run_latency, .op = &op_write, .peer = INSTANT_PLACES),
-	INLINED("write-lat-event", run_latency, .op = &op_write, .cq = RDMA_EVENT),
-	INLINED("write-lat-verify", run_latency, .op = &op_write, .peer = INSTANT_ECHOES,
+	INLINED("write-lat", run_latency, .op = OPERATION_WRITE, .peer = INSTANT_PLACES),
+	INLINED("write-lat-event", run_latency, .op = OPERATION_WRITE, .cq = CQ_EVENT),
+	INLINED("write-lat-verify", run_latency, .op = OPERATION_WRITE, .peer = INSTANT_ECHOES,
 		.is_verified = true),
-	INLINED("write-imm-lat", run_latency, .op = &op_write_imm, .peer = INSTANT_ANSWERS),
-	INLINED("write-notify-lat", run_latency, .op = &op_write_notify, .peer = INSTANT_ANSWERS),
-	LISTED("read-notify-lat", run_latency, .op = &op_read_notify, .peer = INSTANT_ANSWERS),
-	LISTED("read-lat-verify", run_latency, .op = &op_read, .peer = INSTANT_ECHOES,
+	INLINED("write-imm-lat", run_latency, .op = OPERATION_WRITE_IMM, .peer = INSTANT_ANSWERS),
+	INLINED("write-notify-lat", run_latency, .op = OPERATION_WRITE_NOTIFY,
+		.peer = INSTANT_ANSWERS),
+	LISTED("read-notify-lat", run_latency, .op = OPERATION_READ_NOTIFY,
+	       .peer = INSTANT_ANSWERS),
+	LISTED("read-lat-verify", run_latency, .op = OPERATION_READ, .peer = INSTANT_ECHOES,
 	       .is_verified = true),
-	FETCH("read", .op = &op_read),
-	FETCH("fetch-add", .op = &op_fetch_add),
-	FETCH("compare-swap", .op = &op_compare_swap),
-	STREAM("send-bw", .op = &op_send),
-	STREAM("send-bw-16qp", .op = &op_send, .qps = 16),
-	STREAM("send-bw-list16", .op = &op_send, .post_list = 16),
-	STREAM("send-bw-latencies", .op = &op_send, .latencies = true),
-	STREAM("send-bw-both", .op = &op_send, .peer = INSTANT_ANSWERS, .is_both = true),
-	STREAM("send-bw-both-list16", .op = &op_send, .peer = INSTANT_ANSWERS, .is_both = true,
-	       .post_list = 16),
-	STREAM("send-bw-ud", .op = &op_send, .transport = TRANSPORT_UD),
-	STREAM("write-bw", .op = &op_write),
-	STREAM("write-bw-16qp", .op = &op_write, .qps = 16),
-	STREAM("write-bw-list16", .op = &op_write, .post_list = 16),
-	STREAM("write-bw-latencies", .op = &op_write, .latencies = true),
-	STREAM("write-imm-bw", .op = &op_write_imm),
-	STREAM("write-notify-bw", .op = &op_write_notify),
-	STREAM("write-notify-bw-both", .op = &op_write_notify, .peer = INSTANT_ANSWERS,
+	FETCH("read", .op = OPERATION_READ),
+	FETCH("fetch-add", .op = OPERATION_FETCH_ADD),
+	FETCH("compare-swap", .op = OPERATION_COMPARE_SWAP),
+	STREAM("send-bw", .op = OPERATION_SEND),
+	STREAM("send-bw-16qp", .op = OPERATION_SEND, .qps = 16),
+	STREAM("send-bw-list16", .op = OPERATION_SEND, .post_list = 16),
+	STREAM("send-bw-latencies", .op = OPERATION_SEND, .latencies = true),
+	STREAM("send-bw-both", .op = OPERATION_SEND, .peer = INSTANT_ANSWERS, .is_both = true),
+	STREAM("send-bw-both-list16", .op = OPERATION_SEND, .peer = INSTANT_ANSWERS,
+	       .is_both = true, .post_list = 16),
+	STREAM("send-bw-ud", .op = OPERATION_SEND, .transport = TRANSPORT_UD),
+	STREAM("write-bw", .op = OPERATION_WRITE),
+	STREAM("write-bw-16qp", .op = OPERATION_WRITE, .qps = 16),
+	STREAM("write-bw-list16", .op = OPERATION_WRITE, .post_list = 16),
+	STREAM("write-bw-latencies", .op = OPERATION_WRITE, .latencies = true),
+	STREAM("write-imm-bw", .op = OPERATION_WRITE_IMM),
+	STREAM("write-notify-bw", .op = OPERATION_WRITE_NOTIFY),
+	STREAM("write-notify-bw-both", .op = OPERATION_WRITE_NOTIFY, .peer = INSTANT_ANSWERS,
 	       .is_both = true),
-	STREAM("write-notify-bw-latencies", .op = &op_write_notify, .latencies = true),
-	STREAM("write-bw-random", .op = &op_write, .access = ACCESS_RANDOM, .peer = INSTANT_NOTES),
-	STREAM("write-bw-random-list16", .op = &op_write, .access = ACCESS_RANDOM,
+	STREAM("write-notify-bw-latencies", .op = OPERATION_WRITE_NOTIFY, .latencies = true),
+	STREAM("write-bw-random", .op = OPERATION_WRITE, .access = ACCESS_RANDOM,
+	       .peer = INSTANT_NOTES),
+	STREAM("write-bw-random-list16", .op = OPERATION_WRITE, .access = ACCESS_RANDOM,
 	       .peer = INSTANT_NOTES, .post_list = 16),
-	STREAM("write-bw-random-latencies", .op = &op_write, .access = ACCESS_RANDOM,
+	STREAM("write-bw-random-latencies", .op = OPERATION_WRITE, .access = ACCESS_RANDOM,
 	       .peer = INSTANT_NOTES, .latencies = true),
-	FETCH("read-random", .op = &op_read, .access = ACCESS_RANDOM, .peer = INSTANT_NOTES),
-	STREAM("send-bw-random", .op = &op_send, .access = ACCESS_RANDOM),
-	INLINED("send-lat-random", run_latency, .op = &op_send, .peer = INSTANT_ANSWERS,
+	FETCH("read-random", .op = OPERATION_READ, .access = ACCESS_RANDOM, .peer = INSTANT_NOTES),
+	STREAM("send-bw-random", .op = OPERATION_SEND, .access = ACCESS_RANDOM),
+	INLINED("send-lat-random", run_latency, .op = OPERATION_SEND, .peer = INSTANT_ANSWERS,
 		.access = ACCESS_RANDOM),
-	ROW_ON("read-bw-sge3/classic", POST_CLASSIC, run_bandwidth, .op = &op_read,
+	ROW_ON("read-bw-sge3/classic", POST_CLASSIC, run_bandwidth, .op = OPERATION_READ,
 	       .metric = METRIC_BW, .peer = INSTANT_NOTES, .sge = 3),
-	LISTED("read-notify-bw", run_bandwidth, .metric = METRIC_BW, .op = &op_read_notify),
-	LOAD("send-load", .op = &op_send),
-	LOAD("send-load-poisson", .op = &op_send, .is_poisson = true),
-	LOAD("write-load-16qp", .op = &op_write, .qps = 16),
-	LOAD("write-notify-load", .op = &op_write_notify),
-	LISTED("read-notify-load", run_load, .metric = METRIC_LOAD, .op = &op_read_notify),
+	LISTED("read-notify-bw", run_bandwidth, .metric = METRIC_BW, .op = OPERATION_READ_NOTIFY),
+	LOAD("send-load", .op = OPERATION_SEND),
+	LOAD("send-load-poisson", .op = OPERATION_SEND, .is_poisson = true),
+	LOAD("write-load-16qp", .op = OPERATION_WRITE, .qps = 16),
+	LOAD("write-notify-load", .op = OPERATION_WRITE_NOTIFY),
+	LISTED("read-notify-load", run_load, .metric = METRIC_LOAD, .op = OPERATION_READ_NOTIFY),
 	{.name = "sink",
-										      .run = run_sink,
-										      .calls = calls_sink,
-										      .settings = {.op = &op_send, .metric = METRIC_BW, .peer = INSTANT_SENDS}},
-	{.name = "hist_add",              .run = run_hist,    .settings = {.op = &op_send}    },
-	{.name = "clock_ticks",              .run = run_clock, .settings = {.op = &op_send}},
+											    .run = run_sink,
+											    .calls = calls_sink,
+											    .settings = {.op = OPERATION_SEND, .metric = METRIC_BW, .peer = INSTANT_SENDS}},
+	{.name = "hist_add",              .run = run_hist,    .settings = {.op = OPERATION_SEND}    },
+	{.name = "clock_ticks",              .run = run_clock, .settings = {.op = OPERATION_SEND}},
 };
 const size_t n_rows = ARRAY_LENGTH(rows);
 

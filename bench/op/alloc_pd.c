@@ -28,11 +28,6 @@ static int latency(struct lane *lane, const struct loop_run *run, struct error *
 	return timed_call_run(lane, run, &kind, error);
 }
 
-const struct op op_alloc_pd = {
-	.name = "alloc-pd",
-	.summary = "allocate a protection domain: ibv_alloc_pd",
-	.transports = OP_ON(TRANSPORT_RC),
-	.shape = {.is_call = true},
-	.kind = op_is_call,
+const struct op_loops op_alloc_pd = {
 	.latency = latency,
 };

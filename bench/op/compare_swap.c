@@ -8,12 +8,7 @@ LOOP_BIND(latency, loop_request, POST_COMPARE_SWAP)
 LOOP_BIND(bandwidth, loop_stream, POST_COMPARE_SWAP)
 LOOP_BIND(load, loop_load, POST_COMPARE_SWAP)
 
-const struct op op_compare_swap = {
-	.name = "compare-swap",
-	.summary = "ATOMIC COMPARE AND SWAP of eight bytes",
-	.transports = OP_ON(TRANSPORT_RC),
-	.shape = {.is_atomic = true},
-	.kind = op_is_full,
+const struct op_loops op_compare_swap = {
 	.latency = latency,
 	.bandwidth = bandwidth,
 	.load = load,

@@ -9,12 +9,6 @@ static int latency(struct lane *lane, const struct loop_run *run, struct error *
 				 : connect_client_run(lane, run, error);
 }
 
-const struct op op_connect = {
-	.name = "connect",
-	.summary = "connect by rdma_cm, and disconnect: one step of it",
-	.transports = OP_ON(TRANSPORT_RC),
-	.shape = {.is_call = true, .makes_pair = true, .connects = true},
-	.takes = OP_TAKES_PAIR,
-	.kind = op_is_call,
+const struct op_loops op_connect = {
 	.latency = latency,
 };

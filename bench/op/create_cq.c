@@ -9,7 +9,7 @@ static int create(struct timed_call *calling, struct error *error)
 	const struct lane *lane = calling->lane;
 	const struct parameters *p = lane->parameters;
 	struct ibv_comp_channel *channel =
-		p->cq == RDMA_POLL ? NULL : lane->endpoint.completion.channel;
+		p->cq == CQ_POLL ? NULL : lane->endpoint.completion.channel;
 
 	calling->cq = ibv_create_cq(lane->endpoint.verbs, (int)p->tx_depth, NULL, channel, 0);
 	return calling->cq ? 0
@@ -33,12 +33,6 @@ static int latency(struct lane *lane, const struct loop_run *run, struct error *
 	return timed_call_run(lane, run, &kind, error);
 }
 
-const struct op op_create_cq = {
-	.name = "create-cq",
-	.summary = "create a completion queue: ibv_create_cq",
-	.transports = OP_ON(TRANSPORT_RC),
-	.shape = {.is_call = true, .makes_cq = true},
-	.takes = OP_TAKES_CQ | OP_TAKES_TX,
-	.kind = op_is_call,
+const struct op_loops op_create_cq = {
 	.latency = latency,
 };

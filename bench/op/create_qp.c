@@ -28,12 +28,6 @@ static int latency(struct lane *lane, const struct loop_run *run, struct error *
 	return timed_call_run(lane, run, &kind, error);
 }
 
-const struct op op_create_qp = {
-	.name = "create-qp",
-	.summary = "create a queue pair: ibv_create_qp",
-	.transports = OP_ON(TRANSPORT_RC) | OP_ON(TRANSPORT_UC) | OP_ON(TRANSPORT_UD),
-	.shape = {.is_call = true, .makes_pair = true},
-	.takes = OP_TAKES_PAIR,
-	.kind = op_is_call,
+const struct op_loops op_create_qp = {
 	.latency = latency,
 };

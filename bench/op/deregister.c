@@ -10,12 +10,6 @@ static int latency(struct lane *lane, const struct loop_run *run, struct error *
 	return timed_call_run(lane, run, &kind, error);
 }
 
-const struct op op_deregister = {
-	.name = "deregister",
-	.summary = "give registered memory back: ibv_dereg_mr",
-	.transports = OP_ON(TRANSPORT_RC),
-	.shape = {.is_call = true, .registers = true},
-	.takes = OP_TAKES_SIZE,
-	.kind = op_is_call,
+const struct op_loops op_deregister = {
 	.latency = latency,
 };

@@ -8,12 +8,7 @@ LOOP_BIND(latency, loop_request, POST_FETCH_ADD)
 LOOP_BIND(bandwidth, loop_stream, POST_FETCH_ADD)
 LOOP_BIND(load, loop_load, POST_FETCH_ADD)
 
-const struct op op_fetch_add = {
-	.name = "fetch-add",
-	.summary = "ATOMIC FETCH AND ADD of eight bytes",
-	.transports = OP_ON(TRANSPORT_RC),
-	.shape = {.is_atomic = true},
-	.kind = op_is_full,
+const struct op_loops op_fetch_add = {
 	.latency = latency,
 	.bandwidth = bandwidth,
 	.load = load,

@@ -25,11 +25,6 @@ static int latency(struct lane *lane, const struct loop_run *run, struct error *
 	return timed_call_run(lane, run, &kind, error);
 }
 
-const struct op op_open_device = {
-	.name = "open-device",
-	.summary = "open a device: ibv_open_device",
-	.transports = OP_ON(TRANSPORT_RC),
-	.shape = {.is_call = true},
-	.kind = op_is_call,
+const struct op_loops op_open_device = {
 	.latency = latency,
 };

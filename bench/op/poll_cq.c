@@ -5,10 +5,6 @@
 /* In the place of an operation: whether it is the poll that is timed. */
 LOOP_BIND(latency, loop_single, true)
 
-const struct op op_poll_cq = {
-	.name = "poll-cq",
-	.summary = "take a completion: ibv_poll_cq",
-	.transports = OP_ON(TRANSPORT_RC) | OP_ON(TRANSPORT_UC),
-	.kind = op_is_call,
+const struct op_loops op_poll_cq = {
 	.latency = latency,
 };

@@ -62,12 +62,6 @@ static int latency(struct lane *lane, const struct loop_run *run, struct error *
 	return timed_call_run(lane, run, &kind, error);
 }
 
-const struct op op_post_recv = {
-	.name = "post-recv",
-	.summary = "post a receive: ibv_post_recv",
-	.transports = OP_ON(TRANSPORT_RC) | OP_ON(TRANSPORT_UC),
-	.shape = {.is_call = true, .makes_pair = true},
-	.takes = OP_TAKES_RX | OP_TAKES_SGE,
-	.kind = op_is_call,
+const struct op_loops op_post_recv = {
 	.latency = latency,
 };

@@ -16,12 +16,7 @@ static int latency(struct lane *lane, const struct loop_run *run, struct error *
 		       : registered_once(lane, run, error);
 }
 
-const struct op op_read = {
-	.name = "read",
-	.summary = "RDMA READ",
-	.transports = OP_ON(TRANSPORT_RC),
-	.shape = {.is_read = true},
-	.kind = op_is_full,
+const struct op_loops op_read = {
 	.latency = latency,
 	.bandwidth = bandwidth,
 	.load = load,

@@ -8,13 +8,7 @@ LOOP_BIND(latency, loop_pingpong_notified, POST_READ)
 LOOP_BIND(bandwidth, loop_stream_notified, POST_READ)
 LOOP_BIND(load, loop_load_notified, POST_READ)
 
-const struct op op_read_notify = {
-	.name = "read-notify",
-	.summary = "RDMA READ, and behind it a small SEND that tells of it",
-	.transports = OP_ON(TRANSPORT_RC),
-	.is_received = true,
-	.shape = {.is_read = true, .is_notified = true},
-	.kind = op_is_half,
+const struct op_loops op_read_notify = {
 	.latency = latency,
 	.bandwidth = bandwidth,
 	.load = load,

@@ -22,12 +22,7 @@ static int bandwidth(struct lane *lane, const struct loop_run *run, struct error
 					       : stream_sends(lane, run, error);
 }
 
-const struct op op_send = {
-	.name = "send",
-	.summary = "SEND into a posted RECV",
-	.transports = OP_ON(TRANSPORT_RC) | OP_ON(TRANSPORT_UC) | OP_ON(TRANSPORT_UD),
-	.is_received = true,
-	.kind = op_is_half,
+const struct op_loops op_send = {
 	.latency = latency,
 	.bandwidth = bandwidth,
 	.load = load,

@@ -8,12 +8,7 @@ LOOP_BIND(latency, loop_pingpong, POST_WRITE_IMM)
 LOOP_BIND(bandwidth, loop_stream, POST_WRITE_IMM)
 LOOP_BIND(load, loop_load, POST_WRITE_IMM)
 
-const struct op op_write_imm = {
-	.name = "write-imm",
-	.summary = "RDMA WRITE WITH IMMEDIATE, which takes a RECV",
-	.transports = OP_ON(TRANSPORT_RC) | OP_ON(TRANSPORT_UC),
-	.is_received = true,
-	.kind = op_is_half,
+const struct op_loops op_write_imm = {
 	.latency = latency,
 	.bandwidth = bandwidth,
 	.load = load,

@@ -8,13 +8,7 @@ LOOP_BIND(latency, loop_pingpong_notified, POST_WRITE)
 LOOP_BIND(bandwidth, loop_stream_notified, POST_WRITE)
 LOOP_BIND(load, loop_load_notified, POST_WRITE)
 
-const struct op op_write_notify = {
-	.name = "write-notify",
-	.summary = "RDMA WRITE, and a small SEND that tells of it",
-	.transports = OP_ON(TRANSPORT_RC),
-	.is_received = true,
-	.shape = {.is_notified = true},
-	.kind = op_is_half,
+const struct op_loops op_write_notify = {
 	.latency = latency,
 	.bandwidth = bandwidth,
 	.load = load,

@@ -4,39 +4,39 @@
 #include "bench/plan/rules.h"
 
 /* A call has some of what messages have: a length, a way of waiting. */
-static void drop_of_messages(const struct op *op, struct parameters *wanted)
+static void drop_of_messages(const struct operation *op, struct parameters *wanted)
 {
 	const struct parameters fallback = parameters_default();
 
 	wanted->server_cq = fallback.server_cq;
 	wanted->cq_mod = fallback.cq_mod;
-	if (!(op->takes & OP_TAKES_CQ))
+	if (!(op->takes & OPERATION_TAKES_CQ))
 		wanted->cq = fallback.cq;
-	if (!(op->takes & OP_TAKES_TX))
+	if (!(op->takes & OPERATION_TAKES_TX))
 		wanted->tx_depth = fallback.tx_depth;
-	if (!(op->takes & OP_TAKES_RX))
+	if (!(op->takes & OPERATION_TAKES_RX))
 		wanted->rx_depth = fallback.rx_depth;
-	if (!(op->takes & OP_TAKES_INLINE))
+	if (!(op->takes & OPERATION_TAKES_INLINE))
 		wanted->inline_size = fallback.inline_size;
-	if (!(op->takes & OP_TAKES_SGE))
+	if (!(op->takes & OPERATION_TAKES_SGE))
 		wanted->sge = fallback.sge;
-	if (!(op->takes & OP_TAKES_SRQ))
+	if (!(op->takes & OPERATION_TAKES_SRQ))
 		wanted->use_srq = fallback.use_srq;
-	if (!(op->takes & OP_TAKES_SIZE))
+	if (!(op->takes & OPERATION_TAKES_SIZE))
 		wanted->size = 1;
 	if (!applicable_ordering(op, wanted))
 		wanted->relaxed_ordering = fallback.relaxed_ordering;
 }
 
-bool applicable_ordering(const struct op *op, const struct parameters *wanted)
+bool applicable_ordering(const struct operation *op, const struct parameters *wanted)
 {
 	(void)wanted;
 	return !op->shape.is_call || op->shape.registers;
 }
 
-bool applicable_registration(const struct op *op, const struct parameters *wanted)
+bool applicable_registration(const struct operation *op, const struct parameters *wanted)
 {
-	return op == &op_read && wanted->metric == METRIC_LAT;
+	return (op->takes & OPERATION_TAKES_REGISTRATION) && wanted->metric == METRIC_LAT;
 }
 
 /* Nothing is waited for, sent again or fetched where nothing is acknowledged. */
@@ -49,7 +49,7 @@ static void drop_of_reliable(struct parameters *wanted)
 	wanted->outstanding = fallback.outstanding;
 }
 
-void applicable_keep(const struct op *op, struct parameters *wanted)
+void applicable_keep(const struct operation *op, struct parameters *wanted)
 {
 	bool is_load = wanted->metric == METRIC_LOAD;
 
@@ -65,7 +65,7 @@ void applicable_keep(const struct op *op, struct parameters *wanted)
 		wanted->doorbell_every = PARAMETER_AUTO;
 	if (!op->shape.registers)
 		wanted->mr_access = PARAMETER_AUTO;
-	if (op != &op_register)
+	if (!(op->takes & OPERATION_TAKES_PAGES))
 		wanted->pages = PARAMETER_AUTO;
 	if (!applicable_registration(op, wanted))
 		wanted->registration = PARAMETER_AUTO;
@@ -77,6 +77,6 @@ void applicable_keep(const struct op *op, struct parameters *wanted)
 	/* As where nobody asks: a server of before knows of none, and results of then tell of none. */
 	if (wanted->relaxed_ordering == ORDERING_STRICT)
 		wanted->relaxed_ordering = PARAMETER_AUTO;
-	if (op_is_timed_call(op))
+	if (operation_is_timed_call(op))
 		drop_of_messages(op, wanted);
 }

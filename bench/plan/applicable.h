@@ -3,14 +3,14 @@
 #ifndef BENCH_PLAN_APPLICABLE_H
 #define BENCH_PLAN_APPLICABLE_H
 
-#include "bench/op/op.h"
+#include "bench/plan/operation.h"
 
 /* Drops what it is not told, so that its cases are the same whatever that is. */
-void applicable_keep(const struct op *op, struct parameters *wanted);
+void applicable_keep(const struct operation *op, struct parameters *wanted);
 
-bool applicable_registration(const struct op *op, const struct parameters *wanted);
+bool applicable_registration(const struct operation *op, const struct parameters *wanted);
 
 /* Whether it has memory that a device writes to, or registers some. */
-bool applicable_ordering(const struct op *op, const struct parameters *wanted);
+bool applicable_ordering(const struct operation *op, const struct parameters *wanted);
 
 #endif

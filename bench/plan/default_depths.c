@@ -81,7 +81,7 @@ static void choose_doorbell(struct parameters *parameters)
 		       : at_least(stream_depth(parameters), 2 * parameters->doorbell_every));
 }
 
-void default_depths_choose(const struct op *op, struct parameters *parameters)
+void default_depths_choose(const struct operation *op, struct parameters *parameters)
 {
 	bool is_bw = parameters->metric != METRIC_LAT;
 

@@ -3,12 +3,12 @@
 #ifndef BENCH_PLAN_DEFAULT_DEPTHS_H
 #define BENCH_PLAN_DEFAULT_DEPTHS_H
 
-#include "bench/op/op.h"
+#include "bench/plan/operation.h"
 
 /* Receives of a stream, as perftest has them. */
 #define DEFAULT_DEPTHS_RECEIVES 512
 
 /* The other parameters that it goes by are chosen before. */
-void default_depths_choose(const struct op *op, struct parameters *parameters);
+void default_depths_choose(const struct operation *op, struct parameters *parameters);
 
 #endif

@@ -11,6 +11,8 @@
 
 #include "bench/plan/pattern.h"
 
+/* The TCP port of servers, where none is given. */
+#define HOSTS_PORT 7471
 #define HOSTS_MOST 64
 #define HOSTS_NAME FLOWS_NAME
 

@@ -9,10 +9,11 @@
 
 #include "bench/cli/cpulist.h"
 #include "bench/cli/value.h"
-#include "bench/control/frame.h"
-#include "bench/op/op.h"
+#include "bench/plan/operation.h"
 #include "bench/plan/pin.h"
 #include "bench/plan/rate.h"
+#include "core/base/clock.h"
+#include "core/base/printable.h"
 
 /* 1 GiB: both areas of a lane must fit a buffer, and a request has 32 bits of length. */
 #define SIZE_MOST  (1ULL << 30)
@@ -60,14 +61,14 @@ const char parameters_effort[] = "effort";
 /* Aligned, these would be wider than any screen. */
 // clang-format off
 const struct parameter parameter_table[PARAMETERS] = {
-	ROW("op", 0, "LIST", "such as send,write; '?' is refused with all of them (send)", PARAMETER_WORD, op_names, 0, 0, 0, NULL,
+	ROW("op", 0, "LIST", "such as send,write; '?' is refused with all of them (send)", PARAMETER_WORD, operation_names, 0, 0, 0, NULL,
 	    TARGET(op)),
 	ROW("metric", 0, "LIST", "lat, bw, load (lat)", PARAMETER_WORD, metrics, 0, 0, METRIC_LAT, NULL,
 	    TARGET(metric)),
 	ROW("size", 's', "LIST", "bytes of a message, such as 64,4k or 1:8m (64)", PARAMETER_SIZE,
 	    NULL, 1, SIZE_MOST, 64, NULL, TARGET(size)),
 	ROW("cq", 0, "LIST", "how completions are waited for: poll, event, adaptive (poll)",
-	    PARAMETER_WORD, modes, 0, 0, RDMA_POLL, NULL, TARGET(cq)),
+	    PARAMETER_WORD, modes, 0, 0, CQ_POLL, NULL, TARGET(cq)),
 	ROW("server-cq", 0, "LIST", "the same at the server (as the client)", PARAMETER_WORD, modes,
 	    0, 0, AUTO, "server-", TARGET(server_cq)),
 	ROW("transport", 'c', "LIST", "transport: RC, UC, UD (RC)", PARAMETER_WORD, transports, 0,
@@ -143,7 +144,7 @@ const struct parameter parameter_table[PARAMETERS] = {
 	    PARAMETER_ACCESS, accesses, ACCESS_STRIDE + 8, ACCESS_STRIDE + PARAMETER_BUFFER_MOST, AUTO, "access-",
 	    TARGET(access)),
 	ROW("sge", 0, "LIST", "pieces that the buffer of a message has at its own end (1)",
-	    PARAMETER_COUNT, NULL, 1, POST_SGES_MOST, 1, "sge", TARGET(sge)),
+	    PARAMETER_COUNT, NULL, 1, PARAMETER_SGES_MOST, 1, "sge", TARGET(sge)),
 	ROW("think", 0, "LIST", "what the server computes for each message, such as 10us (0ns)",
 	    PARAMETER_TIME, NULL, 0, NS_PER_S, 0, "think", TARGET(think_ns)),
 	ROW("receives", 0, "LIST", "of the server: with buffers, bare, or none (buffers)",
@@ -481,7 +482,7 @@ int parameters_decode(struct parameters *into, json_t *object, struct error *err
 		char text[41];
 
 		if (!parameter) {
-			frame_printable(text, sizeof(text), name);
+			printable_copy(text, sizeof(text), name);
 			return error_set(error, -EOPNOTSUPP, "there is no parameter %s", text);
 		}
 		wrong = parameter_decode(parameter, json, &value);

@@ -8,10 +8,12 @@
 #define BENCH_PLAN_PARAMETERS_H
 
 #include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include "bench/cli/option.h"
-#include "core/rdma/rdma.h"
-#include "core/verbs/limits.h"
+#include "core/base/transport.h"
 
 /* As a value: nobody asked for one, and the program chooses. */
 #define PARAMETER_AUTO UINT64_MAX
@@ -21,11 +23,19 @@
 #define PARAMETER_FAR (UINT64_MAX - 2)
 
 #define PARAMETER_BUFFER_MOST (64ULL << 30)
+#define PARAMETER_SGES_MOST   32
 
 enum metric {
 	METRIC_LAT,
 	METRIC_BW,
 	METRIC_LOAD,
+};
+
+/* How an end waits for completions. */
+enum cq {
+	CQ_POLL,
+	CQ_EVENT,
+	CQ_ADAPTIVE,
 };
 
 /* Of a load. */
@@ -98,7 +108,7 @@ struct parameters {
 	uint64_t op;
 	uint64_t metric;
 	uint64_t size;
-	uint64_t cq;
+	uint64_t cq;        /* enum cq */
 	uint64_t server_cq; /* as cq */
 	uint64_t transport;
 	uint64_t qps;     /* of each thread */

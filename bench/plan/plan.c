@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/control/control.h"
 #include "bench/plan/applicable.h"
 #include "bench/plan/hosts.h"
 #include "bench/plan/pattern.h"
@@ -197,7 +196,7 @@ static uint64_t pattern_of_ends(const struct plan *plan, const struct parameters
 	return is_of_hosts ? PATTERN_ONE_TO_ONE : wanted->pattern;
 }
 
-static void make_case(const struct plan *plan, struct plan_case *made, const struct op *op,
+static void make_case(const struct plan *plan, struct plan_case *made, const struct operation *op,
 		      struct parameters wanted)
 {
 	uint64_t pattern = wanted.pattern;
@@ -214,8 +213,7 @@ static void make_case(const struct plan *plan, struct plan_case *made, const str
 	wanted.pattern = pattern;
 	parameters_id(&wanted, made->id, sizeof(made->id));
 	rules_choose(op, &made->parameters);
-	made->kind = op->kind((enum rdma_wait_mode)made->parameters.cq,
-			      (enum rdma_wait_mode)made->parameters.server_cq);
+	made->kind = operation_kind(op, &made->parameters);
 	refusal = rules_refuse(op, &made->parameters);
 	made->parameters.pattern = pattern;
 	if (refusal)
@@ -241,7 +239,7 @@ static struct plan_case *add_case(struct plan *plan, json_t *ids, struct paramet
 {
 	struct plan_case *made = &plan->cases[plan->n_cases];
 
-	make_case(plan, made, ops[wanted.op], wanted);
+	make_case(plan, made, &operations[wanted.op], wanted);
 	if (!is_new(ids, made->id, plan->n_cases))
 		return &plan->cases[json_integer_value(json_object_get(ids, made->id))];
 	plan->n_cases++;
@@ -254,7 +252,7 @@ static bool is_refused(const struct plan *plan, struct parameters wanted)
 {
 	struct plan_case made;
 
-	make_case(plan, &made, ops[wanted.op], wanted);
+	make_case(plan, &made, &operations[wanted.op], wanted);
 	return made.skipped[0];
 }
 
@@ -403,11 +401,11 @@ static void choose_rates(struct product *product)
 static void choose_steps(struct product *product)
 {
 	struct value_list *steps = product_list(product, parameter_find("step"));
-	const struct value_list *operations = product_list(product, parameter_find("op"));
+	const struct value_list *wanted = product_list(product, parameter_find("op"));
 	bool has_connect = false;
 
-	for (size_t i = 0; i < operations->count; i++)
-		has_connect |= ops[operations->item[i]]->shape.connects;
+	for (size_t i = 0; i < wanted->count; i++)
+		has_connect |= operations[wanted->item[i]].shape.connects;
 	if (has_connect && !steps->count)
 		value_list_parse(steps, parameter_find("step"), "all");
 }
@@ -527,13 +525,13 @@ int plan_open_case(struct plan *plan, const struct parameters *wanted, const cha
 	if (!plan->cases || !plan->made)
 		return error_set_errno(error, -ENOMEM, "cannot make the plan");
 	plan->n_cases = 1;
-	make_case(plan, plan->cases, ops[wanted->op], *wanted);
+	make_case(plan, plan->cases, &operations[wanted->op], *wanted);
 	return plan_check(plan, error);
 }
 
 uint16_t plan_port(const struct plan *plan)
 {
-	return plan->port ? plan->port : CONTROL_PORT;
+	return plan->port ? plan->port : HOSTS_PORT;
 }
 
 void plan_close(struct plan *plan)

@@ -7,7 +7,7 @@
 #ifndef BENCH_PLAN_PLAN_H
 #define BENCH_PLAN_PLAN_H
 
-#include "bench/op/op.h"
+#include "bench/plan/operation.h"
 #include "bench/plan/product.h"
 #include "reports/finding/threshold.h"
 #include "reports/table/table.h"
@@ -15,7 +15,7 @@
 /* One case. Its figures are those of this and nothing else. */
 struct plan_case {
 	char id[CASE_ID];
-	const struct op *op;
+	const struct operation *op;
 	enum result_kind kind;
 	struct parameters parameters; /* none is PARAMETER_AUTO that has a default */
 	char skipped[256];            /* why it cannot be run; empty: it can */

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/control/frame.h"
 #include "core/base/compiler.h"
+#include "core/base/printable.h"
 
 /* A plan is short, and the result that carries one has some mebibytes. */
 #define PLAN_MOST (64 << 20)
@@ -105,7 +105,7 @@ static int parse_failed(const json_error_t *fault, const char *what, struct erro
 	char text[sizeof(fault->text)];
 
 	/* It quotes what it did not understand. */
-	frame_printable(text, sizeof(text), fault->text);
+	printable_copy(text, sizeof(text), fault->text);
 	return error_set(error, -EINVAL, "%s, line %d: %s", what, fault->line, text);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "bench/plan/plan.h"
 #include "bench/plan/rate.h"
+#include "core/base/clock.h"
 
 /* Of a trial beside its messages: warm-up, and both ends' setting up. */
 #define TRIAL_NS (30 * NS_PER_MS)

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "bench/cli/spelling.h"
-#include "bench/control/frame.h"
+#include "core/base/printable.h"
 
 /* Letters of a value that is wrong. */
 #define VALUE_MOST 24
@@ -110,7 +110,7 @@ static int no_such_key(const char *name, struct error *error)
 	char text[41];
 
 	/* The plan may be from anywhere, and this goes to a terminal. */
-	frame_printable(text, sizeof(text), name);
+	printable_copy(text, sizeof(text), name);
 	if (near)
 		return error_set(error, -EINVAL, "\"%s\" is no key of a plan, but \"%s\" is", text,
 				 near);
@@ -125,7 +125,7 @@ static int no_such_value(const char *name, const json_t *value, const char *wron
 	bool is_long = text && strlen(text) > VALUE_MOST;
 	char shown[VALUE_MOST + 1];
 
-	frame_printable(shown, sizeof(shown), text ? text : "");
+	printable_copy(shown, sizeof(shown), text ? text : "");
 	error_set(error, -EINVAL, "\"%s\": %s%s %s", name, shown, is_long ? "..." : "", wrong);
 	free(text);
 	return -EINVAL;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "bench/plan/rules.h"
 
-#include "bench/lane/address_walk.h"
+#include "bench/plan/address_walk.h"
+#include "bench/plan/applicable.h"
 #include "bench/plan/default_depths.h"
 #include "bench/plan/pattern.h"
 #include "bench/plan/rate.h"
-#include "core/verbs/limits.h"
+#include "core/base/clock.h"
 
 /* Where time is not given: the messages of a latency, the time of a bandwidth. */
 #define LAT_MESSAGES 5000
@@ -72,22 +73,22 @@ static bool has_shared_receives(const struct parameters *p)
  * translations cost is not in it. One at a time, and where a counter or a flag is shared,
  * one place is what programs have, too.
  */
-static bool is_spread(const struct op *op, const struct parameters *p)
+static bool is_spread(const struct operation *op, const struct parameters *p)
 {
-	bool is_shared = p->use_srq && has_shared_receives(p) && op == &op_send;
+	bool is_shared = p->use_srq && has_shared_receives(p) && op->fills_receives;
 
 	return p->metric != METRIC_LAT && !op->shape.is_atomic && !op->shape.is_notified &&
 	       !p->verify && !p->needs && !is_shared;
 }
 
 /* For a place of each queue pair in each direction: nobody asked for so much of it. */
-static bool is_beyond_buffers(const struct op *op, const struct parameters *p)
+static bool is_beyond_buffers(const struct operation *op, const struct parameters *p)
 {
 	return 2ULL * pattern_pairs(p) * address_walk_place(p, op->shape.is_atomic) >
 	       PARAMETER_BUFFER_MOST;
 }
 
-bool rules_is_random(const struct op *op, const struct parameters *parameters)
+bool rules_is_random(const struct operation *op, const struct parameters *parameters)
 {
 	if (parameters->access != PARAMETER_AUTO)
 		return parameters->access == ACCESS_RANDOM;
@@ -96,7 +97,7 @@ bool rules_is_random(const struct op *op, const struct parameters *parameters)
 	       (is_spread(op, parameters) && !is_beyond_buffers(op, parameters));
 }
 
-static void choose_access(const struct op *op, struct parameters *parameters)
+static void choose_access(const struct operation *op, struct parameters *parameters)
 {
 	uint64_t bytes = parameters->access == PARAMETER_AUTO ? SPREAD_BYTES : WALKED_BYTES;
 	uint64_t all;
@@ -112,30 +113,30 @@ static void choose_access(const struct op *op, struct parameters *parameters)
 }
 
 /* What a call has nothing to do with is always the same. */
-static void choose_call(const struct op *op, struct parameters *parameters)
+static void choose_call(const struct operation *op, struct parameters *parameters)
 {
 	if (op->shape.registers)
 		choose(&parameters->mr_access, MR_REMOTE);
-	if (op == &op_register)
+	if (op->takes & OPERATION_TAKES_PAGES)
 		choose(&parameters->pages, PAGES_TOUCHED);
-	if (op == &op_read && parameters->metric == METRIC_LAT)
+	if (applicable_registration(op, parameters))
 		choose(&parameters->registration, REGISTRATION_ONCE);
 	if (op->shape.connects)
 		choose(&parameters->step, STEP_WHOLE);
-	if (op_is_timed_call(op) && !(op->takes & OP_TAKES_SIZE))
+	if (operation_is_timed_call(op) && !(op->takes & OPERATION_TAKES_SIZE))
 		parameters->size = 1;
 	/* What is posted is signalled, so that nothing is there when the next one is. */
-	if (op_is_timed_call(op) && !op->shape.is_call)
+	if (operation_is_timed_call(op) && !op->shape.is_call)
 		parameters->cq_mod = 1;
 }
 
 /* Neither messages of the case's size, nor several at once. */
-static bool is_apart(const struct op *op)
+static bool is_apart(const struct operation *op)
 {
-	return op->shape.is_granted || op_is_timed_call(op);
+	return op->shape.is_granted || operation_is_timed_call(op);
 }
 
-void rules_choose(const struct op *op, struct parameters *parameters)
+void rules_choose(const struct operation *op, struct parameters *parameters)
 {
 	bool is_bw = parameters->metric != METRIC_LAT;
 
@@ -162,203 +163,200 @@ void rules_choose(const struct op *op, struct parameters *parameters)
 	}
 }
 
-static bool is_lat(const struct op *op, const struct parameters *p)
+static bool is_lat(const struct operation *op, const struct parameters *p)
 {
 	return p->metric == METRIC_LAT;
 }
 
-static bool is_missing_on_uc(const struct op *op, const struct parameters *p)
+static bool is_missing_on_uc(const struct operation *op, const struct parameters *p)
 {
 	return p->transport == TRANSPORT_UC && !(op->transports & (1U << TRANSPORT_UC));
 }
 
-static bool is_missing_on_ud(const struct op *op, const struct parameters *p)
+static bool is_missing_on_ud(const struct operation *op, const struct parameters *p)
 {
 	return p->transport == TRANSPORT_UD && !(op->transports & (1U << TRANSPORT_UD));
 }
 
-static bool is_no_mtu(const struct op *op, const struct parameters *p)
+static bool is_no_mtu(const struct operation *op, const struct parameters *p)
 {
-	return p->mtu != PARAMETER_AUTO && !limits_mtu((unsigned int)p->mtu);
+	bool is_power = !(p->mtu & (p->mtu - 1));
+
+	return p->mtu != PARAMETER_AUTO && (!is_power || p->mtu < 256 || p->mtu > 4096);
 }
 
 /* Any port's MTU is at most that of InfiniBand; where it is less only the device tells. */
-static bool is_no_datagram(const struct op *op, const struct parameters *p)
+static bool is_no_datagram(const struct operation *op, const struct parameters *p)
 {
 	return p->transport == TRANSPORT_UD && p->size > 4096;
 }
 
-static bool is_registered_otherwise(const struct op *op, const struct parameters *p)
+static bool is_registered_otherwise(const struct operation *op, const struct parameters *p)
 {
-	return p->registration != PARAMETER_AUTO && (op != &op_read || !is_lat(op, p));
+	return p->registration != PARAMETER_AUTO && !applicable_registration(op, p);
 }
 
-static bool is_registered_elsewhere(const struct op *op, const struct parameters *p)
+static bool is_registered_elsewhere(const struct operation *op, const struct parameters *p)
 {
 	(void)op;
 	return p->registration == REGISTRATION_EACH && (address_walk_is_on(p) || p->sge > 1);
 }
 
-static bool is_lat_of_many(const struct op *op, const struct parameters *p)
+static bool is_lat_of_many(const struct operation *op, const struct parameters *p)
 {
 	return is_lat(op, p) && p->qps > 1;
 }
 
-static bool is_pattern_of_lat(const struct op *op, const struct parameters *p)
+static bool is_pattern_of_lat(const struct operation *op, const struct parameters *p)
 {
 	(void)op;
 	return pattern_is_on(p) && p->metric != METRIC_BW;
 }
 
 /* Whoever is through first would leave the rest to the others. */
-static bool is_pattern_of_count(const struct op *op, const struct parameters *p)
+static bool is_pattern_of_count(const struct operation *op, const struct parameters *p)
 {
 	(void)op;
 	return pattern_is_on(p) && p->iterations != PARAMETER_AUTO;
 }
 
-static bool is_lat_of_lists(const struct op *op, const struct parameters *p)
+static bool is_lat_of_lists(const struct operation *op, const struct parameters *p)
 {
 	return is_lat(op, p) && p->post_list > 1;
 }
 
-static bool is_lat_both_ways(const struct op *op, const struct parameters *p)
+static bool is_lat_both_ways(const struct operation *op, const struct parameters *p)
 {
 	return p->metric != METRIC_BW && p->bidirectional;
 }
 
-static bool is_timed_otherwise(const struct op *op, const struct parameters *p)
+static bool is_timed_otherwise(const struct operation *op, const struct parameters *p)
 {
 	return p->latencies && (p->metric != METRIC_BW || p->post_list > 1);
 }
 
-static bool is_list_of_two(const struct op *op, const struct parameters *p)
+static bool is_list_of_two(const struct operation *op, const struct parameters *p)
 {
 	return p->post_list > 1 && (op->shape.is_notified || op->shape.rings);
 }
 
-static bool is_without_bell(const struct op *op, const struct parameters *p)
+static bool is_without_bell(const struct operation *op, const struct parameters *p)
 {
 	return p->doorbell_every != PARAMETER_AUTO && !op->shape.rings;
 }
 
-static bool is_signal_silent(const struct op *op, const struct parameters *p)
+static bool is_signal_silent(const struct operation *op, const struct parameters *p)
 {
 	return op->shape.rings && p->cq_mod != p->doorbell_every;
 }
 
-static bool is_load_of_bells(const struct op *op, const struct parameters *p)
+static bool is_load_of_bells(const struct operation *op, const struct parameters *p)
 {
 	return op->shape.rings && p->metric == METRIC_LOAD;
 }
 
-static bool is_apart_of_many(const struct op *op, const struct parameters *p)
+static bool is_apart_of_many(const struct operation *op, const struct parameters *p)
 {
 	return is_apart(op) && !is_lat(op, p);
 }
 
-static bool is_apart_elsewhere(const struct op *op, const struct parameters *p)
+static bool is_apart_elsewhere(const struct operation *op, const struct parameters *p)
 {
 	return is_apart(op) && address_walk_is_on(p);
 }
 
-static bool is_without_rights(const struct op *op, const struct parameters *p)
+static bool is_without_rights(const struct operation *op, const struct parameters *p)
 {
 	return p->mr_access != PARAMETER_AUTO && !op->shape.registers;
 }
 
-static bool is_without_pages(const struct op *op, const struct parameters *p)
+static bool is_without_pages(const struct operation *op, const struct parameters *p)
 {
-	return p->pages != PARAMETER_AUTO && op != &op_register;
+	return p->pages != PARAMETER_AUTO && !(op->takes & OPERATION_TAKES_PAGES);
 }
 
-static bool is_without_steps(const struct op *op, const struct parameters *p)
+static bool is_without_steps(const struct operation *op, const struct parameters *p)
 {
 	return p->step != PARAMETER_AUTO && !op->shape.connects;
 }
 
-static bool is_connect_by_hand(const struct op *op, const struct parameters *p)
+static bool is_connect_by_hand(const struct operation *op, const struct parameters *p)
 {
 	return op->shape.connects && (p->connect == CONNECT_QP || needs_pairs(p));
 }
 
-static bool is_cm_without(const struct op *op, const struct parameters *p)
+static bool is_cm_without(const struct operation *op, const struct parameters *p)
 {
 	return p->connect == CONNECT_CM && needs_pairs(p);
 }
 
-static bool is_list_too_long(const struct op *op, const struct parameters *p)
+static bool is_list_too_long(const struct operation *op, const struct parameters *p)
 {
 	return p->post_list > p->tx_depth;
 }
 
-static bool is_bell_too_rare(const struct op *op, const struct parameters *p)
+static bool is_bell_too_rare(const struct operation *op, const struct parameters *p)
 {
 	return op->shape.rings && p->doorbell_every > p->tx_depth;
 }
 
-static bool is_signal_too_rare(const struct op *op, const struct parameters *p)
+static bool is_signal_too_rare(const struct operation *op, const struct parameters *p)
 {
 	return p->cq_mod > p->tx_depth;
 }
 
-static bool is_timed_by_others(const struct op *op, const struct parameters *p)
+static bool is_timed_by_others(const struct operation *op, const struct parameters *p)
 {
 	return p->latencies && p->cq_mod > 1;
 }
 
-static bool is_overwritten(const struct op *op, const struct parameters *p)
+static bool is_overwritten(const struct operation *op, const struct parameters *p)
 {
-	return p->verify && p->metric == METRIC_BW && op != &op_send && !op->shape.is_read;
+	return p->verify && p->metric == METRIC_BW && !op->fills_receives && !op->shape.is_read;
 }
 
 /* Beside the last byte of a write, which is polled for. */
-static bool is_nameless(const struct op *op, const struct parameters *p)
+static bool is_nameless(const struct operation *op, const struct parameters *p)
 {
 	return p->verify && p->transport != TRANSPORT_RC &&
-	       p->size < VERIFY_NAME + (op == &op_write);
+	       p->size < RULES_VERIFY_NAME + op->polls_memory;
 }
 
-static bool is_without_payload(const struct op *op, const struct parameters *p)
+static bool is_without_payload(const struct operation *op, const struct parameters *p)
 {
 	return p->verify && (op->shape.is_atomic || is_apart(op));
 }
 
-static enum result_kind kind_of(const struct op *op, const struct parameters *p)
+static bool is_unseen(const struct operation *op, const struct parameters *p)
 {
-	return op->kind((enum rdma_wait_mode)p->cq, (enum rdma_wait_mode)p->server_cq);
-}
-
-static bool is_unseen(const struct op *op, const struct parameters *p)
-{
-	return p->verify && kind_of(op, p) == RESULT_COMPLETION;
+	return p->verify && operation_kind(op, p) == RESULT_COMPLETION;
 }
 
 /* Where bytes may come in any order, the last one says nothing of the others. */
-static bool is_seen_unordered(const struct op *op, const struct parameters *p)
+static bool is_seen_unordered(const struct operation *op, const struct parameters *p)
 {
-	return p->relaxed_ordering == ORDERING_RELAXED && op == &op_write && is_lat(op, p) &&
-	       kind_of(op, p) == RESULT_HALF;
+	return p->relaxed_ordering == ORDERING_RELAXED && op->polls_memory && is_lat(op, p) &&
+	       operation_kind(op, p) == RESULT_HALF;
 }
 
-static bool is_too_many(const struct op *op, const struct parameters *p)
+static bool is_too_many(const struct operation *op, const struct parameters *p)
 {
 	return pattern_pairs(p) > RULES_QUEUE_PAIRS;
 }
 
 /* A control message has the addresses of all of them, some 200 bytes each. */
-static bool is_too_many_by_hand(const struct op *op, const struct parameters *p)
+static bool is_too_many_by_hand(const struct operation *op, const struct parameters *p)
 {
 	return (p->connect == CONNECT_QP || needs_pairs(p)) &&
 	       pattern_pairs(p) > RULES_PAIRS_BY_HAND;
 }
 
-static bool is_needs_of_many(const struct op *op, const struct parameters *p)
+static bool is_needs_of_many(const struct operation *op, const struct parameters *p)
 {
 	return p->needs && p->threads > 1;
 }
 
-static bool is_needs_of_lat(const struct op *op, const struct parameters *p)
+static bool is_needs_of_lat(const struct operation *op, const struct parameters *p)
 {
 	return p->needs &&
 	       (p->metric != METRIC_BW || p->bidirectional || p->transport != TRANSPORT_RC);
@@ -369,109 +367,109 @@ static bool is_load(const struct parameters *p)
 	return p->metric == METRIC_LOAD;
 }
 
-static bool is_load_rateless(const struct op *op, const struct parameters *p)
+static bool is_load_rateless(const struct operation *op, const struct parameters *p)
 {
 	return is_load(p) && p->rate == PARAMETER_AUTO;
 }
 
 /* A schedule is one thread's. */
-static bool is_load_of_threads(const struct op *op, const struct parameters *p)
+static bool is_load_of_threads(const struct operation *op, const struct parameters *p)
 {
 	return is_load(p) && p->threads > 1;
 }
 
-static bool is_load_elsewhere(const struct op *op, const struct parameters *p)
+static bool is_load_elsewhere(const struct operation *op, const struct parameters *p)
 {
 	return is_load(p) && p->transport != TRANSPORT_RC;
 }
 
-static bool is_load_of_lists(const struct op *op, const struct parameters *p)
+static bool is_load_of_lists(const struct operation *op, const struct parameters *p)
 {
 	return is_load(p) && p->post_list > 1;
 }
 
-static bool is_load_verified(const struct op *op, const struct parameters *p)
+static bool is_load_verified(const struct operation *op, const struct parameters *p)
 {
 	return is_load(p) && p->verify;
 }
 
-static bool is_load_silent(const struct op *op, const struct parameters *p)
+static bool is_load_silent(const struct operation *op, const struct parameters *p)
 {
 	return is_load(p) && p->cq_mod > 1;
 }
 
 /* Shares of the most are known later. */
-static bool is_load_too_slow(const struct op *op, const struct parameters *p)
+static bool is_load_too_slow(const struct operation *op, const struct parameters *p)
 {
 	return is_load(p) && rate_unit(p->rate) != RATE_PER_CENT &&
 	       rate_messages(p->rate, p->size, 0) < 1;
 }
 
-static bool is_thinking_driver(const struct op *op, const struct parameters *p)
+static bool is_thinking_driver(const struct operation *op, const struct parameters *p)
 {
 	return p->think_ns && p->bidirectional;
 }
 
-static bool is_both_limits(const struct op *op, const struct parameters *p)
+static bool is_both_limits(const struct operation *op, const struct parameters *p)
 {
 	return p->iterations != PARAMETER_AUTO && p->duration_ns != PARAMETER_AUTO;
 }
 
-static bool is_cut_to_nothing(const struct op *op, const struct parameters *p)
+static bool is_cut_to_nothing(const struct operation *op, const struct parameters *p)
 {
 	return p->sge > p->size && !op->shape.is_granted && !op->shape.is_call;
 }
 
-static bool is_cut_atomic(const struct op *op, const struct parameters *p)
+static bool is_cut_atomic(const struct operation *op, const struct parameters *p)
 {
 	return p->sge > 1 && op->shape.is_atomic;
 }
 
-static bool is_cut_inline(const struct op *op, const struct parameters *p)
+static bool is_cut_inline(const struct operation *op, const struct parameters *p)
 {
 	return p->sge > 1 && p->inline_size;
 }
 
-static bool is_without_room(const struct op *op, const struct parameters *p)
+static bool is_without_room(const struct operation *op, const struct parameters *p)
 {
 	return p->buffer != PARAMETER_AUTO && !address_walk_places(p, op->shape.is_atomic);
 }
 
-static bool is_overlapping(const struct op *op, const struct parameters *p)
+static bool is_overlapping(const struct operation *op, const struct parameters *p)
 {
-	uint64_t head = p->transport == TRANSPORT_UD ? POST_GRH : 0;
+	uint64_t head = p->transport == TRANSPORT_UD ? TRANSPORT_GRH : 0;
 
 	return address_walk_stride(p) && address_walk_stride(p) < p->size + head;
 }
 
-static bool is_not_aligned(const struct op *op, const struct parameters *p)
+static bool is_not_aligned(const struct operation *op, const struct parameters *p)
 {
 	return op->shape.is_atomic && address_walk_stride(p) % ATOMIC_SIZE;
 }
 
-static bool is_told_where(const struct op *op, const struct parameters *p)
+static bool is_told_where(const struct operation *op, const struct parameters *p)
 {
 	return address_walk_is_on(p) && op->shape.is_notified;
 }
 
-static bool is_seen_at_one(const struct op *op, const struct parameters *p)
+static bool is_seen_at_one(const struct operation *op, const struct parameters *p)
 {
 	return address_walk_is_on(p) && p->verify;
 }
 
-static bool is_lost_on_way(const struct op *op, const struct parameters *p)
+static bool is_lost_on_way(const struct operation *op, const struct parameters *p)
 {
-	return address_walk_is_on(p) && is_lat(op, p) && op == &op_write &&
+	return address_walk_is_on(p) && is_lat(op, p) && op->polls_memory &&
 	       p->transport != TRANSPORT_RC;
 }
 
-static bool is_shared_by_all(const struct op *op, const struct parameters *p)
+static bool is_shared_by_all(const struct operation *op, const struct parameters *p)
 {
-	return address_walk_is_on(p) && p->use_srq && has_shared_receives(p) && op == &op_send;
+	return address_walk_is_on(p) && p->use_srq && has_shared_receives(p) && op->fills_receives;
 }
 
 static const struct rule {
-	bool (*applies)(const struct op *op, const struct parameters *p);
+	bool (*applies)(const struct operation *op, const struct parameters *p);
 	const char *sentence;
 } rules[] = {
 	{is_missing_on_uc,        "UC has no such operation: it can send, write and write-imm"       },
@@ -536,7 +534,7 @@ static const struct rule {
 	{is_both_limits,          "-n and -D exclude each other"                                     },
 };
 
-const char *rules_refuse(const struct op *op, const struct parameters *parameters)
+const char *rules_refuse(const struct operation *op, const struct parameters *parameters)
 {
 	for (size_t i = 0; i < ARRAY_LENGTH(rules); i++)
 		if (rules[i].applies(op, parameters))

@@ -29,34 +29,34 @@ static int check_load(const struct plan *plan, struct error *error)
 	return 0;
 }
 
-static bool rings(const struct op *op, const struct parameters *unused)
+static bool rings(const struct operation *op, const struct parameters *unused)
 {
 	(void)unused;
 	return op->shape.rings;
 }
 
-static bool registers(const struct op *op, const struct parameters *unused)
+static bool registers(const struct operation *op, const struct parameters *unused)
 {
 	(void)unused;
 	return op->shape.registers;
 }
 
-static bool connects(const struct op *op, const struct parameters *unused)
+static bool connects(const struct operation *op, const struct parameters *unused)
 {
 	(void)unused;
 	return op->shape.connects;
 }
 
-static bool is_reliable(const struct op *unused, const struct parameters *parameters)
+static bool is_reliable(const struct operation *unused, const struct parameters *parameters)
 {
 	(void)unused;
 	return parameters->transport == TRANSPORT_RC;
 }
 
-static bool takes_pages(const struct op *op, const struct parameters *unused)
+static bool takes_pages(const struct operation *op, const struct parameters *unused)
 {
 	(void)unused;
-	return op == &op_register;
+	return op->takes & OPERATION_TAKES_PAGES;
 }
 
 /* Those of some operations, of which none is there. */
@@ -64,7 +64,7 @@ static int check_operations(const struct plan *plan, struct error *error)
 {
 	static const struct {
 		const char *name;
-		bool (*hears)(const struct op *op, const struct parameters *parameters);
+		bool (*hears)(const struct operation *op, const struct parameters *parameters);
 		const char *for_what;
 	} named[] = {
 		{"doorbell-every",   rings,                   "--op doorbell"                         },

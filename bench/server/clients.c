@@ -13,6 +13,7 @@
 #include "bench/cli/log.h"
 #include "bench/control/dial.h"
 #include "bench/control/protocol.h"
+#include "core/base/clock.h"
 
 /* One client and its thread. */
 struct client {

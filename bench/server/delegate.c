@@ -7,6 +7,7 @@
 #include "bench/cli/utc.h"
 #include "bench/client/sweep.h"
 #include "bench/control/protocol.h"
+#include "bench/lane/lane.h"
 #include "reports/document/document.h"
 
 /* What is under way. */
@@ -97,12 +98,13 @@ static int measure(struct drive *drive, struct error *error)
 static int take_order(struct drive *drive, const struct responder_terms *terms,
 		      const struct protocol_drive *wanted, struct error *error)
 {
+	unsigned int setup_ms = lane_setup_ms(&wanted->parameters, &wanted->op->shape);
 	int code;
 
 	drive->result = (struct result){.version = VERBMARK_VERSION, .command = json_pack("[]")};
 	code = plan_open_case(&drive->plan, &wanted->parameters, wanted->host, wanted->port, error);
 	drive->plan.wait_ms = wanted->wait_ms;
-	drive->gate_ms = protocol_drive_ms(wanted->op, &wanted->parameters, wanted->wait_ms);
+	drive->gate_ms = protocol_drive_ms(&wanted->parameters, setup_ms, wanted->wait_ms);
 	drive->plan.device = terms->device;
 	drive->result.plan = json_incref(drive->plan.made);
 	drive->sweep.secret = *terms->secret;

@@ -207,7 +207,7 @@ static int check_case(const struct quota *quota, const struct protocol_case *wan
 		      struct error *error)
 {
 	const struct parameters *p = &wanted->parameters;
-	const struct lane_shape *shape = &wanted->op->shape;
+	const struct operation_shape *shape = &wanted->op->shape;
 	/* What has a size and is no message is memory, or is none of this end's. */
 	bool has_messages = !shape->is_granted && !shape->is_call;
 	bool has_regions = shape->registers && !is_server;

@@ -6,6 +6,7 @@
 
 #include "bench/lane/cpu_cost.h"
 #include "bench/loop/sink.h"
+#include "bench/op/op.h"
 #include "bench/plan/pattern.h"
 
 /* What a step of a thread's own direction may have, and how many there are if it is counted. */
@@ -17,8 +18,7 @@ bool worker_answers(const struct protocol_case *wanted)
 	const struct parameters *p = &wanted->parameters;
 
 	return p->metric == METRIC_LAT &&
-	       op_is_answered(wanted->op, wanted->op->kind((enum rdma_wait_mode)p->cq,
-							   (enum rdma_wait_mode)p->server_cq));
+	       operation_is_answered(wanted->op, operation_kind(wanted->op, p));
 }
 
 static bool takes_in(const struct protocol_case *wanted)
@@ -83,7 +83,7 @@ static int drive(struct worker *worker, const struct protocol_case *wanted, stru
 
 	rate_windows_init(worker->windows, NS_PER_MS);
 	start = clock_now_ns();
-	code = wanted->op->bandwidth(&worker->lane, &run, error);
+	code = op_loops_of(wanted->op)->bandwidth(&worker->lane, &run, error);
 	worker->counted_ns = clock_now_ns() - start;
 	return code;
 }
@@ -116,7 +116,7 @@ static int respond(struct worker *worker, const struct protocol_case *wanted, st
 	else if (takes_in(wanted))
 		code = take_in(worker, error);
 	else if (worker_answers(wanted))
-		code = wanted->op->latency(lane, &run, error);
+		code = op_loops_of(wanted->op)->latency(lane, &run, error);
 	else
 		code = wait_for_word(lane, error);
 	/* That is how a message of the client ends the wait. */

@@ -11,13 +11,8 @@
 #include <stdint.h>
 
 #include "core/base/error.h"
+#include "core/base/transport.h"
 #include "core/verbs/post.h"
-
-enum transport {
-	TRANSPORT_RC,
-	TRANSPORT_UC,
-	TRANSPORT_UD,
-};
 
 struct limits {
 	enum transport transport;

@@ -16,13 +16,11 @@
 
 #include "core/base/compiler.h"
 #include "core/base/error.h"
+#include "core/base/transport.h"
 
 /* Each queue pair can have so many pieces in a request, and none more than that. */
 #define POST_SGES      2
 #define POST_SGES_MOST 32
-
-/* What a datagram puts in front of its data, into the receive. */
-#define POST_GRH 40
 
 enum post_operation {
 	POST_SEND,

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "bench/control/frame.h"
 #include "bench/host/advice/rule.h"
+#include "core/base/printable.h"
 #include "core/verbs/device_kind.h"
 
 bool advice_what(struct advice_words *words, const char *format, ...)
@@ -91,10 +91,10 @@ json_t *advice_finding(const char *code, bool spoils, const char *host, const ch
 	char reason[ADVICE_TEXT];
 	char command[ADVICE_TEXT];
 
-	frame_printable(name, sizeof(name), host);
-	frame_printable(found, sizeof(found), what);
-	frame_printable(reason, sizeof(reason), why);
-	frame_printable(command, sizeof(command), mend);
+	printable_copy(name, sizeof(name), host);
+	printable_copy(found, sizeof(found), what);
+	printable_copy(reason, sizeof(reason), why);
+	printable_copy(command, sizeof(command), mend);
 	return json_pack("{s:s, s:b, s:s, s:s, s:s, s:s}", "code", code, "spoils", spoils, "host",
 			 name, "what", found, "why", reason, "mend", command);
 }

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/control/frame.h"
 #include "bench/host/facts/part.h"
+#include "core/base/printable.h"
 
 #define MAPS_SIZE (1U << 20)
 
@@ -76,7 +76,7 @@ static void find_library(json_t *section, const char *maps)
 		return;
 	found++;
 	snprintf(file, sizeof(file), "%.*s", (int)strcspn(found, " \n"), found);
-	frame_printable(file, sizeof(file), file);
+	printable_copy(file, sizeof(file), file);
 	facts_set(section, "library", file);
 	version = strchr(file + sizeof(name) - 1, '.');
 	version = version ? strchr(version + 1, '.') : NULL;
@@ -102,7 +102,7 @@ static json_t *environment(const struct facts_place *place)
 
 	if (!value)
 		return section;
-	frame_printable(text, sizeof(text), value);
+	printable_copy(text, sizeof(text), value);
 	facts_set(section, "softroce_accel", text);
 	return section;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "bench/host/device_support.h"
+#include "bench/lane/lane.h"
 #include "bench/plan/rules.h"
 #include "bench/test/unit.d/asked.h"
 #include "bench/test/unit.d/made_up.h"
@@ -28,15 +29,17 @@ static void check_as(const struct result_end *end, bool is_server, const char *t
 		     const char *sentence)
 {
 	struct parameters wanted = asked(text);
-	const struct op *op = ops[wanted.op];
+	const struct operation *op = &operations[wanted.op];
 	struct device_support capacity;
+	struct limits limits;
 	struct error error = {0};
 
 	rules_choose(op, &wanted);
 	/* What no device can do is another's affair. */
 	assert_null(rules_refuse(op, &wanted));
 	device_support_read(&capacity, end, is_server, "n02");
-	if (!!device_support_check(&capacity, op, &wanted, &error) != !!sentence)
+	limits = lane_limits(&wanted, &op->shape, is_server);
+	if (!!device_support_check(&capacity, op, &wanted, &limits, &error) != !!sentence)
 		print_error("%s: %s\n", text, error.text);
 	assert_string_equal(error.text, sentence ? sentence : "");
 	assert_int_equal(error.code < 0, sentence != NULL);

@@ -134,7 +134,7 @@ static struct lane_wish wish_of(unsigned int number, bool is_server)
 	return (struct lane_wish){
 		.device = "soft0",
 		.parameters = &parameters,
-		.shape = &ops[parameters.op]->shape,
+		.shape = &operations[parameters.op].shape,
 		.is_server = is_server,
 		.number = number,
 	};
@@ -187,7 +187,7 @@ static void set_up(const char *asked_for)
 	parameters.connect = CONNECT_QP;
 	if (parameters.tx_depth == PARAMETER_AUTO)
 		parameters.tx_depth = 9;
-	rules_choose(ops[parameters.op], &parameters);
+	rules_choose(&operations[parameters.op], &parameters);
 	n_pieces = 0;
 	parts = cacheline_calloc(THREADS, sizeof(*parts));
 	posts = cacheline_calloc(THREADS, sizeof(*posts));
@@ -345,7 +345,7 @@ static void check_spare(const char *asked_for, bool is_server, bool is_same)
 	uint64_t key;
 
 	parameters = asked("op=send metric=bw");
-	rules_choose(ops[parameters.op], &parameters);
+	rules_choose(&operations[parameters.op], &parameters);
 	wish.spare = &spare;
 	open_as_wished(&lane, &wish);
 	address = lane.endpoint.memory.cpu;
@@ -354,8 +354,8 @@ static void check_spare(const char *asked_for, bool is_server, bool is_same)
 	lane_close(&lane);
 	assert_ptr_equal(spare.address, address);
 	parameters = asked(asked_for);
-	rules_choose(ops[parameters.op], &parameters);
-	wish.shape = &ops[parameters.op]->shape;
+	rules_choose(&operations[parameters.op], &parameters);
+	wish.shape = &operations[parameters.op].shape;
 	open_as_wished(&lane, &wish);
 	assert_null(spare.address);
 	assert_int_equal(lane.endpoint.memory.cpu == address, is_same);
@@ -394,7 +394,7 @@ static void test_patience(void **unused)
 		struct lane lane;
 
 		parameters = asked(rows[i].asked_for);
-		rules_choose(&op_send, &parameters);
+		rules_choose(&operations[OPERATION_SEND], &parameters);
 		wish = wish_of(0, false);
 		open_as_wished(&lane, &wish);
 		assert_int_equal(lane.stalled_ns, rows[i].stalled_ns);
@@ -422,7 +422,7 @@ static void test_a_hint_for_lanes_that_stall(void **unused)
 		struct lane lane;
 
 		parameters = asked(rows[i].asked_for);
-		rules_choose(ops[parameters.op], &parameters);
+		rules_choose(&operations[parameters.op], &parameters);
 		open_as_wished(&lane, &wish);
 		assert_int_equal(lane_stalled(&lane, &error), -ETIMEDOUT);
 		assert_int_equal(strstr(error.text, "-D instead of -n") != NULL, rows[i].has_hint);

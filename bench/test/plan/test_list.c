@@ -115,8 +115,8 @@ static const struct row good[] = {
 	ROW("op", "all", 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19),
 	ROW("op", "read,all", 2, 0, 1, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19),
 	ROW("metric", "all", METRIC_LAT, METRIC_BW, METRIC_LOAD),
-	ROW("cq", "all", RDMA_POLL, RDMA_EVENT, RDMA_ADAPTIVE),
-	ROW("server-cq", "event", RDMA_EVENT),
+	ROW("cq", "all", CQ_POLL, CQ_EVENT, CQ_ADAPTIVE),
+	ROW("server-cq", "event", CQ_EVENT),
 	ROW("hugepages", "1", 1),
 	ROW("hugepages", "0,1", 0, 1),
 	/* How long is measured is one value: it makes no case another one. */

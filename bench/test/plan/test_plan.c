@@ -102,14 +102,14 @@ static void test_defaults(void **unused)
 	assert_int_equal(plan.wait_ms, 0);
 	assert_false(plan.no_save || plan.is_dry || plan.is_quiet || plan.with_progress);
 	p = parameters_of(0);
-	assert_ptr_equal(plan.cases[0].op, &op_send);
+	assert_ptr_equal(plan.cases[0].op, &operations[OPERATION_SEND]);
 	assert_int_equal(plan.cases[0].kind, RESULT_HALF);
 	assert_string_equal(plan.cases[0].skipped, "");
 	assert_int_equal(p->size, 64);
 	assert_int_equal(p->iterations, 5000);
 	assert_true(p->duration_ns == PARAMETER_AUTO);
 	assert_int_equal(p->trials, 6);
-	assert_int_equal(p->server_cq, RDMA_POLL);
+	assert_int_equal(p->server_cq, CQ_POLL);
 	assert_int_equal(p->tx_depth, 64);
 	assert_int_equal(p->rx_depth, 64);
 }
@@ -190,7 +190,7 @@ static void test_server_follows(void **unused)
 	for (size_t i = 0; i < 3; i++)
 		assert_int_equal(parameters_of(i)->server_cq, parameters_of(i)->cq);
 	check_cases("--cq|event|--server-cq|event|h", "send/lat/64/event");
-	assert_int_equal(parameters_of(0)->server_cq, RDMA_EVENT);
+	assert_int_equal(parameters_of(0)->server_cq, CQ_EVENT);
 	check_cases("-x|1,3|--server-gid-index|3|h",
 		    "send/lat/64/poll/x1/server-x3 send/lat/64/poll/x3");
 }

@@ -6,6 +6,7 @@
 #include "bench/plan/plan.h"
 #include "bench/plan/preset.h"
 #include "bench/test/unit.d/words.h"
+#include "core/base/clock.h"
 
 #define MIB     1048576
 #define LONGEST ((size_t)64 << 20)

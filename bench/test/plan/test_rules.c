@@ -2,15 +2,12 @@
 #include "bench/plan/rules.h"
 #include "bench/test/unit.d/asked.h"
 
-/* Made up: both of them in one. */
-static const struct op atomic = {.name = "atomic", .shape.is_atomic = true};
-
-static void check_chosen(const struct op *op, const char *from, const char *wanted)
+static void check_chosen(enum operation_number op, const char *from, const char *wanted)
 {
 	struct parameters chosen = asked(from);
 	struct parameters all = asked(wanted);
 
-	rules_choose(op, &chosen);
+	rules_choose(&operations[op], &chosen);
 	for (size_t i = 0; i < PARAMETERS; i++)
 		if (parameter_get(&chosen, &parameter_table[i]) !=
 		    parameter_get(&all, &parameter_table[i]))
@@ -80,8 +77,8 @@ static void test_choices(void **unused)
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++)
-		check_chosen(&op_send, rows[i][0], rows[i][1]);
-	check_chosen(&atomic, "size=4k", LAT "size=8 iterations=5000");
+		check_chosen(OPERATION_SEND, rows[i][0], rows[i][1]);
+	check_chosen(OPERATION_FETCH_ADD, "size=4k", LAT "size=8 iterations=5000");
 }
 
 #define LOAD                                                                    \
@@ -91,10 +88,10 @@ static void test_choices(void **unused)
 /* As many under way as of a bandwidth, and each has a completion. */
 static void test_choices_of_loads(void **unused)
 {
-	check_chosen(&op_send, "metric=load rate=1k", LOAD "trials=6 duration=200ms");
-	check_chosen(&op_read, "metric=load rate=1k arrivals=poisson size=1m iterations=9",
+	check_chosen(OPERATION_SEND, "metric=load rate=1k", LOAD "trials=6 duration=200ms");
+	check_chosen(OPERATION_READ, "metric=load rate=1k arrivals=poisson size=1m iterations=9",
 		     LOAD "arrivals=poisson seed=1 size=1m tx-depth=2 iterations=9 trials=1");
-	check_chosen(&op_send, "metric=load rate=1k arrivals=poisson seed=7 tx-depth=9",
+	check_chosen(OPERATION_SEND, "metric=load rate=1k arrivals=poisson seed=7 tx-depth=9",
 		     LOAD "arrivals=poisson seed=7 tx-depth=9 duration=200ms trials=6");
 }
 
@@ -107,9 +104,9 @@ static void test_choices_last(void **unused)
 		struct parameters once = asked(texts[i]);
 		struct parameters twice;
 
-		rules_choose(&op_write, &once);
+		rules_choose(&operations[OPERATION_WRITE], &once);
 		twice = once;
-		rules_choose(&op_write, &twice);
+		rules_choose(&operations[OPERATION_WRITE], &twice);
 		assert_memory_equal(&twice, &once, sizeof(once));
 	}
 }
@@ -120,64 +117,65 @@ static void test_refusals(void **unused)
 		"--qps times --threads exceeds 4096 queue pairs, which is what is connected by "
 		"hand";
 	static const struct {
-		const struct op *op;
+		enum operation_number op;
 		const char *text;
 		const char *sentence;
 	} rows[] = {
-		{&op_send,         "",						NULL				       },
-		{&op_send,         "metric=bw",                                       NULL                                       },
-		{&op_read,         "metric=bw tx-depth=1 cq-mod=1",                   NULL                                       },
-		{&op_write,        "tx-depth=16384 cq-mod=16384",                     NULL                                       },
-		{&op_write_notify, "metric=bw",                                       NULL                                       },
-		{&op_write_notify, "metric=bw post-list=2",
-		 "a post list is of one operation: no notifications, no doorbells"                                               },
-		{&op_send,         "tx-depth=4 cq-mod=5",
-		 "--cq-mod exceeds --tx-depth: the queue would fill and stay full"                                               },
-		{&op_send,         "metric=bw cq-mod=129",
-		 "--cq-mod exceeds --tx-depth: the queue would fill and stay full"                                               },
-		{&op_send,         "mtu=4096",					NULL                                       },
-		{&op_send,         "mtu=1000",					"an MTU is 256, 512, 1024, 2048 or 4096"   },
-		{&op_send,         "metric=bw qps=4096 threads=4",                    NULL                                       },
-		{&op_send,         "metric=bw qps=4097 threads=4",
-		 "--qps times --threads exceeds 16384 queue pairs"                                                               },
-		{&op_send,         "metric=bw qps=4096 connect=qp",                   NULL                                       },
-		{&op_send,         "metric=bw qps=4097 connect=qp",                   by_hand                                    },
-		{&op_send,         "metric=bw qps=4097 transport=UC",                 by_hand                                    },
-		{&op_write,        "metric=bw qps=1025 threads=4 mtu=1024",           by_hand                                    },
-		{&op_send,         "metric=bw needs=1 think=1us",                     NULL                                       },
-		{&op_send,         "needs=1",					 "--needs is for bw on RC, in one direction"},
-		{&op_send,         "metric=bw needs=1 transport=UD",
-		 "--needs is for bw on RC, in one direction"								     },
-		{&op_write,        "metric=bw bidirectional=1 think=1us",
-		 "--think is for a server that answers: not for both ways at once"                                               },
-		{&op_send,         "metric=bw verify=1 transport=UD bidirectional=1", NULL                                       },
-		{&op_send,         "metric=bw verify=1 post-list=4",                  NULL                                       },
-		{&op_read,         "metric=bw verify=1",                              NULL                                       },
-		{&op_read_notify,  "metric=bw verify=1",                              NULL                                       },
-		{&op_write,        "metric=bw verify=1",
-		 "--verify of bw is for send and read: a write overwrites the last"                                              },
-		{&op_write_imm,    "metric=bw verify=1",
-		 "--verify of bw is for send and read: a write overwrites the last"                                              },
-		{&op_write_notify, "metric=bw verify=1",
-		 "--verify of bw is for send and read: a write overwrites the last"                                              },
-		{&op_fetch_add,    "metric=bw verify=1",                              "--verify is for operations with a payload"},
-		{&op_send,         "verify=1 transport=UC size=8",                    NULL                                       },
-		{&op_send,         "verify=1 transport=UD size=7",
-		 "--verify on UC and UD takes 8 bytes, of writes 9, for a number"                                                },
-		{&op_write,        "verify=1 transport=UC size=9",                    NULL                                       },
-		{&op_write,        "verify=1 transport=UC size=8",
-		 "--verify on UC and UD takes 8 bytes, of writes 9, for a number"                                                },
-		{&op_write,        "verify=1 cq=event",
-		 "--verify: nothing tells the target of such a write when to look"                                               },
-		{&op_send,         "iterations=1 duration=1s",                        "-n and -D exclude each other"             },
+		{OPERATION_SEND,         "",						NULL                                       },
+		{OPERATION_SEND,         "metric=bw",                                       NULL                                       },
+		{OPERATION_READ,         "metric=bw tx-depth=1 cq-mod=1",                   NULL                                       },
+		{OPERATION_WRITE,        "tx-depth=16384 cq-mod=16384",                     NULL                                       },
+		{OPERATION_WRITE_NOTIFY, "metric=bw",                                       NULL                                       },
+		{OPERATION_WRITE_NOTIFY, "metric=bw post-list=2",
+		 "a post list is of one operation: no notifications, no doorbells"                                                     },
+		{OPERATION_SEND,         "tx-depth=4 cq-mod=5",
+		 "--cq-mod exceeds --tx-depth: the queue would fill and stay full"                                                     },
+		{OPERATION_SEND,         "metric=bw cq-mod=129",
+		 "--cq-mod exceeds --tx-depth: the queue would fill and stay full"                                                     },
+		{OPERATION_SEND,         "mtu=4096",                                        NULL                                       },
+		{OPERATION_SEND,         "mtu=1000",                                        "an MTU is 256, 512, 1024, 2048 or 4096"   },
+		{OPERATION_SEND,         "metric=bw qps=4096 threads=4",                    NULL                                       },
+		{OPERATION_SEND,         "metric=bw qps=4097 threads=4",
+		 "--qps times --threads exceeds 16384 queue pairs"								     },
+		{OPERATION_SEND,         "metric=bw qps=4096 connect=qp",                   NULL                                       },
+		{OPERATION_SEND,         "metric=bw qps=4097 connect=qp",                   by_hand                                    },
+		{OPERATION_SEND,         "metric=bw qps=4097 transport=UC",                 by_hand                                    },
+		{OPERATION_WRITE,        "metric=bw qps=1025 threads=4 mtu=1024",           by_hand                                    },
+		{OPERATION_SEND,         "metric=bw needs=1 think=1us",                     NULL                                       },
+		{OPERATION_SEND,         "needs=1",                                         "--needs is for bw on RC, in one direction"},
+		{OPERATION_SEND,         "metric=bw needs=1 transport=UD",
+		 "--needs is for bw on RC, in one direction"									   },
+		{OPERATION_WRITE,        "metric=bw bidirectional=1 think=1us",
+		 "--think is for a server that answers: not for both ways at once"                                                     },
+		{OPERATION_SEND,         "metric=bw verify=1 transport=UD bidirectional=1", NULL                                       },
+		{OPERATION_SEND,         "metric=bw verify=1 post-list=4",                  NULL                                       },
+		{OPERATION_READ,         "metric=bw verify=1",                              NULL                                       },
+		{OPERATION_READ_NOTIFY,  "metric=bw verify=1",                              NULL                                       },
+		{OPERATION_WRITE,        "metric=bw verify=1",
+		 "--verify of bw is for send and read: a write overwrites the last"                                                    },
+		{OPERATION_WRITE_IMM,    "metric=bw verify=1",
+		 "--verify of bw is for send and read: a write overwrites the last"                                                    },
+		{OPERATION_WRITE_NOTIFY, "metric=bw verify=1",
+		 "--verify of bw is for send and read: a write overwrites the last"                                                    },
+		{OPERATION_FETCH_ADD,    "metric=bw verify=1",
+		 "--verify is for operations with a payload"									   },
+		{OPERATION_SEND,         "verify=1 transport=UC size=8",                    NULL                                       },
+		{OPERATION_SEND,         "verify=1 transport=UD size=7",
+		 "--verify on UC and UD takes 8 bytes, of writes 9, for a number"                                                      },
+		{OPERATION_WRITE,        "verify=1 transport=UC size=9",                    NULL                                       },
+		{OPERATION_WRITE,        "verify=1 transport=UC size=8",
+		 "--verify on UC and UD takes 8 bytes, of writes 9, for a number"                                                      },
+		{OPERATION_WRITE,        "verify=1 cq=event",
+		 "--verify: nothing tells the target of such a write when to look"                                                     },
+		{OPERATION_SEND,         "iterations=1 duration=1s",                        "-n and -D exclude each other"             },
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
 		struct parameters wanted = asked(rows[i].text);
 		const char *found;
 
-		rules_choose(rows[i].op, &wanted);
-		found = rules_refuse(rows[i].op, &wanted);
+		rules_choose(&operations[rows[i].op], &wanted);
+		found = rules_refuse(&operations[rows[i].op], &wanted);
 		if (!rows[i].sentence)
 			assert_null(found);
 		else
@@ -212,8 +210,8 @@ static void test_refused_loads(void **unused)
 		const char *found;
 
 		wanted.metric = METRIC_LOAD;
-		rules_choose(&op_send, &wanted);
-		found = rules_refuse(&op_send, &wanted);
+		rules_choose(&operations[OPERATION_SEND], &wanted);
+		found = rules_refuse(&operations[OPERATION_SEND], &wanted);
 		if (!found != !rows[i].sentence || (found && strcmp(found, rows[i].sentence) != 0))
 			fail_msg("%s: %s", rows[i].text, found);
 	}
@@ -224,12 +222,12 @@ static void check_refusals(const char *const (*rows)[3], size_t n_rows)
 	for (size_t i = 0; i < n_rows; i++) {
 		char text[128];
 		struct parameters wanted;
-		const struct op *op;
+		const struct operation *op;
 		const char *found;
 
 		snprintf(text, sizeof(text), "op=%s %s", rows[i][0], rows[i][1]);
 		wanted = asked(text);
-		op = ops[wanted.op];
+		op = &operations[wanted.op];
 		rules_choose(op, &wanted);
 		found = rules_refuse(op, &wanted);
 		if (!found != !rows[i][2] || (found && strcmp(found, rows[i][2]) != 0))
@@ -251,7 +249,7 @@ static void test_pieces(void **unused)
 	};
 
 	check_refusals(rows, ARRAY_LENGTH(rows));
-	check_chosen(&op_send, "sge=2", LAT "sge=2 inline=0 iterations=5000");
+	check_chosen(OPERATION_SEND, "sge=2", LAT "sge=2 inline=0 iterations=5000");
 }
 
 static void test_access(void **unused)
@@ -297,22 +295,24 @@ static void test_access(void **unused)
 	};
 
 	check_refusals(rows, ARRAY_LENGTH(rows));
-	check_chosen(&op_fetch_add, "op=fetch-add metric=bw",
+	check_chosen(OPERATION_FETCH_ADD, "op=fetch-add metric=bw",
 		     "access=same op=fetch-add size=8 " STREAM "duration=100ms");
-	check_chosen(&op_write_notify, "op=write-notify metric=bw",
+	check_chosen(OPERATION_WRITE_NOTIFY, "op=write-notify metric=bw",
 		     "access=same op=write-notify " STREAM "duration=100ms");
-	check_chosen(&op_write, "op=write metric=bw needs=1",
+	check_chosen(OPERATION_WRITE, "op=write metric=bw needs=1",
 		     "access=same op=write needs=1 " STREAM "duration=100ms");
-	check_chosen(&op_send, "metric=bw use-srq=1 qps=2",
+	check_chosen(OPERATION_SEND, "metric=bw use-srq=1 qps=2",
 		     "access=same use-srq=1 qps=2 " STREAM "duration=100ms");
-	check_chosen(&op_send, "metric=bw seed=7", BW "seed=7 duration=100ms");
-	check_chosen(&op_send, "metric=bw access=same", "access=same " STREAM "duration=100ms");
-	check_chosen(&op_send, "buffer=1g", LAT "iterations=5000 buffer=1g access=random seed=1");
-	check_chosen(&op_send, "buffer=1g access=same",
+	check_chosen(OPERATION_SEND, "metric=bw seed=7", BW "seed=7 duration=100ms");
+	check_chosen(OPERATION_SEND, "metric=bw access=same",
+		     "access=same " STREAM "duration=100ms");
+	check_chosen(OPERATION_SEND, "buffer=1g",
+		     LAT "iterations=5000 buffer=1g access=random seed=1");
+	check_chosen(OPERATION_SEND, "buffer=1g access=same",
 		     LAT "iterations=5000 buffer=1g access=same");
-	check_chosen(&op_read, "op=read access=sequential",
+	check_chosen(OPERATION_READ, "op=read access=sequential",
 		     LAT "op=read iterations=5000 buffer=64m access=sequential registration=once");
-	check_chosen(&op_send, "size=64m access=random",
+	check_chosen(OPERATION_SEND, "size=64m access=random",
 		     LAT "size=64m iterations=5000 buffer=128m access=random seed=1");
 }
 
@@ -343,21 +343,21 @@ static void test_doorbells(void **unused)
 	};
 
 	check_refusals(rows, ARRAY_LENGTH(rows));
-	check_chosen(&op_doorbell, "op=doorbell",
+	check_chosen(OPERATION_DOORBELL, "op=doorbell",
 		     LAT "op=doorbell doorbell-every=1 cq-mod=1 iterations=5000");
-	check_chosen(&op_doorbell, "op=doorbell doorbell-every=100",
+	check_chosen(OPERATION_DOORBELL, "op=doorbell doorbell-every=100",
 		     LAT "op=doorbell tx-depth=100 doorbell-every=100 cq-mod=100 iterations=5000");
-	check_chosen(&op_doorbell, "op=doorbell metric=bw",
+	check_chosen(OPERATION_DOORBELL, "op=doorbell metric=bw",
 		     BW "op=doorbell doorbell-every=64 cq-mod=64 duration=100ms");
-	check_chosen(&op_doorbell, "op=doorbell metric=bw size=1m",
+	check_chosen(OPERATION_DOORBELL, "op=doorbell metric=bw size=1m",
 		     BW "op=doorbell size=1m tx-depth=2 doorbell-every=1 cq-mod=1 duration=100ms");
-	check_chosen(&op_doorbell, "op=doorbell metric=bw doorbell-every=100",
+	check_chosen(OPERATION_DOORBELL, "op=doorbell metric=bw doorbell-every=100",
 		     BW "op=doorbell tx-depth=200 doorbell-every=100 cq-mod=100 duration=100ms");
-	check_chosen(&op_doorbell, "op=doorbell metric=bw tx-depth=10",
+	check_chosen(OPERATION_DOORBELL, "op=doorbell metric=bw tx-depth=10",
 		     BW "op=doorbell tx-depth=10 doorbell-every=5 cq-mod=5 duration=100ms");
-	check_chosen(&op_doorbell, "op=doorbell metric=bw tx-depth=1",
+	check_chosen(OPERATION_DOORBELL, "op=doorbell metric=bw tx-depth=1",
 		     BW "op=doorbell tx-depth=1 doorbell-every=1 cq-mod=1 duration=100ms");
-	check_chosen(&op_doorbell, "op=doorbell metric=bw latencies=1",
+	check_chosen(OPERATION_DOORBELL, "op=doorbell metric=bw latencies=1",
 		     BW "op=doorbell latencies=1 doorbell-every=1 cq-mod=1 duration=100ms");
 }
 
@@ -436,20 +436,21 @@ static void test_registration(void **unused)
 static void test_chosen_apart(void **unused)
 {
 	/* What takes long is counted by time. */
-	check_chosen(&op_alloc, "op=alloc size=64m", LAT "op=alloc size=64m duration=100ms");
-	check_chosen(&op_register, "op=register",
+	check_chosen(OPERATION_ALLOC, "op=alloc size=64m", LAT "op=alloc size=64m duration=100ms");
+	check_chosen(OPERATION_REGISTER, "op=register",
 		     LAT "op=register mr-access=remote pages=touched duration=100ms");
-	check_chosen(&op_register, "op=register iterations=7 mr-access=local",
+	check_chosen(OPERATION_REGISTER, "op=register iterations=7 mr-access=local",
 		     LAT "op=register mr-access=local pages=touched iterations=7 trials=1");
-	check_chosen(&op_deregister, "op=deregister",
+	check_chosen(OPERATION_DEREGISTER, "op=deregister",
 		     LAT "op=deregister mr-access=remote duration=100ms");
 	/* What is posted is signalled; of what posts nothing is told of the rest. */
-	check_chosen(&op_post_send, "op=post-send size=4k cq-mod=8",
+	check_chosen(OPERATION_POST_SEND, "op=post-send size=4k cq-mod=8",
 		     LAT "op=post-send size=4k cq-mod=1 duration=100ms");
-	check_chosen(&op_create_qp, "op=create-qp size=4k",
+	check_chosen(OPERATION_CREATE_QP, "op=create-qp size=4k",
 		     LAT "op=create-qp size=1 duration=100ms");
-	check_chosen(&op_connect, "op=connect", LAT "op=connect size=1 step=whole duration=100ms");
-	check_chosen(&op_connect, "op=connect step=destroy",
+	check_chosen(OPERATION_CONNECT, "op=connect",
+		     LAT "op=connect size=1 step=whole duration=100ms");
+	check_chosen(OPERATION_CONNECT, "op=connect step=destroy",
 		     LAT "op=connect size=1 step=destroy duration=100ms");
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
+#include <infiniband/verbs.h>
 #include <pthread.h>
 
 #include "bench/plan/rules.h"
@@ -14,7 +15,7 @@ static struct protocol_case made_case(const char *text)
 {
 	struct protocol_case made = {.parameters = asked(text)};
 
-	made.op = ops[made.parameters.op];
+	made.op = &operations[made.parameters.op];
 	rules_choose(made.op, &made.parameters);
 	return made;
 }

@@ -9,7 +9,7 @@
 static void test_steps(void **unused)
 {
 	static const struct {
-		const struct op *op;
+		enum operation_number op;
 		uint64_t size;
 		uint64_t threads;
 		uint64_t qps;
@@ -17,28 +17,28 @@ static void test_steps(void **unused)
 		uint64_t is_both;
 		unsigned int every;
 	} rows[] = {
-		{&op_write,    64,      1, 1,  PARAMETER_AUTO, 1, CQ_MOD},
-		{&op_write,    8192,    1, 1,  PARAMETER_AUTO, 1, CQ_MOD},
-		{&op_write,    8193,    1, 1,  PARAMETER_AUTO, 1, 31    },
-		{&op_write,    65536,   1, 1,  PARAMETER_AUTO, 1, 4     },
-		{&op_read,     65536,   1, 4,  PARAMETER_AUTO, 1, 1     },
-		{&op_write,    16384,   2, 4,  PARAMETER_AUTO, 1, 4     },
-		{&op_read,     1 << 20, 1, 1,  PARAMETER_AUTO, 1, 1     },
-		{&op_write,    1 << 30, 1, 16, PARAMETER_AUTO, 1, 1     },
-		{&op_write,    64,      1, 1,  512,            1, CQ_MOD},
-		{&op_write,    64,      1, 1,  511,            1, 31    },
-		{&op_write,    64,      2, 8,  4000,           1, 31    },
-		{&op_write,    4096,    1, 16, 4000,           1, 4     },
-		{&op_write,    64,      1, 16, 100,            1, 1     },
-		{&op_write,    64,      1, 1,  1,              1, 1     },
+		{OPERATION_WRITE,    64,      1, 1,  PARAMETER_AUTO, 1, CQ_MOD},
+		{OPERATION_WRITE,    8192,    1, 1,  PARAMETER_AUTO, 1, CQ_MOD},
+		{OPERATION_WRITE,    8193,    1, 1,  PARAMETER_AUTO, 1, 31    },
+		{OPERATION_WRITE,    65536,   1, 1,  PARAMETER_AUTO, 1, 4     },
+		{OPERATION_READ,     65536,   1, 4,  PARAMETER_AUTO, 1, 1     },
+		{OPERATION_WRITE,    16384,   2, 4,  PARAMETER_AUTO, 1, 4     },
+		{OPERATION_READ,     1 << 20, 1, 1,  PARAMETER_AUTO, 1, 1     },
+		{OPERATION_WRITE,    1 << 30, 1, 16, PARAMETER_AUTO, 1, 1     },
+		{OPERATION_WRITE,    64,      1, 1,  512,            1, CQ_MOD},
+		{OPERATION_WRITE,    64,      1, 1,  511,            1, 31    },
+		{OPERATION_WRITE,    64,      2, 8,  4000,           1, 31    },
+		{OPERATION_WRITE,    4096,    1, 16, 4000,           1, 4     },
+		{OPERATION_WRITE,    64,      1, 16, 100,            1, 1     },
+		{OPERATION_WRITE,    64,      1, 1,  1,              1, 1     },
  /* The client sees what comes; whatever is signalled rings; and it sends nothing. */
-		{&op_send,     1 << 20, 1, 1,  100,            1, CQ_MOD},
-		{&op_doorbell, 1 << 20, 1, 1,  100,            1, CQ_MOD},
-		{&op_write,    1 << 20, 1, 1,  100,            0, CQ_MOD},
+		{OPERATION_SEND,     1 << 20, 1, 1,  100,            1, CQ_MOD},
+		{OPERATION_DOORBELL, 1 << 20, 1, 1,  100,            1, CQ_MOD},
+		{OPERATION_WRITE,    1 << 20, 1, 1,  100,            0, CQ_MOD},
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
-		struct protocol_case wanted = {.op = rows[i].op,
+		struct protocol_case wanted = {.op = &operations[rows[i].op],
 					       .parameters = parameters_default()};
 
 		wanted.parameters.size = rows[i].size;
@@ -65,7 +65,8 @@ static void test_steps_of_patterns(void **unused)
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
-		struct protocol_case wanted = {.op = &op_write, .parameters = parameters_default()};
+		struct protocol_case wanted = {.op = &operations[OPERATION_WRITE],
+					       .parameters = parameters_default()};
 
 		wanted.parameters.pattern = rows[i].pattern;
 		wanted.parameters.threads = 3;

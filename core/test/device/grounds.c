@@ -40,7 +40,7 @@ static void send_on_all(const struct variant *variant, struct agent *from, struc
 	uint64_t seen = 0;
 
 	for (unsigned int i = 0; i < variant->n; i++) {
-		board->order = (struct stand_order){.which = i, .length = POST_GRH + 8};
+		board->order = (struct stand_order){.which = i, .length = TRANSPORT_GRH + 8};
 		agent_must(to, task_receives());
 	}
 	for (unsigned int i = 0; i < variant->n; i++) {
@@ -89,7 +89,7 @@ static void test_shared_receives(void **state)
 	bool is_datagram = variant->transport == TRANSPORT_UD;
 
 	join(variant, agents);
-	board->order = (struct stand_order){.list = variant->n, .length = POST_GRH + 8};
+	board->order = (struct stand_order){.list = variant->n, .length = TRANSPORT_GRH + 8};
 	agent_must(agents.far, task_receives());
 	for (unsigned int i = 0; i < variant->n; i++) {
 		struct outcome outcome;
@@ -140,7 +140,7 @@ static void test_trials(void **state)
 		/* As many as there is room for: none of them may be there the next time. */
 		board->order = (struct stand_order){
 			.list = variant->is_shared ? board->plan.endpoint.srq_depth : 5,
-			.length = POST_GRH + 8,
+			.length = TRANSPORT_GRH + 8,
 		};
 		agent_must(agents.far, task_receives());
 		agent_must(agents.near, (struct task){.run = run_leave});

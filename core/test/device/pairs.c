@@ -53,7 +53,7 @@ static void test_kinds_of_sends(void **state)
 	const struct variant *variant = *state;
 	bool is_datagram = variant->transport == TRANSPORT_UD;
 	struct stand_agents agents = join(variant, 1);
-	size_t front = is_datagram ? POST_GRH : 0;
+	size_t front = is_datagram ? TRANSPORT_GRH : 0;
 	struct outcome outcome;
 
 	for (size_t i = 0; i < 4; i++) {
@@ -264,7 +264,7 @@ static void test_lists_of_sends(void **state)
 {
 	const struct variant *variant = *state;
 	bool is_datagram = variant->transport == TRANSPORT_UD;
-	size_t front = is_datagram ? POST_GRH : 0;
+	size_t front = is_datagram ? TRANSPORT_GRH : 0;
 	struct stand_agents agents = join(variant, 1);
 
 	for (size_t i = 0; i < 4 * ARRAY_LENGTH(lengths); i++) {

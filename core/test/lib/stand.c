@@ -470,7 +470,7 @@ void stand_stop(struct stand_agents agents)
 void stand_send(struct agent *from, struct agent *to, unsigned int which, size_t length)
 {
 	bool is_datagram = board->plan.pair.transport == TRANSPORT_UD;
-	size_t front = is_datagram ? POST_GRH : 0;
+	size_t front = is_datagram ? TRANSPORT_GRH : 0;
 	struct outcome outcome;
 
 	agent_must(from, task_fill(which + length, 0, STAND_BUFFER));

@@ -6,8 +6,8 @@
  * bits laid over the lower one, which by themselves have short periods; in order is a
  * case of it. Both ends of a queue pair take the same steps.
  */
-#ifndef BENCH_LANE_ADDRESS_WALK_H
-#define BENCH_LANE_ADDRESS_WALK_H
+#ifndef BENCH_PLAN_ADDRESS_WALK_H
+#define BENCH_PLAN_ADDRESS_WALK_H
 
 #include "bench/plan/parameters.h"
 #include "core/base/compiler.h"

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "bench/lane/address_walk.h"
+#include "bench/plan/address_walk.h"
 
 #include "bench/plan/pattern.h"
 #include "core/base/random.h"
-#include "core/verbs/post.h"
 
 #define LINE   64
 #define ATOMIC 8
@@ -16,7 +15,7 @@
 
 uint64_t address_walk_place(const struct parameters *parameters, bool is_atomic)
 {
-	uint64_t head = parameters->transport == TRANSPORT_UD ? POST_GRH : 0;
+	uint64_t head = parameters->transport == TRANSPORT_UD ? TRANSPORT_GRH : 0;
 	uint64_t unit = is_atomic ? ATOMIC : LINE;
 
 	if (address_walk_stride(parameters))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "bench/cli/soft_device.h"
+#include "bench/host/soft_device.h"
 
 #include <dlfcn.h>
 #include <errno.h>

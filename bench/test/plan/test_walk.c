@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 
-#include "bench/lane/address_walk.h"
+#include "bench/plan/address_walk.h"
 #include "bench/plan/rules.h"
 #include "bench/test/unit.d/asked.h"
 

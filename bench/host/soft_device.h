@@ -6,8 +6,8 @@
  * starts in turn does not inherit it, but for itself. All of this is the main thread's, before
  * any other.
  */
-#ifndef BENCH_CLI_SOFT_DEVICE_H
-#define BENCH_CLI_SOFT_DEVICE_H
+#ifndef BENCH_HOST_SOFT_DEVICE_H
+#define BENCH_HOST_SOFT_DEVICE_H
 
 #include <stdbool.h>
 

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The operations that can be measured: their names, the transports that have them and
+ * what they ask of both ends. Pure data; the loops that run them are in bench/op, bound
+ * to the same list. An operation is known by its number, which is also the value of the
+ * parameter "op".
+ */
+#ifndef BENCH_PLAN_OPERATION_H
+#define BENCH_PLAN_OPERATION_H
+
+#include "bench/plan/parameters.h"
+#include "reports/result/result.h"
+
+/* All operations in the order in which users see them: EACH(NUMBER, name, word). */
+#define OPERATION_LIST(EACH)                             \
+	EACH(SEND, send, "send")                         \
+	EACH(WRITE, write, "write")                      \
+	EACH(READ, read, "read")                         \
+	EACH(WRITE_IMM, write_imm, "write-imm")          \
+	EACH(FETCH_ADD, fetch_add, "fetch-add")          \
+	EACH(COMPARE_SWAP, compare_swap, "compare-swap") \
+	EACH(WRITE_NOTIFY, write_notify, "write-notify") \
+	EACH(READ_NOTIFY, read_notify, "read-notify")    \
+	EACH(DOORBELL, doorbell, "doorbell")             \
+	EACH(ALLOC, alloc, "alloc")                      \
+	EACH(REGISTER, register, "register")             \
+	EACH(DEREGISTER, deregister, "deregister")       \
+	EACH(CREATE_QP, create_qp, "create-qp")          \
+	EACH(CREATE_CQ, create_cq, "create-cq")          \
+	EACH(OPEN_DEVICE, open_device, "open-device")    \
+	EACH(ALLOC_PD, alloc_pd, "alloc-pd")             \
+	EACH(POST_SEND, post_send, "post-send")          \
+	EACH(POST_RECV, post_recv, "post-recv")          \
+	EACH(POLL_CQ, poll_cq, "poll-cq")                \
+	EACH(CONNECT, connect, "connect")
+
+#define OPERATION_NUMBER(number, name, word) OPERATION_##number,
+enum operation_number {
+	OPERATION_LIST(OPERATION_NUMBER) OPERATIONS
+};
+
+/* Parameters that a timed call shares with messages, and those that few operations have. */
+#define OPERATION_TAKES_SIZE         (1U << 0)
+#define OPERATION_TAKES_CQ           (1U << 1)
+#define OPERATION_TAKES_TX           (1U << 2)
+#define OPERATION_TAKES_RX           (1U << 3)
+#define OPERATION_TAKES_INLINE       (1U << 4)
+#define OPERATION_TAKES_SGE          (1U << 5)
+#define OPERATION_TAKES_SRQ          (1U << 6)
+#define OPERATION_TAKES_PAGES        (1U << 7)
+#define OPERATION_TAKES_REGISTRATION (1U << 8) /* of a latency */
+/* Everything that a queue pair is created with. */
+#define OPERATION_TAKES_PAIR                                                                      \
+	(OPERATION_TAKES_TX | OPERATION_TAKES_RX | OPERATION_TAKES_INLINE | OPERATION_TAKES_SGE | \
+	 OPERATION_TAKES_SRQ)
+
+/* The work requests and resources of an operation. */
+struct operation_shape {
+	bool is_read;     /* data come from the peer */
+	bool is_atomic;   /* exactly eight bytes */
+	bool is_notified; /* a notification follows */
+	bool rings;       /* writes; the signaled one carries immediate data */
+	bool is_granted;  /* messages ask a pool for memory of the case's size */
+	bool is_call;     /* nothing is sent */
+	bool registers;   /* a call that registers memory of the case's size */
+	bool makes_pair;  /* a call that needs one queue pair more */
+	bool makes_cq;    /* a call that needs one completion queue more */
+	bool connects;    /* a call that connects to the server, which accepts */
+};
+
+struct operation {
+	unsigned int transports; /* a bit for each transport that has the operation */
+	struct operation_shape shape;
+	unsigned int takes;    /* OPERATION_TAKES_... */
+	bool is_received;      /* each message, or each one that rings, consumes a receive */
+	bool fills_receives;   /* the payload lands in those receives */
+	bool has_immediate;    /* writes with immediate data */
+	bool polls_memory;     /* the target sees the message only in its memory */
+	enum result_kind kind; /* of its latency: see operation_kind */
+};
+
+extern const struct operation operations[OPERATIONS];
+/* Their names in the same order, NULL-terminated. */
+extern const char *const operation_names[OPERATIONS + 1];
+
+/* Returns what a latency is when the two ends wait for completions in these modes. */
+enum result_kind operation_kind(const struct operation *op, const struct parameters *parameters);
+
+/* Returns whether the client times a call of its own. */
+static inline bool operation_is_timed_call(const struct operation *op)
+{
+	return op->kind == RESULT_CALL;
+}
+
+/* Returns whether the server's program takes part: it replies, grants memory or accepts. */
+static inline bool operation_is_answered(const struct operation *op, enum result_kind kind)
+{
+	return kind == RESULT_HALF || op->shape.is_granted || op->shape.connects;
+}
+
+#endif

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* Text from a peer or a user, made safe to show on a terminal. */
+#ifndef CORE_BASE_PRINTABLE_H
+#define CORE_BASE_PRINTABLE_H
+
+#include <stddef.h>
+
+/*
+ * Copies the text, cut to size, with '?' for every byte that is not printable ASCII. The
+ * two may be the same.
+ */
+void printable_copy(char *into, size_t size, const char *text);
+
+#endif
