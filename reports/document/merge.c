@@ -9,7 +9,7 @@
 
 #include "reports/document/parse.h"
 #include "reports/io/json_member.h"
-#include "reports/io/sum_check.h"
+#include "reports/result/sum_check.h"
 
 static int check_text(const char *what, const char *before, const char *now, struct error *error)
 {

@@ -9,10 +9,11 @@
 #include <string.h>
 
 #include "reports/document/parse.h"
+#include "reports/document/parse_pace.h"
 #include "reports/document/parse_trial.h"
 #include "reports/document/restore.h"
 #include "reports/io/json_member.h"
-#include "reports/io/sum_check.h"
+#include "reports/result/sum_check.h"
 
 /* The case's messages, duration and costs are the sums of theirs. */
 static int parse_trials(struct result_case *line, const json_t *json, struct error *error)
@@ -277,7 +278,7 @@ static int parse_figures(struct result_case *line, const json_t *json, struct er
 	if (has_latency && !code && json_object_get(json, "warmup_latency_ns"))
 		code = parse_warmup(line, json, error);
 	if (has_latency && !code && json_object_get(json, "load"))
-		code = pace_load(line, json, error);
+		code = parse_pace(line, json, error);
 	if (has_bandwidth && !code)
 		code = parse_bandwidth(line, json, error);
 	if (line->n_trials && !code && json_object_get(json, "shares"))

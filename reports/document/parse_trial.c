@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stddef.h>
 
+#include "reports/document/parse_pace.h"
 #include "reports/io/json_member.h"
 
 #define COST(member)                                          \
@@ -86,12 +87,12 @@ static int parse_rates(struct result_trial *trial, const json_t *json, struct er
 }
 
 /* What went is the messages over their time. */
-static int parse_pace(struct result_trial *trial, const json_t *json, struct error *error)
+static int parse_load(struct result_trial *trial, const json_t *json, struct error *error)
 {
 	if (!trial->duration_ns)
 		return error_set(error, -EINVAL, "it has taken no time");
 	trial->messages_per_s = (double)trial->messages * 1e9 / (double)trial->duration_ns;
-	return pace_load_trial(&trial->pace, json, error);
+	return parse_pace_trial(&trial->pace, json, error);
 }
 
 /* On UC and UD, and of both directions. */
@@ -130,6 +131,6 @@ int parse_trial(struct result_trial *trial, const json_t *json, const json_t *of
 	if (!code && json_object_get(of_case, "bandwidth"))
 		code = parse_rates(trial, json, error);
 	if (!code && json_object_get(of_case, "load"))
-		code = parse_pace(trial, json, error);
+		code = parse_load(trial, json, error);
 	return code ? code : parse_extras(trial, json, error);
 }

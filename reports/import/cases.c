@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "reports/import/perftest.h"
-#include "reports/io/sum_check.h"
+#include "reports/result/sum_check.h"
 
 #define US_MOST    1e12 /* 11 days */
 #define SIZE_MOST  1073741824

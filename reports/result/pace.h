@@ -7,7 +7,8 @@
 #ifndef REPORTS_RESULT_PACE_H
 #define REPORTS_RESULT_PACE_H
 
-#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
 
 #include "core/base/error.h"
 #include "core/base/hist.h"
@@ -42,10 +43,5 @@ uint64_t pace_unsent(const struct result_case *line);
 
 /* At least half of the trials could not keep to the schedule. */
 bool pace_is_saturated(const struct result_case *line);
-
-/* Of a document, once the case has its trials. */
-int pace_load(struct result_case *line, const json_t *json, struct error *error);
-
-int pace_load_trial(struct pace_trial *trial, const json_t *json, struct error *error);
 
 #endif

@@ -2,7 +2,7 @@
 #include <errno.h>
 
 #include "reports/document/merge.h"
-#include "reports/io/sum_check.h"
+#include "reports/result/sum_check.h"
 #include "reports/test/lib/loading.h"
 
 #define MOST    "9223372036854775807" /* 2^63 - 1 */

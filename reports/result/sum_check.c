@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "reports/io/sum_check.h"
+#include "reports/result/sum_check.h"
 
 bool sum_check_are_beyond(uint64_t one, uint64_t other)
 {

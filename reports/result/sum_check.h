@@ -3,8 +3,8 @@
  * Whether what is added up can be counted: JSON has 63 bits, and anybody can write a document.
  * Nothing is added here.
  */
-#ifndef REPORTS_IO_SUM_CHECK_H
-#define REPORTS_IO_SUM_CHECK_H
+#ifndef REPORTS_RESULT_SUM_CHECK_H
+#define REPORTS_RESULT_SUM_CHECK_H
 
 #include "reports/result/result.h"
 
