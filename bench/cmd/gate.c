@@ -29,6 +29,7 @@ struct settings {
 	const char *junit;
 	bool with_annotations;
 	bool is_bisecting;
+	bool is_strict;
 };
 
 static const char *parse_rounds(const char *text, void *field);
@@ -42,13 +43,13 @@ static const struct option_row rows[] = {
 	{"head",          0,   "ARM",  option_text,     FIELD(gating.arms[GATE_HEAD].what),
 	 "what is to be no worse"},
 	{"rounds",        0,   "N",    parse_rounds,    FIELD(gating.rounds),
-	 "how often both run all cases, 12 at least (60)"},
+	 "pairs of runs of all cases, 12 at least; more where they are unclear (60)"},
 	{"floor",         0,   "LIST", gate_parse_floors, FIELD(gating.floors),
 	 "no regression below that, or off (p50=5%,bw=5%,p99=10%)"},
 	{"differs",       0,   "LIST", gate_parse_differs, FIELD(gating.differs),
 	 "facts in which the arms may differ: rdma_core, kernel, ... (tool)"},
 	{"time-limit",    0,   "TIME", gate_parse_limit, FIELD(gating.limit_ms),
-	 "no round begins after that (none)"},
+	 "no pair of runs begins after that (none: up to 4 times --rounds)"},
 	{"order-seed",    0,   "N",    gate_parse_seed, FIELD(gating.seed),
 	 "of the order of arms and cases (another one each time)"},
 	{"json",          0,   "FILE", option_text,     FIELD(json),
@@ -57,6 +58,8 @@ static const struct option_row rows[] = {
 	{"junit",         0,   "FILE", option_text,     FIELD(junit),    "where JUnit's XML goes"},
 	{"annotations",   0,   NULL,   option_flag,     FIELD(with_annotations),
 	 "lines that GitHub shows beside a job"},
+	{"strict",        0,   NULL,   option_flag,     FIELD(is_strict),
+	 "exit status 3 if a figure is unclear"},
 	{"bisect",        0,   NULL,   option_flag,     FIELD(is_bisecting),
 	 "exit status as 'git bisect run' wants it: an invalid gate is 125"},
 	{"preset",        0,   "NAME", option_text,     FIELD(plan.preset),
@@ -212,12 +215,14 @@ static int check_apart(const struct settings *settings, struct error *error)
 	return 0;
 }
 
-static int status_of(const struct gate_record *gate)
+static int status_of(const struct settings *settings, const struct gate_record *gate)
 {
-	static const int statuses[] = {
-		[GATE_PASSED] = COMMAND_GOOD,
-		[GATE_REGRESSED] = COMMAND_FAILED,
-		[GATE_INVALID] = COMMAND_INVALID,
+	const int statuses[VERDICTS] = {
+		[VERDICT_BETTER] = COMMAND_GOOD,
+		[VERDICT_SAME] = COMMAND_GOOD,
+		[VERDICT_UNCLEAR] = settings->is_strict ? COMMAND_INVALID : COMMAND_GOOD,
+		[VERDICT_INVALID] = COMMAND_INVALID,
+		[VERDICT_WORSE] = COMMAND_FAILED,
 	};
 
 	return statuses[gate_end(gate)];
@@ -267,7 +272,7 @@ static int measure(const struct settings *settings, struct error *error)
 	if (!code && was_interrupted && settings->is_bisecting)
 		code = error_set(error, -EINTR, "interrupted");
 	if (!code)
-		code = status_of(&gate);
+		code = status_of(settings, &gate);
 	gate_close(&gate);
 	/* 1 is for regressions alone. */
 	if (code == -EINVAL || code == -E2BIG)

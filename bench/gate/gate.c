@@ -16,6 +16,13 @@
 /* Of a trial, where the plan tells none. */
 #define MEASURE_NS (30 * NS_PER_MS)
 #define WARMUP_NS  (20 * NS_PER_MS)
+/*
+ * How often a gate judges at most, with twice as many pairs of runs each time. A bound misses once
+ * in a hundred times, so that five looks at it keep to 5 %.
+ */
+#define LOOKS_MOST 5
+/* Without a time limit: up to four times the pairs. */
+#define LOOKS_WITHOUT_LIMIT 3
 /* That JSON's readers have them all to the last digit. */
 #define SEED_MOST (1ULL << 53)
 
@@ -241,11 +248,11 @@ static void check_time(const struct gate_settings *settings, struct gate_record 
 	if (gate->n_rounds < JUDGE_ROUNDS_LEAST)
 		snprintf(
 			gate->invalid, sizeof(gate->invalid),
-			"the time was over after %zu of %zu rounds, %d are the least: fewer cases, "
-			"or a longer --time-limit",
+			"the time was over after %zu of %zu pairs of runs, and a verdict takes %d: "
+			"use fewer cases, or a longer --time-limit",
 			gate->n_rounds, settings->rounds, JUDGE_ROUNDS_LEAST);
 	else
-		gate_note(gate, "the time was over after %zu of %zu rounds", gate->n_rounds,
+		gate_note(gate, "the time was over after %zu of %zu pairs of runs", gate->n_rounds,
 			  settings->rounds);
 }
 
@@ -372,11 +379,11 @@ static void note_failing(struct gate_record *gate)
 
 static void note_more(struct gate_record *gate)
 {
-	size_t count = gate_more(gate, gate->n_rounds) + gate_more(gate, gate->n_again);
+	size_t count = gate_spare(gate, false) + gate_spare(gate, true);
 
 	if (count)
-		gate_note(gate, "%zu round%s more than %zu, for %s in which a trial failed", count,
-			  count == 1 ? "" : "s", gate->asked, count == 1 ? "one" : "those");
+		gate_note(gate, "%zu pair%s of runs added for %s in which a trial failed", count,
+			  count == 1 ? "" : "s", count == 1 ? "one" : "those");
 }
 
 static void note_trials(struct gate_record *gate)
@@ -396,42 +403,76 @@ static bool has_failed(const struct gate_record *gate)
 	return false;
 }
 
-/* Of the time, what the rounds may take before anything is run again. */
+/* Returns the part of the time limit for everything but confirming. */
 static uint64_t first_ns(const struct gate_settings *settings)
 {
 	return settings->limit_ms * NS_PER_MS / 3 * 2;
 }
 
-/* What was worse by too few rounds for a verdict is not to pass for that. */
-static void check_time_again(const struct gate_settings *settings, struct gate_record *gate)
+/* A regression that too few pairs could confirm must not pass. */
+static void check_time_again(struct gate_record *gate, size_t due)
 {
 	if (gate->n_again < JUDGE_ROUNDS_LEAST)
-		snprintf(gate->invalid, sizeof(gate->invalid),
-			 "what was worse than the floor was to be run again, and the time was over "
-			 "after %zu rounds of that, %d are the least: fewer cases, or a longer "
-			 "--time-limit",
-			 gate->n_again, JUDGE_ROUNDS_LEAST);
-	else if (gate->n_again < settings->rounds)
-		gate_note(gate, "the time was over after %zu of %zu rounds, the second time",
-			  gate->n_again, settings->rounds);
+		snprintf(
+			gate->invalid, sizeof(gate->invalid),
+			"the time was over after %zu pairs of runs to confirm what was worse, and a "
+			"verdict takes %d: use fewer cases, or a longer --time-limit",
+			gate->n_again, JUDGE_ROUNDS_LEAST);
+	else if (gate->n_again < due)
+		gate_note(gate,
+			  "the time was over after %zu of %zu pairs of runs to confirm what was "
+			  "worse",
+			  gate->n_again, due);
 }
 
-static int fight_again(struct rounds *rounds, const struct gate_settings *settings,
-		       struct error *error)
+static int measure_again(struct rounds *rounds, const struct gate_settings *settings,
+			 struct error *error)
 {
 	struct gate_record *gate = rounds->gate;
+	size_t due = gate_again_due(gate);
 	struct error fault = {0};
 
+	gate->more_again = due - gate->asked;
 	if (settings->limit_ms)
 		rounds->until_ns += settings->limit_ms * NS_PER_MS - first_ns(settings);
-	if (rounds_run(rounds, settings->rounds, true, &fault))
+	if (rounds_run(rounds, due, true, &fault))
 		put_invalid(gate, &fault);
 	else
-		check_time_again(settings, gate);
+		check_time_again(gate, due);
 	return gate_confirm(gate, error);
 }
 
-static int fight(struct rounds *rounds, const struct gate_settings *settings, struct error *error)
+static bool is_undecided(const struct rounds *rounds)
+{
+	return gate_count_unclear(rounds->gate) && !rounds->gate->invalid[0] &&
+	       !rounds_are_over(rounds);
+}
+
+/* Doubles the pairs of runs of unclear cases until they are decided, or the time is over. */
+static int go_on(struct rounds *rounds, const struct gate_settings *settings, struct error *error)
+{
+	struct gate_record *gate = rounds->gate;
+	size_t looks = settings->limit_ms ? LOOKS_MOST : LOOKS_WITHOUT_LIMIT;
+	size_t unclear = gate_count_unclear(gate);
+	size_t before = gate->n_rounds;
+	struct error fault = {0};
+	int code = 0;
+
+	for (size_t look = 1; look < looks && is_undecided(rounds) && !code; look++) {
+		gate->more_first += gate->n_rounds;
+		if (rounds_run(rounds, gate->n_rounds, false, &fault))
+			put_invalid(gate, &fault);
+		code = gate_judge(gate, error);
+	}
+	if (gate->n_rounds > before)
+		gate_note(gate,
+			  "%zu pairs of runs left %zu figure%s unclear: %zu more were run of %s",
+			  before, unclear, unclear == 1 ? "" : "s", gate->n_rounds - before,
+			  unclear == 1 ? "it" : "them");
+	return code;
+}
+
+static int measure(struct rounds *rounds, const struct gate_settings *settings, struct error *error)
 {
 	struct gate_record *gate = rounds->gate;
 	struct error fault = {0};
@@ -450,8 +491,10 @@ static int fight(struct rounds *rounds, const struct gate_settings *settings, st
 	if (!code && !gate->n_cells && !gate->invalid[0])
 		snprintf(gate->invalid, sizeof(gate->invalid),
 			 "none of the cases has a figure that --floor leaves");
+	if (!code)
+		code = go_on(rounds, settings, error);
 	if (!code && !gate->invalid[0] && has_failed(gate))
-		code = fight_again(rounds, settings, error);
+		code = measure_again(rounds, settings, error);
 	note_trials(gate);
 	rounds_finish(rounds);
 	return code;
@@ -491,7 +534,7 @@ int gate_run(const struct gate_settings *settings, const struct plan *plan,
 		if (one_case_plan_skipped(&rounds.singles, skipped))
 			gate_note(gate, "%s", skipped);
 		gate->plan = make_plan(&rounds.singles);
-		code = fight(&rounds, settings, error);
+		code = measure(&rounds, settings, error);
 	}
 	utc_stamp(gate->finished);
 	rounds_close(&rounds);

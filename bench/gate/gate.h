@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A gate from its options to what it has seen: both arms are run in turn, what is worse by
- * more than its floor is run once more, and everything is judged. That an arm cannot run, or
- * that the run is ended, makes the bout invalid, and is no error.
+ * A gate from its options to its record: runs both sides in turn, goes on with what is unclear,
+ * runs once more what is worse, and judges everything. A side that cannot run, or an interrupt,
+ * makes the record invalid and is no error.
  */
 #ifndef BENCH_GATE_GATE_H
 #define BENCH_GATE_GATE_H

@@ -286,7 +286,7 @@ static int order_open(struct order *order, const struct rounds *rounds, bool is_
 	if (!order->cases)
 		return error_set_errno(error, -ENOMEM, "cannot order %zu cases", gate->n_cases);
 	for (size_t i = 0; i < gate->n_cases; i++)
-		if (!is_again || gate_has_failed(gate, i))
+		if (gate_takes_part(gate, is_again, i))
 			order->cases[order->count++] = i;
 	return 0;
 }
@@ -448,7 +448,7 @@ static int run_round(struct rounds *rounds, struct gate_round *round, size_t num
 	return code;
 }
 
-static bool is_over(const struct rounds *rounds)
+bool rounds_are_over(const struct rounds *rounds)
 {
 	return rounds->until_ns && clock_now_ns() >= rounds->until_ns;
 }
@@ -462,7 +462,7 @@ static int run_rounds(struct rounds *rounds, size_t count, bool is_again, struct
 	size_t done = 0;
 	int code = 0;
 
-	for (size_t i = 0; i < due && !is_over(rounds); i++) {
+	for (size_t i = 0; i < due && !rounds_are_over(rounds); i++) {
 		size_t number = gate->n_rounds + gate->n_again;
 		struct gate_round *round = &gate->rounds[number];
 

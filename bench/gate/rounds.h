@@ -41,14 +41,16 @@ struct rounds {
 int rounds_open(struct rounds *rounds, struct error *error);
 
 /*
- * So many rounds, and for each that fails another one at the end: see gate_add_round; is_again:
- * of the cases that have failed, as the second time. Ends before that, and well, when the time is
- * over, and with -EINTR or -ECHILD (an arm gives no result any more) as well: what there is stays
- * in the bout.
+ * Runs count more pairs of the cases that take part (gate_takes_part), and one more for each that
+ * fails (gate_add_round). Ends early and well when the time is over, and with -EINTR or -ECHILD (a
+ * side gives no more results); the record keeps every pair that ended.
  */
 int rounds_run(struct rounds *rounds, size_t count, bool is_again, struct error *error);
 
-/* What this host was disturbed by meanwhile, for the bout to be invalid by. */
+/* Whether the time is over. */
+bool rounds_are_over(const struct rounds *rounds);
+
+/* Makes the record invalid if this host was disturbed meanwhile. */
 void rounds_finish(struct rounds *rounds);
 
 void rounds_close(struct rounds *rounds);

@@ -80,7 +80,7 @@ gate() { # FOLDER BASE HEAD
 		--junit "$out/gate.xml" ${options[@]+"${options[@]}"} </dev/null
 }
 
-# No figure of it is beyond its floor, to either side.
+# No figure is better or worse.
 is_alike() { # FOLDER
-	! grep -q '"verdict": "\(REGRESSED\|IMPROVED\)"' "$OUT/$1/gate.json"
+	! grep -q '"verdict": "\(worse\|better\)"' "$OUT/$1/gate.json"
 }

@@ -20,6 +20,13 @@ static void print(FILE *out, const char *level, const char *title, const char *t
 	fputc('\n', out);
 }
 
+static const char *level_of(enum verdict verdict)
+{
+	if (verdict == VERDICT_UNCLEAR)
+		return "warning";
+	return verdict <= VERDICT_SAME ? "notice" : "error";
+}
+
 static void warn(void *owner, const char *text)
 {
 	print(owner, "warning", "verbmark gate", text);
@@ -33,17 +40,16 @@ void gate_annotations(FILE *out, const struct gate_record *gate)
 
 	/* The sum first: of each kind ten are shown, of a step. */
 	gate_sum(gate, text);
-	print(out, gate_end(gate) == GATE_PASSED ? "notice" : "error", "verbmark gate", text);
+	print(out, level_of(gate_end(gate)), "verbmark gate", text);
 	if (gate->invalid[0])
 		print(out, "error", "verbmark gate", gate->invalid);
 	for (size_t i = 0; i < gate->n_cells; i++) {
 		const struct judge_cell *cell = &gate->cells[i];
-		bool is_worse = gate_verdict(gate, cell) == JUDGE_REGRESSED;
-
 		if (!gate_is_told(gate, cell))
 			continue;
 		gate_tell_cell(text, cell);
-		print(out, is_worse ? "error" : "warning", "verbmark gate", text);
+		print(out, gate_verdict(gate, cell) == VERDICT_WORSE ? "error" : "warning",
+		      "verbmark gate", text);
 	}
 	gate_say_others(gate, warn, out);
 	json_array_foreach(gate->notes, number, note) warn(out, json_string_value(note));

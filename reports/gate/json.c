@@ -40,13 +40,13 @@ static json_t *make_finding(const struct judge_finding *finding)
 	} members[] = {
 		{"base",        finding->pairs ? finding->medians[GATE_BASE] : (double)NAN},
 		{"head",        finding->pairs ? finding->medians[GATE_HEAD] : (double)NAN},
-		{"ratio",       finding->ratio					    },
-		{"low",         finding->low					      },
-		{"high",        finding->high					     },
-		{"spread",      finding->pairs ? finding->spread : (double)NAN            },
-		{"tied",        finding->pairs ? finding->tied : (double)NAN              },
-		{"p",           finding->pairs ? finding->worse : (double)NAN             },
-		{"p_corrected", finding->corrected                                        },
+		{"ratio",       finding->judged.ratio                                     },
+		{"low",         finding->judged.low                                       },
+		{"high",        finding->judged.high                                      },
+		{"p",           finding->chance					   },
+		{"p_corrected", finding->pairs && !finding->judged.is_invalid
+					? finding->judged.worse
+					: (double)NAN      },
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(members); i++) {
@@ -60,12 +60,15 @@ static json_t *make_finding(const struct judge_finding *finding)
 
 static json_t *make_cell(const struct judge_cell *cell)
 {
+	const struct judge_finding *last = cell->again.count ? &cell->confirmed : &cell->finding;
+	bool is_unclear = cell->verdict == VERDICT_UNCLEAR && !cell->why[0];
+
 	return json_pack("{s:s, s:s, s:s, s:f, s:o, s:o*, s:o*, s:s, s:o*}", "case", cell->id,
 			 "figure", cell->figure->key, "unit", cell->figure->measure, "floor",
-			 cell->floor, "first", make_finding(&cell->finding), "again",
-			 cell->again.count ? make_finding(&cell->confirmed) : NULL,
-			 "would_be_found", make_number(cell->finding.seen), "verdict",
-			 judge_verdict_name(cell->verdict), "reason",
+			 cell->threshold, "first", make_finding(&cell->finding), "again",
+			 cell->again.count ? make_finding(&cell->confirmed) : NULL, "detectable",
+			 is_unclear ? make_number(verdict_detectable(&last->judged)) : NULL,
+			 "verdict", verdict_name(cell->verdict), "reason",
 			 cell->why[0] ? make_text(cell->why) : NULL);
 }
 
@@ -155,9 +158,9 @@ json_t *gate_make(const struct gate_record *gate, const char *version)
 		"s:O*, s:o}",
 		"schema", GATE_SCHEMA, "tool", "name", "verbmark", "version", version, "banner",
 		gate->banner, "started", gate->started, "finished", gate->finished, "verdict",
-		gate_end_name(gate_end(gate)), "reason",
+		verdict_name(gate_end(gate)), "reason",
 		gate->invalid[0] ? make_text(gate->invalid) : NULL, "seed", (json_int_t)gate->seed,
-		"asked_rounds", (json_int_t)gate->asked, "level", JUDGE_LEVEL, "floors",
+		"asked_rounds", (json_int_t)gate->asked, "level", VERDICT_LEVEL, "floors",
 		make_floors(gate), "base", make_arm(&gate->arms[GATE_BASE]), "head",
 		make_arm(&gate->arms[GATE_HEAD]), "plan", gate->plan, "notes", notes);
 

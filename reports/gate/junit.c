@@ -11,15 +11,13 @@ struct count {
 	size_t skipped;
 };
 
-/* What a verdict is to servers of CI; NULL: a test that has passed. */
-static const char *element_of(enum judge_verdict verdict)
+/* Returns the element for a verdict; NULL: the test has passed. */
+static const char *element_of(enum verdict verdict)
 {
 	static const char *const elements[] = {
-		[JUDGE_OK] = NULL,
-		[JUDGE_IMPROVED] = NULL,
-		[JUDGE_INCONCLUSIVE] = "skipped",
-		[JUDGE_REGRESSED] = "failure",
-		[JUDGE_INVALID] = "error",
+		[VERDICT_BETTER] = NULL,       [VERDICT_SAME] = NULL,
+		[VERDICT_UNCLEAR] = "skipped", [VERDICT_INVALID] = "error",
+		[VERDICT_WORSE] = "failure",
 	};
 
 	return elements[verdict];
@@ -34,9 +32,9 @@ static struct count count_cells(const struct gate_record *gate)
 		return count;
 	}
 	for (size_t i = 0; i < gate->n_cells; i++) {
-		count.failures += gate->cells[i].verdict == JUDGE_REGRESSED;
-		count.errors += gate->cells[i].verdict == JUDGE_INVALID;
-		count.skipped += gate->cells[i].verdict == JUDGE_INCONCLUSIVE;
+		count.failures += gate->cells[i].verdict == VERDICT_WORSE;
+		count.errors += gate->cells[i].verdict == VERDICT_INVALID;
+		count.skipped += gate->cells[i].verdict == VERDICT_UNCLEAR;
 	}
 	return count;
 }
@@ -57,13 +55,13 @@ static void print_verdict(FILE *out, const struct judge_cell *cell)
 	gate_tell_cell(text, cell);
 	fprintf(out, "<%s", element);
 	xml_attribute(out, "message", text);
-	if (cell->verdict != JUDGE_INCONCLUSIVE)
+	if (cell->verdict != VERDICT_UNCLEAR)
 		xml_attribute(out, "type",
-			      cell->verdict == JUDGE_REGRESSED ? "PerfRegression" : "Invalid");
+			      cell->verdict == VERDICT_WORSE ? "PerfRegression" : "Invalid");
 	fputs("/>\n", out);
 }
 
-/* What figures seem to say is no test that has failed, nor one that has passed. */
+/* In an invalid gate, no test has failed or passed. */
 static void print_skipped(FILE *out, const struct gate_record *gate)
 {
 	char text[GATE_TEXT];
@@ -85,9 +83,9 @@ static void print_cell(FILE *out, const struct gate_record *gate, const struct j
 		print_property(out, "base", finding->medians[GATE_BASE]);
 		print_property(out, "head", finding->medians[GATE_HEAD]);
 	}
-	print_property(out, "ratio", finding->ratio);
-	print_property(out, "ratio_low", finding->low);
-	print_property(out, "ratio_high", finding->high);
+	print_property(out, "ratio", finding->judged.ratio);
+	print_property(out, "ratio_low", finding->judged.low);
+	print_property(out, "ratio_high", finding->judged.high);
 	fputs("</properties>\n", out);
 	if (gate->invalid[0])
 		print_skipped(out, gate);
@@ -96,7 +94,7 @@ static void print_cell(FILE *out, const struct gate_record *gate, const struct j
 	fputs("</testcase>\n", out);
 }
 
-/* Of a gate that is no gate at all, whatever its figures are. */
+/* Prints the gate itself as a test that is an error. */
 static void print_whole(FILE *out, const char *why)
 {
 	fputs("<testcase name=\"gate\" classname=\"gate\">\n<error", out);

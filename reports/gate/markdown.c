@@ -26,7 +26,7 @@ void gate_markdown(FILE *out, const struct gate_record *gate, size_t room)
 	struct markdown page = {.out = out, .room = room > END ? room - END : 0};
 	char text[GATE_TEXT];
 
-	fprintf(out, "### Gate: %s\n", gate_end_name(gate_end(gate)));
+	fprintf(out, "### Gate: %s\n", verdict_name(gate_end(gate)));
 	page.before = "\n";
 	gate_say_head(gate, markdown_say, &page);
 	add_table(&page, gate);

@@ -15,19 +15,15 @@
 /* Of an arm's trials: one that fails now and then is a machine's, and there are others. */
 #define FAILURES_MOST 0.1
 /* A figure has to be worse at its level twice. */
-#define BROKEN_LEVEL (JUDGE_LEVEL * JUDGE_LEVEL)
-/* Of the rounds' ratios: where they differ by more, their median is another one each time. */
-#define SPREAD_MOST 0.5
+#define BROKEN_LEVEL (VERDICT_LEVEL * VERDICT_LEVEL)
 
 static const struct {
 	const char *name;
 	const struct compared_figure *figure;
-	double spread_most;
 } figures[GATE_FIGURES] = {
-	[GATE_MEDIAN] = {"p50", &compared_figure_median, SPREAD_MOST},
- /* A few messages of each trial: it is what it is, and has wide bounds. */
-	[GATE_TAIL] = {"p99", &compared_figure_tail,   0          },
-	[GATE_BANDWIDTH] = {"bw",  &compared_figure_bytes,  SPREAD_MOST},
+	[GATE_MEDIAN] = {"p50", &compared_figure_median},
+	[GATE_TAIL] = {"p99", &compared_figure_tail  },
+	[GATE_BANDWIDTH] = {"bw",  &compared_figure_bytes },
 };
 
 const char *gate_figure_name(enum gate_figure figure)
@@ -43,17 +39,6 @@ const struct compared_figure *gate_figure(enum gate_figure figure)
 enum gate_figure gate_first_figure(const struct gate_case *line)
 {
 	return line->is_bandwidth ? GATE_BANDWIDTH : GATE_MEDIAN;
-}
-
-const char *gate_end_name(enum gate_end end)
-{
-	static const char *const names[] = {
-		[GATE_PASSED] = "PASSED",
-		[GATE_REGRESSED] = "REGRESSED",
-		[GATE_INVALID] = "INVALID",
-	};
-
-	return names[end];
 }
 
 void gate_note(struct gate_record *gate, const char *format, ...)
@@ -108,7 +93,7 @@ static bool is_known(const struct gate_values *values, size_t count)
 	return false;
 }
 
-/* Of the histogram's bin that it is in, and the clock's step. */
+/* The wider of the histogram's bin and the clock's step. */
 static double resolution_of(const struct gate_case *line, const struct gate_values *values,
 			    size_t count)
 {
@@ -143,16 +128,24 @@ size_t gate_due_most(size_t asked)
 	return asked + (size_t)few_of(asked, FAILURES_MOST);
 }
 
-size_t gate_more(const struct gate_record *gate, size_t count)
+/* Returns how many of these pairs of runs are beyond those asked for. */
+static size_t spare_of(const struct gate_record *gate, bool is_again, size_t count)
 {
-	return gate->asked && count > gate->asked ? count - gate->asked : 0;
+	size_t asked = gate->asked + (is_again ? gate->more_again : gate->more_first);
+
+	return gate->asked && count > asked ? count - asked : 0;
+}
+
+size_t gate_spare(const struct gate_record *gate, bool is_again)
+{
+	return spare_of(gate, is_again, is_again ? gate->n_again : gate->n_rounds);
 }
 
 /* What there is one more round for has failed all the same. */
 static bool fails(const struct gate_record *gate, const struct gate_case *line, enum gate_side arm)
 {
-	return is_many(line->failures[arm], line->trials[arm] - gate_more(gate, line->trials[arm]),
-		       FAILURES_MOST);
+	return is_many(line->failures[arm],
+		       line->trials[arm] - spare_of(gate, false, line->trials[arm]), FAILURES_MOST);
 }
 
 static void tell_failures(const struct gate_case *line, enum gate_side arm, char reason[static 160])
@@ -171,7 +164,7 @@ static bool is_disturbed(const struct gate_record *gate, const struct gate_case 
 	size_t both = base + line->troubled[GATE_HEAD];
 
 	return is_many(base, line->trials[GATE_BASE], FAILURES_MOST) &&
-	       (double)gate->n_cases * sign_test_chance(base, both) <= JUDGE_LEVEL;
+	       (double)gate->n_cases * sign_test_chance(base, both) <= VERDICT_LEVEL;
 }
 
 static bool has_lost_case(const struct gate_case *line, enum gate_side arm, size_t round)
@@ -179,12 +172,16 @@ static bool has_lost_case(const struct gate_case *line, enum gate_side arm, size
 	return isnan(line->figures[gate_first_figure(line)].values[arm][round]);
 }
 
-/* The second time, there is only what had failed. */
+static bool has_taken_part(const struct gate_record *gate, size_t number, size_t round)
+{
+	return round < gate->n_rounds ? round < gate->cases[number].n_first
+				      : gate_has_failed(gate, number);
+}
+
 static bool has_lost(const struct gate_record *gate, enum gate_side arm, size_t round)
 {
 	for (size_t i = 0; i < gate->n_cases; i++)
-		if ((round < gate->n_rounds || gate_has_failed(gate, i)) &&
-		    has_lost_case(&gate->cases[i], arm, round))
+		if (has_taken_part(gate, i, round) && has_lost_case(&gate->cases[i], arm, round))
 			return true;
 	return false;
 }
@@ -197,18 +194,61 @@ static bool has_lost_any(const struct gate_record *gate, size_t round)
 size_t gate_add_round(struct gate_record *gate, bool is_again, size_t due)
 {
 	size_t round = gate->n_rounds + gate->n_again;
+	size_t most = gate_due_most(gate->asked + gate->more_again);
 
+	for (size_t i = 0; i < gate->n_cases && !is_again; i++)
+		gate->cases[i].n_first += gate_takes_part(gate, false, i);
 	(*(is_again ? &gate->n_again : &gate->n_rounds))++;
-	return due + (has_lost_any(gate, round) && due < gate_due_most(gate->asked));
+	/* Pairs beyond those asked for replace nothing. */
+	if (!is_again && gate->more_first)
+		return due;
+	return due + (has_lost_any(gate, round) && due < most);
+}
+
+static bool has_unclear(const struct gate_record *gate, const struct gate_case *line)
+{
+	for (size_t i = 0; i < gate->n_cells; i++)
+		if (gate->cells[i].id == line->id && gate->cells[i].verdict == VERDICT_UNCLEAR &&
+		    !gate->cells[i].has_failed)
+			return true;
+	return false;
+}
+
+bool gate_takes_part(const struct gate_record *gate, bool is_again, size_t number)
+{
+	if (is_again)
+		return gate_has_failed(gate, number);
+	return !gate->n_cells || has_unclear(gate, &gate->cases[number]);
+}
+
+size_t gate_count_unclear(const struct gate_record *gate)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < gate->n_cells; i++)
+		count += gate->cells[i].verdict == VERDICT_UNCLEAR && !gate->cells[i].has_failed;
+	return count;
+}
+
+size_t gate_again_due(const struct gate_record *gate)
+{
+	size_t due = gate->asked;
+
+	for (size_t i = 0; i < gate->n_cases && gate->more_first; i++)
+		if (gate_has_failed(gate, i) && gate->cases[i].n_first > due)
+			due = gate->cases[i].n_first;
+	return due;
 }
 
 /*
- * How many rounds are judged by, of those from one on. Where more failed than may, some case or
- * other, none is there for another one: each case would have its twelve, whatever fails.
+ * Returns how many pairs of runs count. If more of them failed than may, the spare ones do not:
+ * otherwise each case would have its twelve, whatever fails.
  */
-static size_t count_judged(const struct gate_record *gate, size_t from, size_t count)
+static size_t count_judged(const struct gate_record *gate, bool is_again)
 {
-	size_t asked = count - gate_more(gate, count);
+	size_t from = is_again ? gate->n_rounds : 0;
+	size_t count = is_again ? gate->n_again : gate->n_rounds;
+	size_t asked = count - gate_spare(gate, is_again);
 	size_t lost = 0;
 
 	for (size_t i = from; i < from + count; i++)
@@ -254,7 +294,7 @@ static bool is_part_of_it(const struct gate_record *gate, const struct gate_case
 		if (surplus(&gate->cases[i]) > surplus(most))
 			most = &gate->cases[i];
 	return line == most || fails(gate, line, GATE_HEAD) ||
-	       sign_test_chance(head, line->failures[GATE_BASE] + head) <= JUDGE_LEVEL;
+	       sign_test_chance(head, line->failures[GATE_BASE] + head) <= VERDICT_LEVEL;
 }
 
 /*
@@ -302,9 +342,9 @@ static void add_cell(struct gate_record *gate, const struct gate_case *line,
 	*cell = (struct judge_cell){
 		.id = line->id,
 		.figure = figures[figure].figure,
-		.floor = gate->floors[figure],
-		.spread_most = figures[figure].spread_most,
-		.rounds = {{values->values[GATE_BASE], values->values[GATE_HEAD]}, n_judged},
+		.threshold = gate->floors[figure],
+		.rounds = {{values->values[GATE_BASE], values->values[GATE_HEAD]},
+			   n_judged < line->n_first ? n_judged : line->n_first},
 	};
 	if (figure != GATE_BANDWIDTH)
 		cell->resolution = resolution_of(line, values, gate->n_rounds);
@@ -315,7 +355,7 @@ static void add_cell(struct gate_record *gate, const struct gate_case *line,
 int gate_judge(struct gate_record *gate, struct error *error)
 {
 	bool is_broken = is_head_broken(gate, 0, gate->n_rounds);
-	size_t n_judged = count_judged(gate, 0, gate->n_rounds);
+	size_t n_judged = count_judged(gate, false);
 
 	free(gate->cells);
 	free(gate->reasons);
@@ -375,21 +415,20 @@ static void find_broken_again(const struct gate_record *gate, struct judge_cell 
 {
 	const struct gate_case *line = line_of(gate, cell);
 	size_t lost = count_lost_again(gate, line, GATE_HEAD);
-	size_t all = gate->n_again - gate_more(gate, gate->n_again);
+	size_t all = gate->n_again - gate_spare(gate, true);
 
 	if (!cell->has_failed || !is_many(lost, all, FAILURES_MOST) ||
 	    is_many(count_lost_again(gate, line, GATE_BASE), all, FAILURES_MOST))
 		return;
-	snprintf(reason, 160,
-		 "worse than the floor at first, and fails in %zu of %zu rounds: %.70s", lost,
-		 gate->n_again, line->errors[GATE_HEAD]);
+	snprintf(reason, 160, "worse at first, and then fails in %zu of %zu pairs of runs: %.70s",
+		 lost, gate->n_again, line->errors[GATE_HEAD]);
 	cell->broken = reason;
 }
 
 int gate_confirm(struct gate_record *gate, struct error *error)
 {
 	bool is_broken = is_head_broken(gate, gate->n_rounds, gate->n_rounds + gate->n_again);
-	size_t n_judged = count_judged(gate, gate->n_rounds, gate->n_again);
+	size_t n_judged = count_judged(gate, true);
 
 	for (size_t i = 0; i < gate->n_cells; i++) {
 		struct judge_cell *cell = &gate->cells[i];
@@ -407,20 +446,18 @@ int gate_confirm(struct gate_record *gate, struct error *error)
 	return judge_confirm(gate->cells, gate->n_cells, error);
 }
 
-enum gate_end gate_end(const struct gate_record *gate)
+enum verdict gate_end(const struct gate_record *gate)
 {
-	enum judge_verdict whole = judge_whole(gate->cells, gate->n_cells);
+	size_t counts[VERDICTS] = {0};
 
-	if (gate->invalid[0] || !gate->n_cells)
-		return GATE_INVALID;
-	if (whole == JUDGE_REGRESSED)
-		return GATE_REGRESSED;
-	return whole == JUDGE_INVALID ? GATE_INVALID : GATE_PASSED;
+	for (size_t i = 0; i < gate->n_cells; i++)
+		counts[gate_verdict(gate, &gate->cells[i])]++;
+	return gate->invalid[0] ? VERDICT_INVALID : verdict_worst(counts);
 }
 
-enum judge_verdict gate_verdict(const struct gate_record *gate, const struct judge_cell *cell)
+enum verdict gate_verdict(const struct gate_record *gate, const struct judge_cell *cell)
 {
-	return gate->invalid[0] ? JUDGE_INVALID : cell->verdict;
+	return gate->invalid[0] ? VERDICT_INVALID : cell->verdict;
 }
 
 void gate_close(struct gate_record *gate)

@@ -20,13 +20,6 @@ enum gate_figure {
 	GATE_FIGURES,
 };
 
-/* How a whole gate ends. */
-enum gate_end {
-	GATE_PASSED,
-	GATE_REGRESSED,
-	GATE_INVALID,
-};
-
 /* The values of a figure in all rounds; the rounds of the second time are behind the first. */
 struct gate_values {
 	double *values[GATE_SIDES]; /* room for all of them; NAN: none */
@@ -36,6 +29,7 @@ struct gate_case {
 	char id[CASE_ID];
 	bool is_bandwidth;
 	uint64_t iterations;          /* of each trial */
+	size_t n_first;               /* pairs of runs of the first time that it had part in */
 	size_t trials[GATE_SIDES];    /* that were tried, */
 	size_t failures[GATE_SIDES];  /* of them without figures, */
 	size_t unsteady[GATE_SIDES];  /* measured before the warm-up was steady, */
@@ -49,7 +43,7 @@ struct gate_case {
 
 /* One round: both arms, one after the other. */
 struct gate_round {
-	bool is_again; /* of what had failed */
+	bool is_again; /* to confirm what was worse */
 	bool is_head_first;
 	uint64_t began_ns; /* since the gate did */
 	uint64_t took_ns[GATE_SIDES];
@@ -66,7 +60,9 @@ struct gate_record {
 	char started[32]; /* ISO 8601, UTC */
 	char finished[32];
 	uint64_t seed;
-	size_t asked;                /* rounds */
+	size_t asked;                /* pairs of runs, each of the two times, */
+	size_t more_first;           /* and beyond them, for what they left unclear, */
+	size_t more_again;           /* or to confirm what more of them had shown */
 	double floors[GATE_FIGURES]; /* 0.05: 5 per cent */
 	const char *banner;          /* over everything; NULL: none */
 	json_t *plan;                /* as a plan file has it */
@@ -95,8 +91,20 @@ size_t gate_add_round(struct gate_record *gate, bool is_again, size_t due);
 /* How many they are at most, where so many are asked for. */
 size_t gate_due_most(size_t asked);
 
-/* How many of so many rounds are there for others. */
-size_t gate_more(const struct gate_record *gate, size_t count);
+/* Returns how many pairs of runs were added for those in which a trial failed. */
+size_t gate_spare(const struct gate_record *gate, bool is_again);
+
+/*
+ * Whether a case takes part in the next pair of runs: every case does at first, then those that are
+ * unclear, and the second time those that have failed.
+ */
+bool gate_takes_part(const struct gate_record *gate, bool is_again, size_t number);
+
+/* Returns how many figures their pairs of runs leave unclear. */
+size_t gate_count_unclear(const struct gate_record *gate);
+
+/* Returns how many pairs of runs confirm what has failed: as many as had shown it. */
+size_t gate_again_due(const struct gate_record *gate);
 
 /* Makes the cells of the cases and judges what the first rounds had. -ENOMEM. */
 int gate_judge(struct gate_record *gate, struct error *error);
@@ -107,12 +115,12 @@ bool gate_has_failed(const struct gate_record *gate, size_t number);
 /* Judges what has failed by the rounds of the second time. -ENOMEM. */
 int gate_confirm(struct gate_record *gate, struct error *error);
 
-enum gate_end gate_end(const struct gate_record *gate);
+/* The headline: the worst verdict. */
+enum verdict gate_end(const struct gate_record *gate);
 
 /* What is shown of a cell: no figure of a gate that is invalid has a verdict of its own. */
-enum judge_verdict gate_verdict(const struct gate_record *gate, const struct judge_cell *cell);
+enum verdict gate_verdict(const struct gate_record *gate, const struct judge_cell *cell);
 
-const char *gate_end_name(enum gate_end end);
 /* What every trial of a case has that has not failed. */
 enum gate_figure gate_first_figure(const struct gate_case *line);
 

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "reports/verdict/sentences.h"
+
 void gate_cells_title(struct cells *cells)
 {
 	cells->count = 0;
@@ -14,7 +16,7 @@ void gate_cells_title(struct cells *cells)
 	cells_put_title(cells, "head");
 	cells_put_title(cells, "ratio");
 	cells_put_title(cells, "98 %");
-	cells_put_title(cells, "rounds");
+	cells_put_title(cells, "pairs");
 	cells_put_name(cells, "verdict");
 }
 
@@ -22,21 +24,34 @@ static void put_bounds(struct cells *cells, const struct judge_finding *finding)
 {
 	char text[64] = "-";
 
-	if (isfinite(finding->low) && isfinite(finding->high))
-		snprintf(text, sizeof(text), "%.3f..%.3f", finding->low, finding->high);
+	if (isfinite(finding->judged.low) && isfinite(finding->judged.high))
+		snprintf(text, sizeof(text), "%.3f..%.3f", finding->judged.low,
+			 finding->judged.high);
 	cells_put_title(cells, text);
 }
 
-/* Of what was run again it is the second time that counts. */
+/* The second time counts for a cell that was run again. */
 static const struct judge_finding *last_of(const struct judge_cell *cell)
 {
 	return cell->again.count ? &cell->confirmed : &cell->finding;
+}
+
+/* A cell that is unclear for another reason than its interval detects nothing. */
+static struct judged_ratio judged_of(const struct judge_cell *cell)
+{
+	struct judged_ratio judged = last_of(cell)->judged;
+
+	judged.verdict = cell->verdict;
+	if (cell->why[0])
+		judged.reach = (double)NAN;
+	return judged;
 }
 
 void gate_cells_fill(struct cells *cells, const struct gate_record *gate,
 		     const struct judge_cell *cell)
 {
 	const struct judge_finding *finding = last_of(cell);
+	struct judged_ratio shown = judged_of(cell);
 	char text[64];
 
 	cells->count = 0;
@@ -52,55 +67,28 @@ void gate_cells_fill(struct cells *cells, const struct gate_record *gate,
 		else
 			cells_put_us(cells, value);
 	}
-	snprintf(text, sizeof(text), finding->pairs ? "%.3f" : "-", finding->ratio);
+	snprintf(text, sizeof(text), finding->pairs ? "%.3f" : "-", finding->judged.ratio);
 	cells_put_title(cells, text);
 	put_bounds(cells, finding);
 	snprintf(text, sizeof(text), cell->again.count ? "%zu+%zu" : "%zu", cell->finding.pairs,
 		 cell->confirmed.pairs);
 	cells_put_title(cells, text);
-	cells_put_name(cells, judge_verdict_name(gate_verdict(gate, cell)));
-}
-
-static double per_cent(double ratio)
-{
-	return 100 * (ratio - 1);
-}
-
-static void tell_change(char text[static GATE_TEXT], const struct judge_cell *cell)
-{
-	const struct judge_finding *finding = last_of(cell);
-	double change = per_cent(finding->ratio);
-
-	snprintf(text, GATE_TEXT,
-		 "%s %s of the head is %.1f %% %s than the base's (%+.1f to %+.1f %%)", cell->id,
-		 cell->figure->title, fabs(change), change < 0 ? "less" : "more",
-		 per_cent(finding->low), per_cent(finding->high));
-}
-
-/* What would have been found is so many times worse: of a rate that is less of it. */
-static void tell_found(char *text, size_t size, const struct judge_cell *cell)
-{
-	double seen = cell->finding.seen;
-
-	snprintf(text, size, ": these rounds would have found one that is %.0f %% %s",
-		 fabs(per_cent(judge_worse(cell, seen))),
-		 cell->figure->more_is_good ? "less" : "worse");
+	shown.verdict = gate_verdict(gate, cell);
+	verdict_cell(text, sizeof(text), &shown);
+	cells_put_name(cells, text);
 }
 
 void gate_tell_cell(char text[static GATE_TEXT], const struct judge_cell *cell)
 {
-	size_t length;
+	const struct judged_ratio judged = judged_of(cell);
+	char told[256] = "";
 
-	if (cell->why[0] && cell->verdict != JUDGE_INCONCLUSIVE) {
-		snprintf(text, GATE_TEXT, "%s %s: %s", cell->id, cell->figure->title, cell->why);
-		return;
-	}
-	tell_change(text, cell);
-	length = strlen(text);
 	if (cell->why[0])
-		snprintf(text + length, GATE_TEXT - length, ": %s", cell->why);
-	else if (cell->verdict == JUDGE_INCONCLUSIVE)
-		tell_found(text + length, GATE_TEXT - length, cell);
+		snprintf(told, sizeof(told), "%s", cell->why);
+	else
+		verdict_tell(told, sizeof(told), &judged);
+	snprintf(text, GATE_TEXT, "%s %s: %s: %s", cell->id, cell->figure->title,
+		 verdict_name(cell->verdict), told);
 }
 
 static void say_arm(const struct gate_record *gate, enum gate_side number, said *say, void *owner)
@@ -137,7 +125,7 @@ static void say_short(const struct gate_record *gate, said *say, void *owner)
 		}
 }
 
-/* Whoever sees the ratios in the table is to know what they are not. */
+/* The table shows ratios that look like a regression: says that they are none. */
 static void say_unproven(const struct gate_record *gate, said *say, void *owner)
 {
 	const struct judge_cell *such = NULL;
@@ -147,17 +135,18 @@ static void say_unproven(const struct gate_record *gate, said *say, void *owner)
 	for (size_t i = 0; i < gate->n_cells; i++) {
 		const struct judge_cell *cell = &gate->cells[i];
 
-		if (cell->verdict != JUDGE_REGRESSED || cell->broken)
+		if (cell->verdict != VERDICT_WORSE || cell->broken)
 			continue;
 		such = cell;
 		count++;
 	}
 	if (!count)
 		return;
-	snprintf(text, sizeof(text),
-		 "%zu of %zu figures, such as %s %s, were worse than their floor both times: in a "
-		 "gate that is invalid that proves nothing",
-		 count, gate->n_cells, such->id, such->figure->title);
+	snprintf(
+		text, sizeof(text),
+		"%zu of %zu figures, such as %s %s, were worse both times, which proves nothing in "
+		"an invalid gate",
+		count, gate->n_cells, such->id, such->figure->title);
 	say(owner, text);
 }
 
@@ -165,7 +154,7 @@ bool gate_is_told(const struct gate_record *gate, const struct judge_cell *cell)
 {
 	if (gate->invalid[0])
 		return cell->why[0] && (cell->fault || cell->broken);
-	return cell->verdict != JUDGE_OK && cell->verdict != JUDGE_IMPROVED;
+	return cell->verdict > VERDICT_SAME;
 }
 
 void gate_say_others(const struct gate_record *gate, said *say, void *owner)
@@ -194,22 +183,25 @@ void gate_say_notes(const struct gate_record *gate, said *say, void *owner)
 		say(owner, gate->invalid);
 }
 
+static const char *plural(size_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
 void gate_sum(const struct gate_record *gate, char text[static GATE_TEXT])
 {
-	size_t counts[JUDGE_INVALID + 1] = {0};
+	size_t counts[VERDICTS] = {0};
+	char list[128];
 	size_t length;
 
 	for (size_t i = 0; i < gate->n_cells; i++)
 		counts[gate_verdict(gate, &gate->cells[i])]++;
-	length = (size_t)snprintf(text, GATE_TEXT, "%s: %zu figures of %zu cases in %zu round%s%s",
-				  gate_end_name(gate_end(gate)), gate->n_cells, gate->n_cases,
-				  gate->n_rounds, gate->n_rounds == 1 ? "" : "s",
-				  gate->n_cells ? ":" : "");
-	for (enum judge_verdict verdict = JUDGE_OK; verdict <= JUDGE_INVALID; verdict++)
-		if (counts[verdict] && length < GATE_TEXT)
-			length += (size_t)snprintf(text + length, GATE_TEXT - length, " %zu %s",
-						   counts[verdict], judge_verdict_name(verdict));
+	verdict_list(list, sizeof(list), counts);
+	length = (size_t)snprintf(
+		text, GATE_TEXT, "%s: %zu figure%s of %zu case%s in %zu pair%s of runs: %s",
+		verdict_name(gate_end(gate)), gate->n_cells, plural(gate->n_cells), gate->n_cases,
+		plural(gate->n_cases), gate->n_rounds, plural(gate->n_rounds), list);
 	if (gate->n_again && length < GATE_TEXT)
-		snprintf(text + length, GATE_TEXT - length, "; %zu rounds more of what had failed",
-			 gate->n_again);
+		snprintf(text + length, GATE_TEXT - length,
+			 "; %zu more pairs to confirm what was worse", gate->n_again);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What all that shows a gate has alike: its table's cells, and sentences told to say. */
+/* The cells of the table, and the sentences, that all formats of a gate share. */
 #ifndef REPORTS_GATE_SENTENCES_H
 #define REPORTS_GATE_SENTENCES_H
 
@@ -13,16 +13,13 @@ void gate_cells_title(struct cells *cells);
 void gate_cells_fill(struct cells *cells, const struct gate_record *gate,
 		     const struct judge_cell *cell);
 
-/*
- * "send/lat/64/poll p50 us of the head is 9.8 % more than the base's (+8.7 to +11.0 %)", and why
- * a verdict is what it is.
- */
+/* "send/lat/64/poll p50 us: worse: 9.8 % more (+8.7 to +11.0 %)", or why it has that verdict. */
 void gate_tell_cell(char text[static GATE_TEXT], const struct judge_cell *cell);
 
 /* Whether that is to be told. Of a gate that is invalid only what fails is, which is no figure. */
 bool gate_is_told(const struct gate_record *gate, const struct judge_cell *cell);
 
-/* What is to be known of all other cells together. */
+/* Says what concerns all other cells together. */
 void gate_say_others(const struct gate_record *gate, said *say, void *owner);
 
 /* The banner, and both arms. */
@@ -31,7 +28,7 @@ void gate_say_head(const struct gate_record *gate, said *say, void *owner);
 /* All that, and what else is to be known. */
 void gate_say_notes(const struct gate_record *gate, said *say, void *owner);
 
-/* How it ends, of how many cells and rounds. */
+/* The headline, and how many figures have which verdict. */
 void gate_sum(const struct gate_record *gate, char text[static GATE_TEXT]);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What becomes of a gate: each is one file here. Nothing fails but the stream. */
+/* The formats of a gate, one file each. Only the stream can fail. */
 #ifndef REPORTS_GATE_SHOW_H
 #define REPORTS_GATE_SHOW_H
 
@@ -16,8 +16,8 @@ void gate_table(FILE *out, const struct gate_record *gate);
 void gate_markdown(FILE *out, const struct gate_record *gate, size_t room);
 
 /*
- * A test for each figure: REGRESSED is a failure, INVALID an error, INCONCLUSIVE is skipped. Of a
- * gate that is invalid each is skipped, and the gate itself an error.
+ * One test for each figure: worse is a failure, invalid an error, unclear is skipped. In an
+ * invalid gate every figure is skipped, and the gate itself is an error.
  */
 void gate_junit(FILE *out, const struct gate_record *gate);
 
@@ -25,8 +25,8 @@ void gate_junit(FILE *out, const struct gate_record *gate);
 void gate_annotations(FILE *out, const struct gate_record *gate);
 
 /*
- * The document, with the values of all rounds. Figures have the verdicts that these would have
- * led to, also where the whole is INVALID. NULL: no memory.
+ * The document, with the values of all runs. Figures have the verdicts that these lead to, even if
+ * the whole gate is invalid. NULL: no memory.
  */
 json_t *gate_make(const struct gate_record *gate, const char *version);
 

@@ -50,7 +50,7 @@ OPTIONS["gate"] = OPTIONS["run"] - {
     "fail-above", "rdma-cm", "cpu-freq",
 } | {
     "base", "head", "base-device", "head-device", "rounds", "floor", "differs", "time-limit",
-    "order-seed", "markdown", "junit", "annotations", "bisect",
+    "order-seed", "markdown", "junit", "annotations", "bisect", "strict",
 }
 # perftest's, where it has them.
 LETTERS = {

@@ -98,18 +98,18 @@ class CiGate(unittest.TestCase):
         ended, document = self.gate(self.base, self.commit("link", link(220, 909)),
                                     is_planted=True)
         self.assertEqual(ended.returncode, 1, ended.stdout + ended.stderr)
-        self.assertEqual({figure["verdict"] for figure in document["figures"]}, {"REGRESSED"})
+        self.assertEqual({figure["verdict"] for figure in document["figures"]}, {"worse"})
 
     def test_the_same_five_times(self):
         for _ in range(5):
             ended, document = self.gate(self.base, self.base)
             self.assertEqual(ended.returncode, 0, ended.stdout + ended.stderr)
-            self.assertEqual(document["verdict"], "PASSED")
+            self.assertIn(document["verdict"], ("same", "unclear"))
 
     def test_ten_times_for_once(self):
         ended, document = self.gate(self.base, self.commit("once", link(2000, 100)))
         self.assertEqual(ended.returncode, 0, ended.stdout + ended.stderr)
-        self.assertEqual(document["verdict"], "PASSED")
+        self.assertIn(document["verdict"], ("same", "unclear"))
         latencies = [case["values"]["p50_ns"] for case in document["cases"]
                      if case["metric"] == "lat"]
         self.assertEqual([sum(value > 1000000 for value in latencies[0][arm])

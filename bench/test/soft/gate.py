@@ -35,21 +35,21 @@ class Gate(unittest.TestCase):
                 with open(path, encoding="utf-8") as file:
                     document = documents.parse(file.read(), "verbmark.gate-1")
             self.assertIn("SOFTWARE DEVICE", ended.out)
-            if "INVALID" not in ended.out.splitlines()[-1]:
+            if not ended.out.splitlines()[-1].startswith(("invalid", "unclear")):
                 return ended, document
         self.skipTest(f"the machine is too busy: {ended.out.splitlines()[-1]}")
 
     def test_the_same(self):
         ended, document = self.gate(arm(200, 1000), arm(200, 1000))
         self.assertEqual(ended.status, 0, ended.out)
-        self.assertEqual(document["verdict"], "PASSED")
+        self.assertEqual(document["verdict"], "same")
 
     def test_slower(self):
         ended, document = self.gate(arm(200, 1000), arm(240, 800))
         self.assertEqual(ended.status, 1, ended.out)
         verdicts = {figure["case"]: figure["verdict"] for figure in document["figures"]}
-        self.assertEqual(verdicts, {"send/lat/4k/poll": "REGRESSED",
-                                    "send/bw/4k/poll": "REGRESSED"})
+        self.assertEqual(verdicts, {"send/lat/4k/poll": "worse",
+                                    "send/bw/4k/poll": "worse"})
 
     def test_faster(self):
         ended, _ = self.gate(arm(240, 800), arm(200, 1000))

@@ -1,44 +1,91 @@
 /* SPDX-License-Identifier: MIT */
+#include <math.h>
+
+#include "core/base/compiler.h"
 #include "core/test/lib/check.h"
 #include "reports/gate/sentences.h"
 
-/* What is a quarter worse takes a quarter longer, or gets through a fifth less. */
-static void test_would_be_found(void **unused)
+static struct judge_cell cell_of(enum verdict verdict, double low, double high)
+{
+	return (struct judge_cell){
+		.id = "id",
+		.figure = &compared_figure_median,
+		.verdict = verdict,
+		.finding = {.pairs = 12,
+			    .judged = {.ratio = 0.95,
+				       .low = low,
+				       .high = high,
+				       .threshold = 0.05,
+				       .reach = log(1.2)}},
+	};
+}
+
+/* 1.05 * 1.2 is 1.26. */
+static void test_cells(void **unused)
+{
+	struct judge_cell cell = cell_of(VERDICT_UNCLEAR, 0.9, 1.02);
+	struct gate_record gate = {0};
+	char text[GATE_TEXT];
+	struct cells cells;
+
+	gate_tell_cell(text, &cell);
+	assert_string_equal(text, "id p50 us: unclear: 5.0 % less (-10.0 to +2.0 %); the smallest "
+				  "difference that the data could have shown is 26 %");
+	gate_cells_fill(&cells, &gate, &cell);
+	assert_string_equal(cells.cell[cells.count - 1].text, "unclear (detects 26 %)");
+	/* It is unclear for another reason than its interval. */
+	snprintf(cell.why, sizeof(cell.why), "a reason");
+	gate_tell_cell(text, &cell);
+	assert_string_equal(text, "id p50 us: unclear: a reason");
+	gate_cells_fill(&cells, &gate, &cell);
+	assert_string_equal(cells.cell[cells.count - 1].text, "unclear");
+	cell = cell_of(VERDICT_WORSE, 1.08, 1.12);
+	cell.finding.judged.ratio = 1.1;
+	gate_tell_cell(text, &cell);
+	assert_string_equal(text, "id p50 us: worse: 10.0 % more (+8.0 to +12.0 %)");
+}
+
+/* The headline is the worst verdict, of an invalid gate nothing else. */
+static void test_headline(void **unused)
 {
 	static const struct {
-		const struct compared_figure *figure;
+		enum verdict verdicts[3];
 		const char *text;
 	} rows[] = {
-		{&compared_figure_median,
-		 "id p50 us of the head is 5.0 % less than the base's (-10.0 to +2.0 %): these "
-		 "rounds would have found one that is 25 % worse"},
-		{&compared_figure_bytes,
-		 "id Gb/s of the head is 5.0 % less than the base's (-10.0 to +2.0 %): these "
-		 "rounds would have found one that is 20 % less" },
+		{{VERDICT_SAME, VERDICT_SAME, VERDICT_BETTER},
+		 "same: 3 figures of 2 cases in 16 pairs of runs: 2 same, 1 better"               },
+		{{VERDICT_SAME, VERDICT_UNCLEAR, VERDICT_BETTER},
+		 "unclear: 3 figures of 2 cases in 16 pairs of runs: 1 unclear, 1 same, 1 better" },
+		{{VERDICT_UNCLEAR, VERDICT_UNCLEAR, VERDICT_UNCLEAR},
+		 "unclear: 3 figures of 2 cases in 16 pairs of runs: 3 unclear"                   },
+		{{VERDICT_UNCLEAR, VERDICT_INVALID, VERDICT_SAME},
+		 "invalid: 3 figures of 2 cases in 16 pairs of runs: 1 invalid, 1 unclear, 1 same"},
+		{{VERDICT_UNCLEAR, VERDICT_INVALID, VERDICT_WORSE},
+		 "worse: 3 figures of 2 cases in 16 pairs of runs: 1 worse, 1 invalid, 1 unclear" },
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
-		const struct judge_cell cell = {
-			.id = "id",
-			.figure = rows[i].figure,
-			.verdict = JUDGE_INCONCLUSIVE,
-			.finding = {.pairs = 12,
-				    .ratio = 0.95,
-				    .low = 0.9,
-				    .high = 1.02,
-				    .seen = 1.25},
-		};
+		struct judge_cell cells[3];
+		struct gate_record gate = {
+			.cells = cells, .n_cells = 3, .n_cases = 2, .n_rounds = 16};
 		char text[GATE_TEXT];
 
-		gate_tell_cell(text, &cell);
+		for (size_t j = 0; j < 3; j++)
+			cells[j] = cell_of(rows[i].verdicts[j], 0.9, 1.1);
+		gate_sum(&gate, text);
 		assert_string_equal(text, rows[i].text);
+		snprintf(gate.invalid, sizeof(gate.invalid), "a reason");
+		gate_sum(&gate, text);
+		assert_string_equal(text,
+				    "invalid: 3 figures of 2 cases in 16 pairs of runs: 3 invalid");
 	}
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_would_be_found),
+		cmocka_unit_test(test_cells),
+		cmocka_unit_test(test_headline),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

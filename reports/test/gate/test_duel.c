@@ -12,12 +12,12 @@ static double head[ROUNDS];
 static double again[ROUNDS];
 static struct error error;
 
-static struct judge_cell cell_of(const struct compared_figure *figure, double floor)
+static struct judge_cell cell_of(const struct compared_figure *figure, double threshold)
 {
 	return (struct judge_cell){
 		.id = "send/lat/64/poll",
 		.figure = figure,
-		.floor = floor,
+		.threshold = threshold,
 		.rounds = {{base, head}, ROUNDS}
         };
 }
@@ -45,16 +45,19 @@ static void test_by_hand(void **unused)
 	rise(head, 0.01);
 	judge(&cell);
 	assert_int_equal(cell.finding.pairs, 20);
-	assert_near(cell.finding.ratio, sqrt(1.10 * 1.11), 1e-12);
-	assert_near(cell.finding.low, 1.05, 1e-12);
-	assert_near(cell.finding.high, 1.16, 1e-12);
+	assert_near(cell.finding.judged.ratio, sqrt(1.10 * 1.11), 1e-12);
+	assert_near(cell.finding.judged.low, 1.05, 1e-12);
+	assert_near(cell.finding.judged.high, 1.16, 1e-12);
 	assert_near(cell.finding.medians[GATE_BASE], 100, 0);
 	assert_near(cell.finding.medians[GATE_HEAD], 110.5, 1e-9);
 	/* 15 or 16 are beyond 1.05, as its logarithm is rounded: both are published. */
-	assert_true(fabs(cell.finding.worse - 0.020694732666015625) < 1e-12 ||
-		    fabs(cell.finding.worse - 0.0059089660644531) < 1e-12);
-	assert_int_equal(cell.verdict, JUDGE_INCONCLUSIVE);
+	assert_true(fabs(cell.finding.chance - 0.020694732666015625) < 1e-12 ||
+		    fabs(cell.finding.chance - 0.0059089660644531) < 1e-12);
+	assert_int_equal(cell.verdict, VERDICT_UNCLEAR);
 	assert_false(cell.has_failed);
+	/* One cell alone needs the rank of its bounds: 1.10 * 1.11 / 1.05^2 = 1.10748^2 off. */
+	assert_near(verdict_detectable(&cell.finding.judged), 1.05 * sqrt(1.10 * 1.11) / 1.05 - 1,
+		    1e-9);
 }
 
 static void test_worse(void **unused)
@@ -64,8 +67,8 @@ static void test_worse(void **unused)
 	rise(head, 0.06);
 	judge(&cell);
 	assert_true(cell.has_failed);
-	assert_int_equal(cell.verdict, JUDGE_INCONCLUSIVE);
-	assert_contains(cell.why, "was not run again");
+	assert_int_equal(cell.verdict, VERDICT_UNCLEAR);
+	assert_contains(cell.why, "not confirmed by a second measurement");
 	/* What is not so the second time is not told as one. */
 	rise(again, -0.10);
 	cell.again = (struct judge_rounds){
@@ -73,18 +76,18 @@ static void test_worse(void **unused)
                 ROUNDS
         };
 	assert_int_equal(judge_confirm(&cell, 1, &error), 0);
-	assert_int_equal(cell.verdict, JUDGE_INCONCLUSIVE);
-	assert_contains(cell.why, "not when it was run again");
+	assert_int_equal(cell.verdict, VERDICT_UNCLEAR);
+	assert_contains(cell.why, "not in a second measurement");
 	judge(&cell);
 	rise(again, 0.06);
 	assert_int_equal(judge_confirm(&cell, 1, &error), 0);
-	assert_int_equal(cell.verdict, JUDGE_REGRESSED);
+	assert_int_equal(cell.verdict, VERDICT_WORSE);
 	/* The time was over: that is no second time. */
 	judge(&cell);
 	cell.again.count = JUDGE_ROUNDS_LEAST - 1;
 	assert_int_equal(judge_confirm(&cell, 1, &error), 0);
-	assert_int_equal(cell.verdict, JUDGE_INCONCLUSIVE);
-	assert_contains(cell.why, "was not run again");
+	assert_int_equal(cell.verdict, VERDICT_UNCLEAR);
+	assert_contains(cell.why, "not confirmed by a second measurement");
 	assert_int_equal(cell.again.count, 0);
 }
 
@@ -96,17 +99,17 @@ static void test_directions(void **unused)
 
 	rise(head, 0.30);
 	judge(&rate);
-	assert_int_equal(rate.verdict, JUDGE_IMPROVED);
-	assert_true(rate.finding.low > 1.3);
+	assert_int_equal(rate.verdict, VERDICT_BETTER);
+	assert_true(rate.finding.judged.low > 1.3);
 	for (size_t i = 0; i < ROUNDS; i++)
 		head[i] = 70 + (double)(i % 3);
 	judge(&rate);
 	assert_true(rate.has_failed);
-	assert_near(rate.finding.ratio, 0.71, 1e-12);
-	assert_true(rate.finding.low <= rate.finding.ratio &&
-		    rate.finding.ratio <= rate.finding.high);
+	assert_near(rate.finding.judged.ratio, 0.71, 1e-12);
+	assert_true(rate.finding.judged.low <= rate.finding.judged.ratio &&
+		    rate.finding.judged.ratio <= rate.finding.judged.high);
 	judge(&latency);
-	assert_int_equal(latency.verdict, JUDGE_IMPROVED);
+	assert_int_equal(latency.verdict, VERDICT_BETTER);
 }
 
 /* One round of ten times as much is one round. */
@@ -120,12 +123,12 @@ static void test_outlier(void **unused)
 		head[i] = 100 + (double)((i + 2) % 5);
 	}
 	judge(&cell);
-	assert_int_equal(cell.verdict, JUDGE_OK);
-	low = cell.finding.low;
+	assert_int_equal(cell.verdict, VERDICT_SAME);
+	low = cell.finding.judged.low;
 	head[7] *= 10;
 	judge(&cell);
-	assert_int_equal(cell.verdict, JUDGE_OK);
-	assert_near(cell.finding.low, low, 0.021);
+	assert_int_equal(cell.verdict, VERDICT_SAME);
+	assert_near(cell.finding.judged.low, low, 0.021);
 }
 
 static void test_missing_rounds(void **unused)
@@ -136,14 +139,14 @@ static void test_missing_rounds(void **unused)
 	for (size_t i = 0; i < 9; i++)
 		(i % 2 ? base : head)[i] = (double)NAN;
 	judge(&cell);
-	assert_int_equal(cell.verdict, JUDGE_INVALID);
+	assert_int_equal(cell.verdict, VERDICT_INVALID);
 	assert_string_equal(cell.why,
-			    "only 11 of 20 rounds have both arms', where 12 are the least");
+			    "only 11 of 20 pairs of runs have a value of both sides: it takes 12");
 	rise(head, 0.30);
 	for (size_t i = 0; i < ROUNDS; i++)
 		base[i] = (double)NAN;
 	judge(&cell);
-	assert_int_equal(cell.verdict, JUDGE_INVALID);
+	assert_int_equal(cell.verdict, VERDICT_INVALID);
 	assert_int_equal(cell.finding.pairs, 0);
 }
 
@@ -154,8 +157,8 @@ static void test_too_few_rounds(void **unused)
 	rise(head, 0.30);
 	cell.rounds.count = 1;
 	judge(&cell);
-	assert_int_equal(cell.verdict, JUDGE_INVALID);
-	assert_string_equal(cell.why, "too few rounds for a verdict: 1, where 12 are the least");
+	assert_int_equal(cell.verdict, VERDICT_INVALID);
+	assert_string_equal(cell.why, "too few pairs of runs for a verdict: 1 of 12");
 }
 
 static void test_faults(void **unused)
@@ -165,19 +168,19 @@ static void test_faults(void **unused)
 	rise(head, 0.30);
 	cell.fault = "the cat sat on it";
 	judge(&cell);
-	assert_int_equal(cell.verdict, JUDGE_INVALID);
+	assert_int_equal(cell.verdict, VERDICT_INVALID);
 	assert_string_equal(cell.why, "the cat sat on it");
 	assert_false(cell.has_failed);
 	cell = cell_of(&compared_figure_median, 0.05);
 	cell.broken = "fails at the head";
 	judge(&cell);
-	assert_int_equal(cell.verdict, JUDGE_REGRESSED);
+	assert_int_equal(cell.verdict, VERDICT_WORSE);
 	assert_int_equal(judge_confirm(&cell, 1, &error), 0);
-	assert_int_equal(cell.verdict, JUDGE_REGRESSED);
+	assert_int_equal(cell.verdict, VERDICT_WORSE);
 	assert_string_equal(cell.why, "fails at the head");
 }
 
-/* A clock of 100 ns, of 300: what it hides is not told as good. */
+/* Equal values of a clock with steps of 100 ns, of 300, may hide a difference of a third. */
 static void test_coarse_clock(void **unused)
 {
 	struct judge_cell cell = cell_of(&compared_figure_median, 0.05);
@@ -186,13 +189,11 @@ static void test_coarse_clock(void **unused)
 		base[i] = head[i] = 300;
 	cell.resolution = 1.0 / 3;
 	judge(&cell);
-	assert_int_equal(cell.verdict, JUDGE_INVALID);
-	assert_contains(cell.why, "clock's steps are 33 %");
-	/* A fine one that tells the same each time has nothing to hide. */
+	assert_int_equal(cell.verdict, VERDICT_UNCLEAR);
+	assert_near(verdict_detectable(&cell.finding.judged), 1.0 / 3, 1e-5);
 	cell.resolution = 0.001;
 	judge(&cell);
-	assert_int_equal(cell.verdict, JUDGE_OK);
-	assert_near(cell.finding.tied, 1, 0);
+	assert_int_equal(cell.verdict, VERDICT_SAME);
 }
 
 static void test_noise(void **unused)
@@ -204,27 +205,27 @@ static void test_noise(void **unused)
 		head[i] = i % 2 ? 300 : 40;
 	}
 	judge(&cell);
-	assert_int_equal(cell.verdict, JUDGE_INCONCLUSIVE);
-	assert_true(cell.finding.seen > 2);
-	cell.spread_most = 0.5;
-	judge(&cell);
-	assert_int_equal(cell.verdict, JUDGE_INVALID);
-	assert_contains(cell.why, "too noisy");
-	/* However far apart, all of them are worse, or none is. */
+	assert_int_equal(cell.verdict, VERDICT_UNCLEAR);
+	/* The median, sqrt(3 * 0.4), is a factor of sqrt(3 / 0.4) from either bound. */
+	assert_near(verdict_detectable(&cell.finding.judged), 1.05 * sqrt(7.5) - 1, 1e-9);
+	/* However far apart, all of them are worse, or better. */
 	for (size_t i = 0; i < ROUNDS; i++)
 		head[i] = i % 2 ? 300 : 120;
 	judge(&cell);
-	assert_true(cell.finding.spread > cell.spread_most);
 	assert_true(cell.has_failed);
+	for (size_t i = 0; i < ROUNDS; i++)
+		head[i] = i % 2 ? 94 : 30;
+	judge(&cell);
+	assert_int_equal(cell.verdict, VERDICT_BETTER);
+	/* No worse, and either the same or better. */
 	for (size_t i = 0; i < ROUNDS; i++)
 		head[i] = i % 2 ? 98 : 30;
 	judge(&cell);
-	assert_true(cell.finding.spread > cell.spread_most);
-	assert_int_equal(cell.verdict, JUDGE_OK);
+	assert_int_equal(cell.verdict, VERDICT_UNCLEAR);
 }
 
 /*
- * 17 of 20 rounds beyond the floor: p = 0.00129, of which 38 cells leave 0.049 and 39 cells
+ * 17 of 20 pairs beyond the threshold: p = 0.00129, of which 38 cells leave 0.049 and 39 cells
  * 0.0502. All of one family are corrected alike.
  */
 static void test_family(void **unused)
@@ -242,23 +243,13 @@ static void test_family(void **unused)
 				cells[i].rounds.values[GATE_HEAD] = base;
 		}
 		assert_int_equal(judge_figure(cells, count, &error), 0);
-		assert_near(cells[0].finding.worse, 0.0012884140014648, 1e-12);
-		assert_near(cells[0].finding.corrected, 0.0012884140014648 * (double)count, 1e-9);
+		assert_near(cells[0].finding.chance, 0.0012884140014648, 1e-12);
+		assert_near(cells[0].finding.judged.worse, 0.0012884140014648 * (double)count,
+			    1e-9);
 		assert_int_equal(cells[0].has_failed, count == 38);
-		assert_int_equal(judge_whole(cells, count), JUDGE_OK);
+		assert_int_equal(cells[0].verdict, VERDICT_UNCLEAR);
+		assert_int_equal(cells[1].verdict, VERDICT_SAME);
 	}
-}
-
-static void test_whole(void **unused)
-{
-	struct judge_cell cells[3] = {{.verdict = JUDGE_OK}, {.verdict = JUDGE_INCONCLUSIVE}};
-
-	cells[2].verdict = JUDGE_IMPROVED;
-	assert_int_equal(judge_whole(cells, 3), JUDGE_OK);
-	cells[0].verdict = JUDGE_INVALID;
-	assert_int_equal(judge_whole(cells, 3), JUDGE_INVALID);
-	cells[2].verdict = JUDGE_REGRESSED;
-	assert_int_equal(judge_whole(cells, 3), JUDGE_REGRESSED);
 }
 
 static void test_no_memory(void **unused)
@@ -287,7 +278,7 @@ int main(void)
 		cmocka_unit_test(test_missing_rounds), cmocka_unit_test(test_too_few_rounds),
 		cmocka_unit_test(test_faults),         cmocka_unit_test(test_coarse_clock),
 		cmocka_unit_test(test_noise),          cmocka_unit_test(test_family),
-		cmocka_unit_test(test_whole),          cmocka_unit_test(test_no_memory),
+		cmocka_unit_test(test_no_memory),
 	};
 
 	return cmocka_run_group_tests_name("duel", tests, NULL, NULL);
