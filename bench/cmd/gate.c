@@ -43,7 +43,7 @@ static const struct option_row rows[] = {
 	{"head",          0,   "ARM",  option_text,     FIELD(gating.arms[GATE_HEAD].what),
 	 "what is to be no worse"},
 	{"rounds",        0,   "N",    parse_rounds,    FIELD(gating.rounds),
-	 "pairs of runs of all cases, 12 at least; more where they are unclear (60)"},
+	 "pairs of runs of all cases, at least 12; unclear ones get more (60)"},
 	{"floor",         0,   "LIST", gate_parse_floors, FIELD(gating.floors),
 	 "no regression below that, or off (p50=5%,bw=5%,p99=10%)"},
 	{"differs",       0,   "LIST", gate_parse_differs, FIELD(gating.differs),
