@@ -14,7 +14,7 @@ from figures import Figures
 from verbmark import verbmark
 
 BEFORE, AFTER = 30, 8
-# The step: a fifth more.
+# The change: a fifth more.
 PLANTED = 1.2
 # Of each page, what has to be among what is drawn.
 SERIES = {"history": {"runs", "change point"}, "compare": {"worse"}}
@@ -59,7 +59,7 @@ class Pages(browsing.Browsing):
         return path
 
     def test_what_is_drawn(self):
-        """The browser has each panel and each series that the page has; and the step is there."""
+        """The browser has each panel and each series that the page has; and the change point is there."""
         for name, page in self.pages.items():
             with self.subTest(name):
                 with open(page, encoding="utf-8") as file:
