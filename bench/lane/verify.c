@@ -71,7 +71,7 @@ static uint64_t pattern_of(const struct verify *verify)
 
 /* Payload is made and compared in parts of this size. */
 #define PART_WORDS 64
-#define PART_BYTES (8 * PART_WORDS)
+#define PART_BYTES (PART_WORDS * sizeof(uint64_t))
 
 /* Writes the part of a sender's pattern that begins at offset. Returns its length. */
 static size_t make_part(const struct verify *verify, uint64_t sender, size_t offset,

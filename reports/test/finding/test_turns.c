@@ -305,7 +305,7 @@ static void test_break_even(void **unused)
 		{{same, wide, same, same},
 		 "Unclear: write/lat/32/poll/I256, compared with write/lat/32/poll/I0, is 0.0 % "
 		 "more (-50.0 to +50.0 %); the smallest difference that the data could have shown is "
-		 "110 %. Use more --trials."							   },
+		 "110 %. Use more --trials."						},
 		{{half, half, half, half},
 		 "Post messages inline: they still gain at 128 bytes, the largest size."    },
 		{{same, same, same, same},
