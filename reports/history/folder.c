@@ -34,16 +34,18 @@ int history_folder_list(struct history_folder *folder, const char *path, struct 
 {
 	struct dirent **entries = NULL;
 	char *runs = NULL;
-	int count = asprintf(&runs, "%s/runs", path) < 0
-			    ? -1
-			    : scandir(runs, &entries, is_document, alphasort);
-	int code = count < 0 ? -errno : 0;
+	int code = -ENOMEM;
+	int count = 0;
 
 	*folder = (struct history_folder){0};
-	if (!code)
+	if (asprintf(&runs, "%s/runs", path) >= 0) {
+		count = scandir(runs, &entries, is_document, alphasort);
+		code = count < 0 ? -errno : 0;
+	}
+	if (count >= 0 && !code) {
 		folder->paths = calloc((size_t)count + 1, sizeof(*folder->paths));
-	if (!code && !folder->paths)
-		code = -ENOMEM;
+		code = folder->paths ? 0 : -ENOMEM;
+	}
 	for (int i = 0; i < count; i++) {
 		if (!code)
 			code = add_path(folder, runs, entries[i]->d_name);
