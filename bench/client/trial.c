@@ -11,6 +11,7 @@
 #include "bench/control/protocol.h"
 #include "bench/lane/connect.h"
 #include "bench/lane/effective.h"
+#include "bench/plan/default_depths.h"
 #include "core/base/free_memory.h"
 
 static int receive(struct trial *trial, json_t **message, struct error *error)
@@ -45,7 +46,7 @@ static struct lane_end own_end(const struct trial *trial)
 }
 
 /* What the threads of a case have a part in. */
-struct errand {
+struct part_job {
 	struct trial *trial;
 	const struct plan_case *wanted;
 	json_t *message;
@@ -53,18 +54,18 @@ struct errand {
 
 static int offer_part(void *whole, unsigned int number, struct error *error)
 {
-	const struct errand *errand = whole;
-	const struct lane_end own = own_end(errand->trial);
+	const struct part_job *job = whole;
+	const struct lane_end own = own_end(job->trial);
 
-	return lane_offer(&trial_part(errand->trial, number)->lane, &own, errand->message, error);
+	return lane_offer(&trial_part(job->trial, number)->lane, &own, job->message, error);
 }
 
 static int connect_part(void *whole, unsigned int number, struct error *error)
 {
-	const struct errand *errand = whole;
-	const struct lane_end own = own_end(errand->trial);
-	struct lane *lane = &trial_part(errand->trial, number)->lane;
-	int code = lane_connect(lane, &own, errand->message, error);
+	const struct part_job *job = whole;
+	const struct lane_end own = own_end(job->trial);
+	struct lane *lane = &trial_part(job->trial, number)->lane;
+	int code = lane_connect(lane, &own, job->message, error);
 
 	return code ? code : lane_start(lane, error);
 }
@@ -78,11 +79,11 @@ static int stop_part(void *whole, unsigned int number, struct error *error)
 static int describe(struct trial *trial, const struct plan_case *wanted, json_t **message,
 		    struct error *error)
 {
-	struct errand errand = {trial, wanted, NULL};
+	struct part_job job = {trial, wanted, NULL};
 	int code;
 
-	*message = errand.message = protocol_case(&wanted->parameters, &trial->result->server);
-	code = *message ? threads_each(&trial->threads, offer_part, &errand, error)
+	*message = job.message = protocol_case(&wanted->parameters, &trial->result->server);
+	code = *message ? threads_each(&trial->threads, offer_part, &job, error)
 			: error_set_errno(error, -ENOMEM, "cannot describe the case");
 	if (code)
 		json_decref(*message);
@@ -120,7 +121,7 @@ static int hear(struct trial *trial, struct error *error)
 static int meet(struct trial *trial, json_t *message, struct error *error)
 {
 	struct threads *threads = &trial->threads;
-	struct errand errand = {.trial = trial};
+	struct part_job job = {.trial = trial};
 	int code = 0;
 
 	trial->from_ns = trial->until_ns = 0;
@@ -132,8 +133,8 @@ static int meet(struct trial *trial, json_t *message, struct error *error)
 	if (code)
 		return code;
 	control_guard_all(trial->control, threads->alarms, threads->n, true);
-	errand.message = trial->listening;
-	code = threads_each(threads, connect_part, &errand, error);
+	job.message = trial->listening;
+	code = threads_each(threads, connect_part, &job, error);
 	/* In every trial the same. */
 	if (!code && !trial->near_chosen.is_known[EFFECTIVE_CQ_DEPTH])
 		trial->near_chosen = lane_effective_find(&trial->lane, true);
@@ -326,14 +327,16 @@ static int compare_notes(struct trial *trial, const struct plan_case *wanted,
 
 static int open_part(void *whole, unsigned int number, struct error *error)
 {
-	const struct errand *errand = whole;
-	struct trial *trial = errand->trial;
+	const struct part_job *job = whole;
+	struct trial *trial = job->trial;
 	struct trial *part = trial_part(trial, number);
 	const struct lane_wish wish = {
 		.device = trial->result->client.device,
-		.parameters = &errand->wanted->parameters,
-		.shape = &errand->wanted->op->shape,
+		.parameters = &job->wanted->parameters,
+		.shape = &job->wanted->op->shape,
 		.number = number,
+		.signal_every = default_depths_signal_every(job->wanted->op,
+							    &job->wanted->parameters, false),
 		.spare = number ? NULL : &trial->spare,
 	};
 	int code = lane_open(&part->lane, &wish, error);
@@ -360,7 +363,7 @@ static int close_part(void *whole, unsigned int number, struct error *error)
 int trial_open(struct trial *trial, const struct plan_case *wanted, struct error *error)
 {
 	unsigned int n = pattern_lanes(&wanted->parameters, false);
-	struct errand errand = {trial, wanted, NULL};
+	struct part_job job = {trial, wanted, NULL};
 	int code = 0;
 
 	trial->has_next = trial->is_awaited = false;
@@ -372,7 +375,7 @@ int trial_open(struct trial *trial, const struct plan_case *wanted, struct error
 		return free_memory_refused(error, "make threads");
 	code = threads_open(&trial->threads, n, error);
 	if (!code)
-		code = threads_each(&trial->threads, open_part, &errand, error);
+		code = threads_each(&trial->threads, open_part, &job, error);
 	trial->near = merge_threads_places(trial);
 	if (!code && trial->gate)
 		trial->gate->enter(trial->gate, trial->threads.alarms, trial->threads.n);

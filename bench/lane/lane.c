@@ -255,7 +255,7 @@ int lane_open(struct lane *lane, const struct lane_wish *wish, struct error *err
 		.transport = (enum transport)parameters->transport,
 		.depth = (uint32_t)parameters->tx_depth,
 		.batch = (unsigned int)parameters->post_list,
-		.signal_every = (unsigned int)parameters->cq_mod,
+		.signal_every = wish->signal_every,
 		.look_every = lane_look_every(parameters),
 		.n_flows = pattern_lane_pairs(parameters, wish->is_server),
 	};

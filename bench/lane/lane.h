@@ -94,8 +94,9 @@ struct lane_wish {
 	const struct parameters *parameters;
 	const struct operation_shape *shape;
 	bool is_server;
-	unsigned int number;  /* of the thread, from 0 */
-	struct memory *spare; /* as a ground's: that of the lane before; NULL: none */
+	unsigned int number;       /* of the thread, from 0 */
+	unsigned int signal_every; /* posts that share one completion */
+	struct memory *spare;      /* as a ground's: that of the lane before; NULL: none */
 };
 
 struct lane {

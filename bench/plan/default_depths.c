@@ -94,3 +94,22 @@ void default_depths_choose(const struct operation *op, struct parameters *parame
 		choose(&parameters->cq_mod, 1);
 	choose(&parameters->cq_mod, at_least(parameters->tx_depth / (is_bw ? 4 : 2), 1));
 }
+
+/* Completions of a server's own direction: so many bytes apart, and so many in a counted run. */
+#define STEP_BYTES (256U << 10)
+#define STEPS      16
+
+unsigned int default_depths_signal_every(const struct operation *op, const struct parameters *p,
+					 bool is_server)
+{
+	uint64_t pairs = pattern_lane_pairs(p, true);
+	uint64_t most;
+
+	/* The client sees each message arrive, or whatever is signaled rings. */
+	if (!is_server || !p->bidirectional || op->is_received || op->shape.rings)
+		return (unsigned int)p->cq_mod;
+	most = STEP_BYTES / (p->size * pairs);
+	if (p->iterations != PARAMETER_AUTO)
+		most = least(most, p->iterations / pairs / STEPS);
+	return (unsigned int)at_least(least(most, p->cq_mod), 1);
+}

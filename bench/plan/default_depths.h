@@ -11,4 +11,11 @@
 /* The other parameters that it goes by are chosen before. */
 void default_depths_choose(const struct operation *op, struct parameters *parameters);
 
+/*
+ * Returns how many posts of an end share one completion: --cq-mod. A server that sends where only
+ * its own completions tell the client how far it has come signals more often.
+ */
+unsigned int default_depths_signal_every(const struct operation *op, const struct parameters *p,
+					 bool is_server);
+
 #endif

@@ -15,6 +15,7 @@
 #include "bench/lane/connect.h"
 #include "bench/lane/effective.h"
 #include "bench/lane/threads.h"
+#include "bench/plan/default_depths.h"
 #include "bench/server/delegate.h"
 #include "bench/server/worker.h"
 #include "core/base/free_memory.h"
@@ -123,13 +124,14 @@ static int open_station(void *whole, unsigned int number, struct error *error)
 		.shape = &job->wanted->op->shape,
 		.is_server = true,
 		.number = number,
+		.signal_every =
+			default_depths_signal_every(job->wanted->op, &session->parameters, true),
 		.spare = number ? NULL : &session->spare,
 	};
 	int code = lane_open(lane, &wish, error);
 
 	if (code)
 		return code;
-	lane->signal_every = worker_signal_every(job->wanted);
 	session->threads.alarms[number] = &lane->endpoint.alarm;
 	if (!worker_counts(worker, job->wanted))
 		return 0;

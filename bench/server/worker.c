@@ -7,11 +7,6 @@
 #include "bench/lane/cpu_cost.h"
 #include "bench/loop/sink.h"
 #include "bench/op/op.h"
-#include "bench/plan/pattern.h"
-
-/* What a step of a thread's own direction may have, and how many there are if it is counted. */
-#define STEP_BYTES (256U << 10)
-#define STEPS      16
 
 bool worker_answers(const struct protocol_case *wanted)
 {
@@ -36,23 +31,6 @@ static bool counts_received(const struct worker *worker, const struct protocol_c
 bool worker_counts(const struct worker *worker, const struct protocol_case *wanted)
 {
 	return wanted->parameters.bidirectional || counts_received(worker, wanted);
-}
-
-unsigned int worker_signal_every(const struct protocol_case *wanted)
-{
-	const struct parameters *p = &wanted->parameters;
-	uint64_t pairs = pattern_lane_pairs(p, true);
-	uint64_t most;
-
-	/* The client sees each of its messages come, or whatever is signalled rings. */
-	if (!p->bidirectional || wanted->op->is_received || wanted->op->shape.rings)
-		return (unsigned int)p->cq_mod;
-	most = STEP_BYTES / (p->size * pairs);
-	if (p->iterations != PARAMETER_AUTO && p->iterations / pairs / STEPS < most)
-		most = p->iterations / pairs / STEPS;
-	if (most > p->cq_mod)
-		most = p->cq_mod;
-	return most ? (unsigned int)most : 1;
 }
 
 /* The client needs nothing of this program, which may sleep, or have work of its own. */

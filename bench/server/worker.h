@@ -20,12 +20,6 @@ struct worker {
  */
 bool worker_counts(const struct worker *worker, const struct protocol_case *wanted);
 
-/*
- * Of how many posts of its own direction one is signalled. Only completions tell how far it is,
- * and what the client measures is to have several of them.
- */
-unsigned int worker_signal_every(const struct protocol_case *wanted);
-
 /* Whether it throws messages back, rather than only receives them or sleeps. */
 bool worker_answers(const struct protocol_case *wanted);
 

@@ -137,6 +137,7 @@ static struct lane_wish wish_of(unsigned int number, bool is_server)
 		.shape = &operations[parameters.op].shape,
 		.is_server = is_server,
 		.number = number,
+		.signal_every = (unsigned int)parameters.cq_mod,
 	};
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "bench/server/worker.h"
+#include "bench/plan/default_depths.h"
+#include "bench/plan/pattern.h"
 #include "core/base/compiler.h"
 #include "core/test/lib/check.h"
 
@@ -38,16 +39,17 @@ static void test_steps(void **unused)
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
-		struct protocol_case wanted = {.op = &operations[rows[i].op],
-					       .parameters = parameters_default()};
+		const struct operation *op = &operations[rows[i].op];
+		struct parameters p = parameters_default();
 
-		wanted.parameters.size = rows[i].size;
-		wanted.parameters.threads = rows[i].threads;
-		wanted.parameters.qps = rows[i].qps;
-		wanted.parameters.iterations = rows[i].iterations;
-		wanted.parameters.bidirectional = rows[i].is_both;
-		wanted.parameters.cq_mod = CQ_MOD;
-		assert_int_equal(worker_signal_every(&wanted), rows[i].every);
+		p.size = rows[i].size;
+		p.threads = rows[i].threads;
+		p.qps = rows[i].qps;
+		p.iterations = rows[i].iterations;
+		p.bidirectional = rows[i].is_both;
+		p.cq_mod = CQ_MOD;
+		assert_int_equal(default_depths_signal_every(op, &p, true), rows[i].every);
+		assert_int_equal(default_depths_signal_every(op, &p, false), CQ_MOD);
 	}
 }
 
@@ -65,16 +67,16 @@ static void test_steps_of_patterns(void **unused)
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
-		struct protocol_case wanted = {.op = &operations[OPERATION_WRITE],
-					       .parameters = parameters_default()};
+		const struct operation *op = &operations[OPERATION_WRITE];
+		struct parameters p = parameters_default();
 
-		wanted.parameters.pattern = rows[i].pattern;
-		wanted.parameters.threads = 3;
-		wanted.parameters.qps = 2;
-		wanted.parameters.size = 16384;
-		wanted.parameters.bidirectional = 1;
-		wanted.parameters.cq_mod = CQ_MOD;
-		assert_int_equal(worker_signal_every(&wanted), rows[i].every);
+		p.pattern = rows[i].pattern;
+		p.threads = 3;
+		p.qps = 2;
+		p.size = 16384;
+		p.bidirectional = 1;
+		p.cq_mod = CQ_MOD;
+		assert_int_equal(default_depths_signal_every(op, &p, true), rows[i].every);
 	}
 }
 
