@@ -134,7 +134,7 @@ struct ibv_qp *soft_qp_create_ex(struct ibv_context *context, struct ibv_qp_init
 remove:
 	soft_model_finish(qp);
 	soft_send_finish(&qp->sends);
-	soft_table_remove(&soft_process.qps, qp->index);
+	soft_table_put_back(&soft_process.qps, qp->index);
 fail:
 	free(qp);
 	errno = result;
@@ -191,7 +191,11 @@ SOFT_EXPORT int ibv_destroy_qp(struct ibv_qp *verbs)
 	soft_send_finish(&qp->sends);
 	count_users(qp, UINT32_MAX); /* one less */
 	soft_process_count(SOFT_KIND_QP, -1);
-	soft_table_remove(&soft_process.qps, qp->index);
+	/* Programs make queue pairs to see what goes, and nobody is ever told of them. */
+	if (qp->was_modified)
+		soft_table_remove(&soft_process.qps, qp->index);
+	else
+		soft_table_put_back(&soft_process.qps, qp->index);
 	pthread_mutex_destroy(&verbs->mutex);
 	pthread_cond_destroy(&verbs->cond);
 	free(qp);

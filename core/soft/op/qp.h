@@ -38,6 +38,7 @@ struct soft_qp {
 	struct ibv_qp_attr attr;
 	struct ibv_qp_cap cap;
 	bool is_all_signalled;
+	bool was_modified; /* ever */
 	bool tells_drained;
 	struct soft_cq *send_cq;
 	uint32_t sender; /* its */

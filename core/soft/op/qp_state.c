@@ -285,6 +285,7 @@ SOFT_EXPORT int ibv_modify_qp(struct ibv_qp *verbs, struct ibv_qp_attr *attr, in
 	int result;
 
 	soft_lock_take(&qp->lock);
+	qp->was_modified = true;
 	result = modify(qp, attr, mask);
 	soft_lock_release(&qp->lock);
 	if (!result && mask & IBV_QP_STATE && attr->qp_state == IBV_QPS_RESET)

@@ -73,6 +73,16 @@ void soft_table_remove(struct soft_table *table, uint32_t number)
 	set(table, number, NULL);
 }
 
+void soft_table_put_back(struct soft_table *table, uint32_t number)
+{
+	pthread_mutex_lock(&table->mutex);
+	atomic_store(&table->object[number], NULL);
+	table->count--;
+	if (table->next == behind(table, number))
+		table->next = number;
+	pthread_mutex_unlock(&table->mutex);
+}
+
 void soft_table_each(struct soft_table *table, void (*what)(void *object))
 {
 	pthread_mutex_lock(&table->mutex);

@@ -34,6 +34,9 @@ void soft_table_hide(struct soft_table *table, uint32_t number);
 /* Gives the number back. */
 void soft_table_remove(struct soft_table *table, uint32_t number);
 
+/* One that nobody can have heard of: if it was the last one, it is the next one again. */
+void soft_table_put_back(struct soft_table *table, uint32_t number);
+
 /* Each that can be seen, with the mutex held. */
 void soft_table_each(struct soft_table *table, void (*what)(void *object));
 

@@ -77,7 +77,56 @@ static void test_numbers_are_given_in_turn(void **unused)
 	assert_int_equal(soft_table_take(&table), 2);
 	soft_table_show(&table, 2, &object[3]);
 	assert_ptr_equal(soft_table_get(&table, 2), &object[3]);
+	/* But one that nobody has heard of comes again, also from the end. */
+	assert_int_equal(soft_table_take(&table), 3);
+	soft_table_put_back(&table, 3);
+	assert_int_equal(soft_table_take(&table), 3);
+	soft_table_remove(&table, 4);
+	assert_int_equal(soft_table_take(&table), 4);
+	soft_table_put_back(&table, 4);
+	assert_int_equal(soft_table_take(&table), 4);
+	/* Of two only the last one. */
+	soft_table_put_back(&table, 3);
+	soft_table_remove(&table, 2);
+	assert_int_equal(soft_table_take(&table), 2);
 	soft_table_finish(&table);
+}
+
+static uint32_t make_and_destroy(struct stage *stage, bool is_modified)
+{
+	struct ibv_qp_init_attr init = {
+		.send_cq = stage->end[0].cq,
+		.recv_cq = stage->end[0].cq,
+		.cap = {.max_send_wr = 1, .max_recv_wr = 1, .max_send_sge = 1, .max_recv_sge = 1},
+		.qp_type = IBV_QPT_RC,
+	};
+	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_INIT, .port_num = 1};
+	struct ibv_qp *qp = ibv_create_qp(stage->pd, &init);
+	uint32_t number;
+
+	assert_non_null(qp);
+	number = qp->qp_num;
+	if (is_modified)
+		assert_int_equal(ibv_modify_qp(qp, &attr,
+					       IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
+						       IBV_QP_ACCESS_FLAGS),
+				 0);
+	assert_int_equal(ibv_destroy_qp(qp), 0);
+	return number;
+}
+
+/* Who only tries out what goes uses up no numbers, nor the memory behind them. */
+static void test_numbers_of_trials(void **unused)
+{
+	struct stage stage;
+	uint32_t number;
+
+	stage_open(&stage, &(struct stage_ways){0});
+	number = make_and_destroy(&stage, false);
+	assert_int_equal(make_and_destroy(&stage, false), number);
+	assert_int_equal(make_and_destroy(&stage, true), number);
+	assert_int_not_equal(make_and_destroy(&stage, false), number);
+	stage_close(&stage);
 }
 
 static void test_blocks_are_zeros(void **unused)
@@ -514,6 +563,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_lock_of_a_dead_process),
 		cmocka_unit_test(test_numbers_are_given_in_turn),
+		cmocka_unit_test(test_numbers_of_trials),
 		cmocka_unit_test(test_blocks_are_zeros),
 		cmocka_unit_test(test_places_outside_of_an_arena),
 		cmocka_unit_test(test_an_arena_that_is_none),
