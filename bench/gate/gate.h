@@ -66,7 +66,7 @@ int gate_check_plan(struct plan *plan, struct error *error);
 int gate_print(const struct gate_settings *settings, const struct plan *plan, FILE *out,
 	       struct error *error);
 
-/* The bout is zeroed before, and gate_close's afterwards. -ENOMEM, -EINVAL of the plan. */
+/* The caller zeroes the record before and calls gate_close after. -ENOMEM, -EINVAL of the plan. */
 int gate_run(const struct gate_settings *settings, const struct plan *plan,
 	     struct gate_record *gate, struct error *error);
 

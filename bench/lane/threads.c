@@ -17,7 +17,7 @@ struct threads_member {
 };
 
 /* With the lock held. */
-static void blame(struct threads *threads, const struct error *fault)
+static void explain_failure(struct threads *threads, const struct error *fault)
 {
 	if (threads->fault.code)
 		return;
@@ -35,7 +35,7 @@ static void take_part(struct threads *threads, unsigned int number)
 	pthread_mutex_lock(&threads->lock);
 	if (code) {
 		error_set(&fault, code, "it failed without a reason");
-		blame(threads, &fault);
+		explain_failure(threads, &fault);
 	}
 	threads->busy--;
 	pthread_cond_broadcast(&threads->changed);

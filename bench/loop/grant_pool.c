@@ -17,19 +17,24 @@ void grant_pool_close(struct grant_pool *pool)
 	grants_close(&pool->grants);
 }
 
-static uint8_t *sent(const struct lane *lane)
-{
-	return (uint8_t *)(uintptr_t)lane->flows[0].work.sges[0].addr;
-}
-
-static const uint8_t *received(const struct lane *lane)
-{
-	return (const uint8_t *)(uintptr_t)lane->flows[0].first_receive;
-}
-
 void grant_pool_write(const struct lane *lane, const struct pool_message *words)
 {
-	pool_encode(words, sent(lane));
+	const struct memory *memory = &lane->endpoint.memory;
+	uint8_t bytes[POOL_MESSAGE];
+
+	pool_encode(words, bytes);
+	memory_write(memory, lane->flows[0].work.sges[0].addr - memory->address, bytes,
+		     sizeof(bytes));
+}
+
+/* Decodes the message that was received. Returns as pool_decode does. */
+static int decode_received(const struct lane *lane, struct pool_message *words)
+{
+	const struct memory *memory = &lane->endpoint.memory;
+	uint8_t bytes[POOL_MESSAGE];
+
+	memory_read(memory, lane->flows[0].first_receive - memory->address, bytes, sizeof(bytes));
+	return pool_decode(words, bytes, sizeof(bytes));
 }
 
 static void allocate(struct grant_pool *pool, const struct lane *lane,
@@ -67,7 +72,7 @@ bool grant_pool_answer(struct grant_pool *pool, const struct lane *lane)
 {
 	struct pool_message answer = {.type = POOL_REFUSED, .status = POOL_MALFORMED};
 	struct pool_message asked;
-	bool is_known = !pool_decode(&asked, received(lane), POOL_MESSAGE);
+	bool is_known = !decode_received(lane, &asked);
 
 	if (is_known && asked.type == POOL_REQ_ALLOC)
 		allocate(pool, lane, &asked, &answer);
@@ -82,7 +87,7 @@ int grant_pool_read(const struct lane *lane, struct pool_message *words, struct 
 	/* Each answer's number is its request's and one. */
 	const struct pool_message asked = *words;
 
-	if (pool_decode(words, received(lane), POOL_MESSAGE) ||
+	if (decode_received(lane, words) ||
 	    (words->type != asked.type + 1 && words->type != POOL_REFUSED))
 		return error_set(error, -EPROTO, "what came is no answer of a pool");
 	if (words->status)

@@ -64,8 +64,8 @@ static int try_address(struct rdma_context *ctx, struct sockaddr *remote, const 
 }
 
 /* Of several the first that leads to a device says most; which one it is of is told. */
-static void blame(struct error *first, const struct error *fault, const struct address_list *list,
-		  unsigned int i)
+static void explain_failure(struct error *first, const struct error *fault,
+			    const struct address_list *list, unsigned int i)
 {
 	char text[ADDRESS_TEXT];
 
@@ -100,7 +100,7 @@ static int resolve(struct rdma_context *ctx, const char *host, uint16_t port, co
 			return 0;
 		if (code == -ECANCELED)
 			return error_set(error, code, "%s", fault.text);
-		blame(&first, &fault, &list, i);
+		explain_failure(&first, &fault, &list, i);
 	}
 	return error_set(error, first.code, "%s", first.text);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The verdict on a figure: whether its ratio new / base shows a difference of at least a threshold,
- * rules one out, or cannot decide. compare, gate, tips and history all judge here. A ratio and its
+ * rules one out, or cannot decide. compare, gate and tips all judge here. A ratio and its
  * bounds count both ways: with a threshold of 0.05, a figure is the same within 1 / 1.05..1.05.
  * Plain data, owned by the caller; any thread.
  */
