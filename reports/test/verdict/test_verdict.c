@@ -24,22 +24,22 @@ static void test_intervals(void **unused)
 		enum verdict latency;
 		enum verdict rate;
 	} rows[] = {
-		{0.98,  1.02,     VERDICT_SAME,    VERDICT_SAME   },
+		{0.98,        1.02,        VERDICT_SAME,    VERDICT_SAME   },
  /* A difference is shown, and it is below the threshold. */
-		{1.02,  1.04,     VERDICT_SAME,    VERDICT_SAME   },
-		{0.953, 1.0499,   VERDICT_SAME,    VERDICT_SAME   },
+		{1.02,        1.04,        VERDICT_SAME,    VERDICT_SAME   },
+		{0.953,       1.0499,      VERDICT_SAME,    VERDICT_SAME   },
  /* 1 / 1.05 is 0.95238. */
-		{0.952, 1.02,     VERDICT_UNCLEAR, VERDICT_UNCLEAR},
-		{0.98,  1.051,    VERDICT_UNCLEAR, VERDICT_UNCLEAR},
+		{0.952,       1.02,        VERDICT_UNCLEAR, VERDICT_UNCLEAR},
+		{0.98,        1.051,       VERDICT_UNCLEAR, VERDICT_UNCLEAR},
  /* A difference is shown, but not that it reaches the threshold. */
-		{1.02,  1.20,     VERDICT_UNCLEAR, VERDICT_UNCLEAR},
-		{1.051, 1.20,     VERDICT_WORSE,   VERDICT_BETTER },
-		{0.80,  0.952,    VERDICT_BETTER,  VERDICT_WORSE  },
-		{0.80,  0.953,    VERDICT_UNCLEAR, VERDICT_UNCLEAR},
-		{0.018, 2.977,    VERDICT_UNCLEAR, VERDICT_UNCLEAR},
-		{1.10,  HUGE_VAL, VERDICT_UNCLEAR, VERDICT_UNCLEAR},
-		{0,     0.5,      VERDICT_UNCLEAR, VERDICT_UNCLEAR},
-		{NAN,   NAN,      VERDICT_UNCLEAR, VERDICT_UNCLEAR},
+		{1.02,        1.20,        VERDICT_UNCLEAR, VERDICT_UNCLEAR},
+		{1.051,       1.20,        VERDICT_WORSE,   VERDICT_BETTER },
+		{0.80,        0.952,       VERDICT_BETTER,  VERDICT_WORSE  },
+		{0.80,        0.953,       VERDICT_UNCLEAR, VERDICT_UNCLEAR},
+		{0.018,       2.977,       VERDICT_UNCLEAR, VERDICT_UNCLEAR},
+		{1.10,        HUGE_VAL,    VERDICT_UNCLEAR, VERDICT_UNCLEAR},
+		{0,           0.5,         VERDICT_UNCLEAR, VERDICT_UNCLEAR},
+		{(double)NAN, (double)NAN, VERDICT_UNCLEAR, VERDICT_UNCLEAR},
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
@@ -86,7 +86,7 @@ static void test_steps_of_values(void **unused)
  */
 static void test_family(void **unused)
 {
-	static const double worse[] = {0.026, 0.012, 0.5, 0.016, 0, NAN};
+	static const double worse[] = {0.026, 0.012, 0.5, 0.016, 0, (double)NAN};
 	static const enum verdict expected[] = {VERDICT_UNCLEAR, VERDICT_WORSE,   VERDICT_SAME,
 						VERDICT_WORSE,   VERDICT_INVALID, VERDICT_UNCLEAR};
 	struct judged_ratio judged[ARRAY_LENGTH(worse)];
