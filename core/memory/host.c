@@ -57,9 +57,10 @@ static int create_file(size_t size)
 {
 	int file = memfd_create("verbmark", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 
-	if (file <= 0)
+	if (file < 0)
 		return 0;
-	if (!ftruncate(file, (off_t)size) && !fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK))
+	/* 0 stands for no file. */
+	if (file && !ftruncate(file, (off_t)size) && !fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK))
 		return file;
 	close(file);
 	return 0;
@@ -97,14 +98,12 @@ static int host_allocate(struct memory *memory, size_t size, int numa_node, stru
 }
 
 const struct memory_kind memory_host = {
-	.name = "host",
 	.allocate = host_allocate,
 	.release = pages_unmap,
 	.register_region = pages_register,
 };
 
 const struct memory_kind memory_shared = {
-	.name = "shared",
 	.allocate = host_allocate,
 	.release = pages_unmap,
 	.register_region = pages_register,

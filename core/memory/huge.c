@@ -68,7 +68,6 @@ static int huge_allocate(struct memory *memory, size_t size, int numa_node, stru
 }
 
 const struct memory_kind memory_huge = {
-	.name = "huge",
 	.allocate = huge_allocate,
 	.release = pages_unmap,
 	.register_region = pages_register,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Memory that a device works on: what messages are sent from and received into. A kind of
- * memory is a const struct memory_kind in a file of its own and a row in MEMORY_KINDS. The
+ * memory is a const struct memory_kind, declared below. The
  * owner of a struct memory closes it; a zeroed one is closed. Payload is read and written
  * through the functions below only, since the CPU may not reach the bytes itself.
  */
@@ -27,7 +27,6 @@ struct memory {
 };
 
 struct memory_kind {
-	const char *name;
 	/* Allocates zeroed memory of at least size bytes. On failure *memory may be half-built. */
 	int (*allocate)(struct memory *memory, size_t size, int numa_node, struct error *error);
 	/* Accepts what a failed allocation leaves. */
@@ -40,14 +39,9 @@ struct memory_kind {
 	void (*write)(const struct memory *memory, size_t offset, const void *from, size_t length);
 };
 
-/* All kinds: EACH(NAME) for memory_NAME. */
-#define MEMORY_KINDS(EACH)                                                \
-	EACH(host)   /* ordinary pages */                                 \
-	EACH(shared) /* pages in a sealed memfd; host if there is none */ \
-	EACH(huge)   /* huge pages, or an error */
-
-#define MEMORY_DECLARE(name) extern const struct memory_kind memory_##name;
-MEMORY_KINDS(MEMORY_DECLARE)
+extern const struct memory_kind memory_host;   /* ordinary pages */
+extern const struct memory_kind memory_shared; /* in a sealed memfd; ordinary without one */
+extern const struct memory_kind memory_huge;   /* huge pages, or an error */
 
 /* A negative numa_node leaves the choice to the kernel. The memory is zeroed. */
 int memory_open(struct memory *memory, const struct memory_kind *kind, size_t size, int numa_node,
