@@ -205,28 +205,30 @@ size_t gate_add_round(struct gate_record *gate, bool is_again, size_t due)
 	return due + (has_lost_any(gate, round) && due < most);
 }
 
-static bool has_unclear(const struct gate_record *gate, const struct gate_case *line)
+/* A case that has sat out a round stays out: its pairs have no gap. */
+static size_t count_unclear(const struct gate_record *gate, const struct gate_case *line)
 {
-	for (size_t i = 0; i < gate->n_cells; i++)
-		if (gate->cells[i].id == line->id && gate->cells[i].verdict == VERDICT_UNCLEAR &&
-		    !gate->cells[i].has_failed)
-			return true;
-	return false;
+	size_t count = 0;
+
+	for (size_t i = 0; i < gate->n_cells && line->n_first == gate->n_rounds; i++)
+		count += gate->cells[i].id == line->id &&
+			 gate->cells[i].verdict == VERDICT_UNCLEAR && !gate->cells[i].has_failed;
+	return count;
 }
 
 bool gate_takes_part(const struct gate_record *gate, bool is_again, size_t number)
 {
 	if (is_again)
 		return gate_has_failed(gate, number);
-	return !gate->n_cells || has_unclear(gate, &gate->cases[number]);
+	return !gate->n_cells || count_unclear(gate, &gate->cases[number]) > 0;
 }
 
 size_t gate_count_unclear(const struct gate_record *gate)
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < gate->n_cells; i++)
-		count += gate->cells[i].verdict == VERDICT_UNCLEAR && !gate->cells[i].has_failed;
+	for (size_t i = 0; i < gate->n_cases; i++)
+		count += count_unclear(gate, &gate->cases[i]);
 	return count;
 }
 

@@ -76,6 +76,10 @@ static void test_goes_on(void **unused)
 	assert_int_equal(gate.cells[0].finding.pairs, 2 * ASKED);
 	assert_near(gate.cells[0].finding.judged.low, 0.9, 1e-12);
 	assert_int_equal(gate_end(&gate), VERDICT_UNCLEAR);
+	/* If the family of figures makes the other case unclear later, it stays out nevertheless. */
+	gate.cells[1].verdict = VERDICT_UNCLEAR;
+	assert_false(gate_takes_part(&gate, false, 1));
+	assert_int_equal(gate_count_unclear(&gate), 1);
 	gate.more_first = 3 * ASKED;
 	run(2 * ASKED, equal);
 	assert_int_equal(gate.n_rounds, 4 * ASKED);
