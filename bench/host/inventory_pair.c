@@ -5,6 +5,7 @@
 
 #include "bench/host/inventory_ports.h"
 #include "core/base/address.h"
+#include "core/base/compiler.h"
 
 /* Room for what to try. */
 #define REMEDY 128
@@ -35,11 +36,6 @@ struct search {
 static const struct sockaddr *plain(const struct device_address *address)
 {
 	return (const struct sockaddr *)&address->address;
-}
-
-static uint64_t least(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
 }
 
 static bool is_link_local(const struct device_address *address)
@@ -73,7 +69,7 @@ static bool has_global(const struct device_port *near, const struct device_port 
 
 static uint64_t rate_of(const struct end *near, const struct end *far)
 {
-	return 1 + 4 * least(near->port->rate_mbps, far->port->rate_mbps);
+	return 1 + 4 * min_u64(near->port->rate_mbps, far->port->rate_mbps);
 }
 
 static uint64_t rank(const struct search *search, const struct end *near, const struct end *far)

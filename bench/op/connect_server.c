@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "bench/op/timed_call.h"
+#include "core/base/compiler.h"
 #include "core/rdma/settings.h"
 #include "core/verbs/verbs.h"
 
@@ -62,11 +63,6 @@ static int connect_server_check(const struct accepting *accepting,
 	return code;
 }
 
-static uint8_t least(uint8_t a, uint8_t b)
-{
-	return a < b ? a : b;
-}
-
 static int answer(struct accepting *accepting, const struct rdma_conn_param *asked,
 		  struct error *error)
 {
@@ -74,8 +70,8 @@ static int answer(struct accepting *accepting, const struct rdma_conn_param *ask
 	uint8_t reads = settings_reads(&context->settings, &context->state->device);
 	struct ibv_qp_init_attr attr = timed_call_queue(accepting->lane);
 	struct rdma_conn_param param = {
-		.responder_resources = least(asked->responder_resources, reads),
-		.initiator_depth = least(asked->initiator_depth, reads),
+		.responder_resources = (uint8_t)min_u64(asked->responder_resources, reads),
+		.initiator_depth = (uint8_t)min_u64(asked->initiator_depth, reads),
 		.rnr_retry_count = settings_rnr_retry(&context->settings),
 	};
 	int code = verbs_result(rdma_create_qp(accepting->id, accepting->lane->endpoint.pd, &attr));

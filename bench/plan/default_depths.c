@@ -2,6 +2,7 @@
 #include "bench/plan/default_depths.h"
 
 #include "bench/plan/pattern.h"
+#include "core/base/compiler.h"
 
 /* Of one queue pair: as many as perftest has, but no more bytes than any link holds. */
 #define BW_DEPTH       128
@@ -23,26 +24,16 @@ static void choose(uint64_t *value, uint64_t otherwise)
 		*value = otherwise;
 }
 
-static uint64_t least(uint64_t one, uint64_t other)
-{
-	return one < other ? one : other;
-}
-
-static uint64_t at_least(uint64_t value, uint64_t least)
-{
-	return value < least ? least : value;
-}
-
 /* Room for what is posted by one call, and for what has one completion, as asked for. */
 static uint64_t stream_depth(const struct parameters *parameters)
 {
-	uint64_t depth = at_least(BW_BYTES / parameters->size, BW_DEPTH_LEAST);
+	uint64_t depth = max_u64(BW_BYTES / parameters->size, BW_DEPTH_LEAST);
 
-	depth = least(depth, at_least(least(BW_DEPTH, BW_SENDS / pattern_most_pairs(parameters)),
-				      BW_DEPTH_LEAST));
-	depth = at_least(depth, least(parameters->post_list, BW_DEPTH));
+	depth = min_u64(depth, max_u64(min_u64(BW_DEPTH, BW_SENDS / pattern_most_pairs(parameters)),
+				       BW_DEPTH_LEAST));
+	depth = max_u64(depth, min_u64(parameters->post_list, BW_DEPTH));
 	if (parameters->cq_mod != PARAMETER_AUTO)
-		depth = at_least(depth, least(parameters->cq_mod, BW_DEPTH));
+		depth = max_u64(depth, min_u64(parameters->cq_mod, BW_DEPTH));
 	return depth;
 }
 
@@ -52,11 +43,11 @@ static uint64_t stream_receives(const struct parameters *parameters)
 
 	/* Those of a shared receive queue are shared. */
 	if (!parameters->use_srq)
-		most = at_least(least(most, BW_RECEIVES / pattern_most_pairs(parameters)),
-				BW_DEPTH_LEAST);
+		most = max_u64(min_u64(most, BW_RECEIVES / pattern_most_pairs(parameters)),
+			       BW_DEPTH_LEAST);
 	if (!parameters->verify)
 		return most;
-	return least(at_least(VERIFIED_BYTES / parameters->size, BW_DEPTH_LEAST), most);
+	return min_u64(max_u64(VERIFIED_BYTES / parameters->size, BW_DEPTH_LEAST), most);
 }
 
 /* One where each is timed, else half of those that are under way. */
@@ -66,8 +57,8 @@ static uint64_t doorbell_writes(const struct parameters *p)
 
 	if (p->latencies || p->metric == METRIC_LAT)
 		return 1;
-	return at_least((depth == PARAMETER_AUTO ? stream_depth(p) : least(depth, BW_DEPTH)) / 2,
-			1);
+	return max_u64((depth == PARAMETER_AUTO ? stream_depth(p) : min_u64(depth, BW_DEPTH)) / 2,
+		       1);
 }
 
 /* Each one that rings is signalled, and no other; there is room for as many again. */
@@ -77,8 +68,8 @@ static void choose_doorbell(struct parameters *parameters)
 	choose(&parameters->cq_mod, parameters->doorbell_every);
 	choose(&parameters->tx_depth,
 	       parameters->metric == METRIC_LAT
-		       ? at_least(LAT_DEPTH, parameters->doorbell_every)
-		       : at_least(stream_depth(parameters), 2 * parameters->doorbell_every));
+		       ? max_u64(LAT_DEPTH, parameters->doorbell_every)
+		       : max_u64(stream_depth(parameters), 2 * parameters->doorbell_every));
 }
 
 void default_depths_choose(const struct operation *op, struct parameters *parameters)
@@ -92,7 +83,7 @@ void default_depths_choose(const struct operation *op, struct parameters *parame
 	/* A message that is timed has a completion of its own. */
 	if (parameters->latencies || parameters->metric == METRIC_LOAD)
 		choose(&parameters->cq_mod, 1);
-	choose(&parameters->cq_mod, at_least(parameters->tx_depth / (is_bw ? 4 : 2), 1));
+	choose(&parameters->cq_mod, max_u64(parameters->tx_depth / (is_bw ? 4 : 2), 1));
 }
 
 /* Completions of a server's own direction: so many bytes apart, and so many in a counted run. */
@@ -110,6 +101,6 @@ unsigned int default_depths_signal_every(const struct operation *op, const struc
 		return (unsigned int)p->cq_mod;
 	most = STEP_BYTES / (p->size * pairs);
 	if (p->iterations != PARAMETER_AUTO)
-		most = least(most, p->iterations / pairs / STEPS);
-	return (unsigned int)at_least(least(most, p->cq_mod), 1);
+		most = min_u64(most, p->iterations / pairs / STEPS);
+	return (unsigned int)max_u64(min_u64(most, p->cq_mod), 1);
 }

@@ -7,6 +7,7 @@
 #include "bench/plan/pattern.h"
 #include "bench/plan/rate.h"
 #include "core/base/clock.h"
+#include "core/base/compiler.h"
 
 /* Where time is not given: the messages of a latency, the time of a bandwidth. */
 #define LAT_MESSAGES 5000
@@ -28,11 +29,6 @@ static void choose(uint64_t *value, uint64_t otherwise)
 		*value = otherwise;
 }
 
-static uint64_t least(uint64_t one, uint64_t other)
-{
-	return one < other ? one : other;
-}
-
 /* What is not done by rdma_cm here needs queue pairs that are connected by hand. */
 static bool needs_pairs(const struct parameters *parameters)
 {
@@ -45,11 +41,6 @@ static bool has_effort(const struct parameters *parameters)
 {
 	return parameters->duration_ns != PARAMETER_AUTO ||
 	       parameters->iterations != PARAMETER_AUTO;
-}
-
-static uint64_t at_least(uint64_t value, uint64_t least)
-{
-	return value < least ? least : value;
 }
 
 static void choose_load(struct parameters *parameters)
@@ -109,7 +100,7 @@ static void choose_access(const struct operation *op, struct parameters *paramet
 		return;
 	all = pattern_pairs(parameters) * address_walk_ways(parameters) *
 	      address_walk_place(parameters, op->shape.is_atomic);
-	choose(&parameters->buffer, least(at_least(bytes, 2 * all), PARAMETER_BUFFER_MOST));
+	choose(&parameters->buffer, min_u64(max_u64(bytes, 2 * all), PARAMETER_BUFFER_MOST));
 }
 
 /* What a call has nothing to do with is always the same. */

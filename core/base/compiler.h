@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What the compiler is told beyond the language.
- */
+/* Compiler attributes and builtins, and the smaller and larger of two numbers. */
 #ifndef CORE_BASE_COMPILER_H
 #define CORE_BASE_COMPILER_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #define ALWAYS_INLINE      inline __attribute__((always_inline))
 #define COLD               __attribute__((cold, noinline))
@@ -19,6 +18,16 @@
 /* The struct of that type whose member is at this address. */
 #define CONTAINER_OF(address, type, member) \
 	((type *)(void *)((char *)(address)-offsetof(type, member)))
+
+static inline uint64_t min_u64(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static inline uint64_t max_u64(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
 
 /* Tells the processor that this is a loop that waits. */
 static inline void cpu_relax(void)

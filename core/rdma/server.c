@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/base/address.h"
+#include "core/base/compiler.h"
 #include "core/rdma/context.h"
 #include "core/rdma/private_data.h"
 #include "core/rdma/settings.h"
@@ -118,11 +119,6 @@ static int wait_for_request(struct rdma_context *ctx, struct rdma_conn_param *as
 	}
 }
 
-static uint8_t least(uint8_t a, uint8_t b)
-{
-	return a < b ? a : b;
-}
-
 static bool has_gone(struct rdma_context *ctx, struct error *error)
 {
 	if (!cm_has_gone(ctx->conn))
@@ -141,9 +137,11 @@ static int accept_client(struct rdma_context *ctx, const struct rdma_conn_param 
 	struct rdma_conn_param param = {
 		.private_data = greeting,
 		.private_data_len = (uint8_t)private_data_greet(greeting, &own),
-		.responder_resources = least(asked->responder_resources,
-					     settings_reads(&ctx->settings, &ctx->state->device)),
-		.initiator_depth = least(asked->initiator_depth,
+		.responder_resources =
+			(uint8_t)min_u64(asked->responder_resources,
+					 settings_reads(&ctx->settings, &ctx->state->device)),
+		.initiator_depth =
+			(uint8_t)min_u64(asked->initiator_depth,
 					 settings_reads(&ctx->settings, &ctx->state->device)),
 		.rnr_retry_count = settings_rnr_retry(&ctx->settings),
 	};

@@ -10,6 +10,7 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include "core/base/compiler.h"
 #include "core/soft/device.h"
 #include "core/soft/fault/fault.h"
 #include "core/soft/op/qp.h"
@@ -103,11 +104,6 @@ static void tell_removal(void)
 	soft_fault_cm_remove();
 }
 
-static uint64_t least(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
 static void on_timer(struct soft_source *source, uint32_t events)
 {
 	uint64_t now_ns = soft_time_ns();
@@ -120,13 +116,13 @@ static void on_timer(struct soft_source *source, uint32_t events)
 	armed_ns = UINT64_MAX;
 	pthread_mutex_unlock(&mutex);
 	next_ns = soft_fault_clock(now_ns);
-	next_ns = least(next_ns, soft_fault_cm_due(now_ns));
+	next_ns = min_u64(next_ns, soft_fault_cm_due(now_ns));
 	if (soft_fault_is_down() && atomic_load(&up_ns) <= now_ns) {
 		atomic_store(&up_ns, 0);
 		show();
 		soft_device_tell(IBV_EVENT_PORT_ACTIVE);
 	} else if (soft_fault_is_down()) {
-		next_ns = least(next_ns, atomic_load(&up_ns));
+		next_ns = min_u64(next_ns, atomic_load(&up_ns));
 	}
 	if (soft_fault_is_removed() && !is_told)
 		tell_removal();
