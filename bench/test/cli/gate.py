@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The gate, its arms being stand-ins whose figures are known: see gate_arm.py."""
+"""The gate, its arms being stand-ins whose figures are known: see gate_side.py."""
 
 import json
 import os
@@ -16,7 +16,7 @@ import documents
 from verbmark import VERBMARK, Ended, Program, verbmark, wait_until
 
 LIB = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib")
-ARM = os.path.join(LIB, "gate_arm.py")
+ARM = os.path.join(LIB, "gate_side.py")
 ROUNDS = 12
 CASES = ("--op", "send", "--metric", "lat,bw", "-s", "64,4k")
 IDS = ("send/lat/64/poll", "send/lat/4k/poll", "send/bw/64/poll", "send/bw/4k/poll")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """
-gate_arm.py STATE [KEY=VALUE...] run ...: stands in for a verbmark that is an arm of a gate. It
+gate_side.py STATE [KEY=VALUE...] run ...: stands in for a verbmark that is an arm of a gate. It
 reads the plan from standard input and writes a result of it, whose figures are those of a
 formula: lat= and bw= are factors, noise= is a standard deviation, warm= is for how many
 seconds 4k says that it has warmed up, and the n-th run of a STATE
