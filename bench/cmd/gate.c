@@ -38,20 +38,20 @@ static const char *parse_rounds(const char *text, void *field);
 
 // clang-format off
 static const struct option_row rows[] = {
-	{"base",          0,   "ARM",  option_text,     FIELD(gating.arms[GATE_BASE].what),
+	{"base",          0,   "SIDE", option_text,     FIELD(gating.sides[GATE_BASE].what),
 	 "known to be good: a command, with a '/' (./verbmark), or a host"},
-	{"head",          0,   "ARM",  option_text,     FIELD(gating.arms[GATE_HEAD].what),
+	{"head",          0,   "SIDE", option_text,     FIELD(gating.sides[GATE_HEAD].what),
 	 "what is to be no worse"},
 	{"rounds",        0,   "N",    parse_rounds,    FIELD(gating.rounds),
 	 "pairs of runs of all cases, at least 12; unclear ones get more (60)"},
 	{"floor",         0,   "LIST", gate_parse_floors, FIELD(gating.floors),
 	 "no regression below that, or off (p50=5%,bw=5%,p99=10%)"},
 	{"differs",       0,   "LIST", gate_parse_differs, FIELD(gating.differs),
-	 "facts in which the arms may differ: rdma_core, kernel, ... (tool)"},
+	 "facts in which the sides may differ: rdma_core, kernel, ... (tool)"},
 	{"time-limit",    0,   "TIME", gate_parse_limit, FIELD(gating.limit_ms),
 	 "no pair of runs begins after that (none: up to 4 times --rounds)"},
 	{"order-seed",    0,   "N",    gate_parse_seed, FIELD(gating.seed),
-	 "of the order of arms and cases (another one each time)"},
+	 "of the order of sides and cases (another one each time)"},
 	{"json",          0,   "FILE", option_text,     FIELD(json),
 	 "where the document goes, with all trials; - for standard output"},
 	{"markdown",      0,   "FILE", option_text,     FIELD(markdown), "where a job's summary goes"},
@@ -66,10 +66,10 @@ static const struct option_row rows[] = {
 	 "the cases of one (gate: 12 of send, write and read)"},
 	{"plan",          0,   "FILE", option_text,     FIELD(plan.file), "the same from a file"},
 	{"dry-run",       0,   NULL,   option_flag,     FIELD(plan.is_dry), "print the cases and run none"},
-	{"device",        'd', "NAME", option_text,     FIELD(gating.device), "RDMA device of both arms"},
-	{"base-device",   0,   "NAME", option_text,     FIELD(gating.arms[GATE_BASE].device),
+	{"device",        'd', "NAME", option_text,     FIELD(gating.device), "RDMA device of both sides"},
+	{"base-device",   0,   "NAME", option_text,     FIELD(gating.sides[GATE_BASE].device),
 	 "that of the base"},
-	{"head-device",   0,   "NAME", option_text,     FIELD(gating.arms[GATE_HEAD].device),
+	{"head-device",   0,   "NAME", option_text,     FIELD(gating.sides[GATE_HEAD].device),
 	 "that of the head"},
 	{"server-device", 0,   "NAME", option_text,     FIELD(gating.server_device),
 	 "the server's RDMA device"},
@@ -97,7 +97,7 @@ static const char *parse_rounds(const char *text, void *field)
 	uint64_t count;
 
 	if (!value_count(text, JUDGE_ROUNDS_LEAST, 100000, &count))
-		return "is no number of rounds: 12 to 100000";
+		return "is not a number of pairs of runs from 12 to 100000";
 	*(size_t *)field = count;
 	return NULL;
 }
@@ -116,7 +116,7 @@ static void round_begins(struct rounds_view *view, size_t number, size_t count)
 	if (!number)
 		screen->progress.start_ns = clock_now_ns();
 	screen->progress.estimate_ns = count * NS_PER_S;
-	progress_show(&screen->progress, number + 1, count, "rounds", number * NS_PER_S);
+	progress_show(&screen->progress, number + 1, count, "pairs of runs", number * NS_PER_S);
 }
 
 static int write_json(FILE *out, const void *what)
@@ -282,11 +282,11 @@ static int measure(const struct settings *settings, struct error *error)
 
 static int cmd_gate_check(const struct settings *settings, struct error *error)
 {
-	for (enum gate_side arm = 0; arm < GATE_SIDES; arm++)
-		if (!settings->gating.arms[arm].what)
+	for (enum gate_side side = 0; side < GATE_SIDES; side++)
+		if (!settings->gating.sides[side].what)
 			return error_set(error, -EINVAL,
 					 "--%s is missing: see verbmark gate --help",
-					 gate_side_name(arm));
+					 gate_side_name(side));
 	return check_apart(settings, error);
 }
 

@@ -45,7 +45,7 @@ static const char *parse_floor(const char *word, size_t length, double *floors)
 		value = strtod(sign + 1, &end);
 		if (end == sign + 1 || end + 1 != word + length || *end != '%' || !(value >= 1) ||
 		    !(value <= 1000))
-			return "has a floor that is none: 1% to 1000%, or off";
+			return "has a threshold that is not 1% to 1000% or off";
 		floors[figure] = value / 100;
 		return NULL;
 	}
@@ -158,7 +158,7 @@ int gate_print(const struct gate_settings *settings, const struct plan *plan, FI
 	}
 	if (one_case_plan_skipped(&singles, skipped))
 		fprintf(out, "%s\n", skipped);
-	fprintf(out, "%zu cases, %zu rounds of two arms, some %.0f s\n", singles.count,
+	fprintf(out, "%zu cases, %zu pairs of runs, about %.0f s\n", singles.count,
 		settings->rounds, 2 * (double)settings->rounds * round_ns / (double)NS_PER_S);
 	one_case_plan_close(&singles);
 	return 0;
@@ -196,10 +196,9 @@ int gate_check_plan(struct plan *plan, struct error *error)
 {
 	for (size_t i = 0; i < ARRAY_LENGTH(efforts); i++)
 		if (product_list(&plan->asked, parameter_find(efforts[i]))->count)
-			return error_set(
-				error, -EINVAL,
-				"--%s: a gate runs each case once in every round: --rounds",
-				efforts[i]);
+			return error_set(error, -EINVAL,
+					 "--%s: a gate runs each case once per run; use --rounds",
+					 efforts[i]);
 	return plan_finish(plan, "gate", error);
 }
 
@@ -214,21 +213,21 @@ static struct runner_options options_of(const struct gate_settings *settings, co
 	};
 }
 
-static int open_arms(struct rounds *rounds, const struct gate_settings *settings,
-		     struct error *error)
+static int open_sides(struct rounds *rounds, const struct gate_settings *settings,
+		      struct error *error)
 {
 	int code = 0;
 
-	for (enum gate_side arm = 0; arm < GATE_SIDES && !code; arm++) {
-		const struct gate_arm *wanted = &settings->arms[arm];
+	for (enum gate_side side = 0; side < GATE_SIDES && !code; side++) {
+		const struct gate_side_settings *wanted = &settings->sides[side];
 		const struct runner_options options = options_of(settings, wanted->device);
 
-		code = runner_open(&rounds->arms[arm], wanted->what, &options, error);
+		code = runner_open(&rounds->sides[side], wanted->what, &options, error);
 		if (code)
-			error_wrap(error, "--%s", gate_side_name(arm));
-		rounds->gate->arms[arm].words = strdup(wanted->what);
-		if (!code && !rounds->gate->arms[arm].words)
-			code = error_set_errno(error, -ENOMEM, "cannot keep the arms");
+			error_wrap(error, "--%s", gate_side_name(side));
+		rounds->gate->sides[side].words = strdup(wanted->what);
+		if (!code && !rounds->gate->sides[side].words)
+			code = error_set_errno(error, -ENOMEM, "cannot keep the two sides");
 	}
 	return code;
 }
@@ -288,7 +287,7 @@ static size_t count_cases(const struct gate_record *gate,
 }
 
 /*
- * Both arms measure in the same unrest, so that it is no fault of either; but where there is
+ * Both sides measure in the same unrest, so that it is no fault of either; but where there is
  * less of it, less is found.
  */
 static void note_unsteady(struct gate_record *gate)
@@ -312,7 +311,7 @@ static void note_troubled(struct gate_record *gate)
 	if (count)
 		gate_note(gate,
 			  "in %zu of %zu cases, such as %s, messages were lost and sent again: the "
-			  "document tells in how many rounds of each arm",
+			  "document says in how many runs of each side",
 			  count, gate->n_cases, such);
 }
 
@@ -328,14 +327,14 @@ static double seconds_of(const struct gate_case *line)
 	size_t count = 0;
 	uint64_t sum = 0;
 
-	for (enum gate_side arm = 0; arm < GATE_SIDES; arm++) {
-		count += line->trials[arm] - line->failures[arm];
-		sum += line->took_ns[arm];
+	for (enum gate_side side = 0; side < GATE_SIDES; side++) {
+		count += line->trials[side] - line->failures[side];
+		sum += line->took_ns[side];
 	}
 	return count ? (double)sum / (double)count / (double)NS_PER_S : 0;
 }
 
-/* The longer a trial is, the more of what a machine does now and then is in one arm alone. */
+/* The longer a trial is, the more of what a machine does now and then is in one side alone. */
 static void note_lengthy(struct gate_record *gate)
 {
 	const struct gate_case *most = NULL;
@@ -355,7 +354,7 @@ static void note_lengthy(struct gate_record *gate)
 			gate,
 			"trials of %zu of %zu cases mostly took longer than %.1f s, their share "
 			"of the process included, those of %.120s %.2f s: a shorter -D or --warmup, "
-			"or smaller sizes, leave less of what else happens to one arm alone",
+			"or smaller sizes, leave less of what else happens to one side alone",
 			count, gate->n_cases, (double)TALLY_LONG_NS / (double)NS_PER_S, most->id,
 			seconds_of(most));
 }
@@ -368,8 +367,8 @@ static void note_failing(struct gate_record *gate)
 	size_t failures[GATE_SIDES] = {0};
 
 	for (size_t i = 0; i < gate->n_cases; i++)
-		for (enum gate_side arm = 0; arm < GATE_SIDES; arm++)
-			failures[arm] += gate->cases[i].failures[arm];
+		for (enum gate_side side = 0; side < GATE_SIDES; side++)
+			failures[side] += gate->cases[i].failures[side];
 	if (count)
 		gate_note(gate,
 			  "in %zu of %zu cases, such as %s, trials failed: %zu of the base and %zu "
@@ -490,7 +489,7 @@ static int measure(struct rounds *rounds, const struct gate_settings *settings, 
 	code = gate_judge(gate, error);
 	if (!code && !gate->n_cells && !gate->invalid[0])
 		snprintf(gate->invalid, sizeof(gate->invalid),
-			 "none of the cases has a figure that --floor leaves");
+			 "--floor leaves no figure of any case");
 	if (!code)
 		code = go_on(rounds, settings, error);
 	if (!code && !gate->invalid[0] && has_failed(gate))
@@ -529,7 +528,7 @@ int gate_run(const struct gate_settings *settings, const struct plan *plan,
 	memcpy(gate->floors, settings->floors, sizeof(gate->floors));
 	utc_stamp(gate->started);
 	if (!code)
-		code = open_arms(&rounds, settings, error);
+		code = open_sides(&rounds, settings, error);
 	if (!code) {
 		if (one_case_plan_skipped(&rounds.singles, skipped))
 			gate_note(gate, "%s", skipped);

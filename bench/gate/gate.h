@@ -12,7 +12,7 @@
 
 #define GATE_FACTS 18
 
-struct gate_arm {
+struct gate_side_settings {
 	const char *what;   /* a command, or a host */
 	const char *device; /* NULL: that of both */
 };
@@ -24,8 +24,8 @@ struct gate_differs {
 };
 
 struct gate_settings {
-	struct gate_arm arms[GATE_SIDES];
-	const char *host; /* of arms that are commands; NULL: this machine */
+	struct gate_side_settings sides[GATE_SIDES];
+	const char *host; /* of sides that are commands; NULL: this machine */
 	const char *device;
 	const char *server_device;
 	const char *secret_file;

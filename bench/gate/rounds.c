@@ -123,21 +123,21 @@ static unsigned int run_ms(const struct rounds *rounds, const struct order *orde
 	return sum < INT_MAX ? (unsigned int)sum : INT_MAX;
 }
 
-static int run_arm(const struct rounds *rounds, enum gate_side arm, const struct order *order,
-		   struct result *result, struct error *error)
+static int run_side(const struct rounds *rounds, enum gate_side side, const struct order *order,
+		    struct result *result, struct error *error)
 {
 	char *plan = plan_text(rounds, order);
 	int code;
 
 	if (!plan)
 		return error_set_errno(error, -ENOMEM, "cannot make the plan");
-	code = runner_run(&rounds->arms[arm], plan, run_ms(rounds, order), rounds->stop, result,
+	code = runner_run(&rounds->sides[side], plan, run_ms(rounds, order), rounds->stop, result,
 			  error);
 	free(plan);
 	return code;
 }
 
-/* Whatever of both ends the arms are meant to differ in is taken out of what they are. */
+/* Whatever of both ends the sides are meant to differ in is taken out of what they are. */
 static void forgive(struct result *result, const char *const *forgiven)
 {
 	struct result_end *ends[] = {&result->client, &result->server};
@@ -195,19 +195,19 @@ static int check_alike(const struct rounds *rounds, struct result results[static
 	return code;
 }
 
-static void note_arm(struct rounds *rounds, enum gate_side number, const struct result *result)
+static void note_side(struct rounds *rounds, enum gate_side number, const struct result *result)
 {
-	struct gate_side_record *arm = &rounds->gate->arms[number];
+	struct gate_side_record *side = &rounds->gate->sides[number];
 	const json_t *tool = json_object_get(result->client.facts, "tool");
 	struct error unknown = {0};
 
-	snprintf(arm->version, sizeof(arm->version), "%s", result->version);
+	snprintf(side->version, sizeof(side->version), "%s", result->version);
 	/* What is tested may say anything. */
-	if (json_member_text(tool, "revision", arm->revision, sizeof(arm->revision), &unknown))
-		arm->revision[0] = '\0';
-	json_decref(arm->ends);
-	arm->ends = json_pack("{s:o, s:o}", "client", document_make_end(&result->client), "server",
-			      document_make_end(&result->server));
+	if (json_member_text(tool, "revision", side->revision, sizeof(side->revision), &unknown))
+		side->revision[0] = '\0';
+	json_decref(side->ends);
+	side->ends = json_pack("{s:o, s:o}", "client", document_make_end(&result->client), "server",
+			       document_make_end(&result->server));
 	snprintf(rounds->fingerprints[number][0], FINGERPRINT_TEXT, "%s",
 		 result->client.fingerprint);
 	snprintf(rounds->fingerprints[number][1], FINGERPRINT_TEXT, "%s",
@@ -324,7 +324,7 @@ static int calibrate_all(struct rounds *rounds, const struct result *result, str
 		if (!tally_has_trial(rounds_find(result, gate->cases[i].id)))
 			order.cases[order.count++] = i;
 	if (order.count)
-		code = run_arm(rounds, GATE_BASE, &order, &second, &fault);
+		code = run_side(rounds, GATE_BASE, &order, &second, &fault);
 	free(order.cases);
 	if (code == -EINTR || code == -ENOMEM)
 		return error_set(error, code, "%s", fault.text);
@@ -334,21 +334,21 @@ static int calibrate_all(struct rounds *rounds, const struct result *result, str
 }
 
 /* The base first: its speed decides how many messages the head has too. */
-static int open_arm(struct rounds *rounds, enum gate_side arm, struct result *result,
-		    struct error *error)
+static int open_side(struct rounds *rounds, enum gate_side side, struct result *result,
+		     struct error *error)
 {
 	struct order order = {0};
 	int code = order_open(&order, rounds, false, error);
 
 	if (!code)
-		code = run_arm(rounds, arm, &order, result, error);
+		code = run_side(rounds, side, &order, result, error);
 	free(order.cases);
 	if (code) {
-		error_wrap(error, "the %s cannot run", gate_side_name(arm));
+		error_wrap(error, "the %s cannot run", gate_side_name(side));
 		return code;
 	}
-	note_arm(rounds, arm, result);
-	if (arm == GATE_BASE)
+	note_side(rounds, side, result);
+	if (side == GATE_BASE)
 		code = calibrate_all(rounds, result, error);
 	if (!code && !rounds->gate->n_cases)
 		code = error_set(error, -ENODATA, "the base runs none of the cases: %s",
@@ -364,24 +364,24 @@ int rounds_open(struct rounds *rounds, struct error *error)
 	rounds->start_ns = clock_now_ns();
 	rounds->noise = facts_noise("");
 	rounds->random = rounds->gate->seed;
-	for (enum gate_side arm = 0; arm < GATE_SIDES && !code; arm++)
-		code = open_arm(rounds, arm, &results[arm], error);
+	for (enum gate_side side = 0; side < GATE_SIDES && !code; side++)
+		code = open_side(rounds, side, &results[side], error);
 	if (!code)
 		code = check_alike(rounds, results, error);
-	for (enum gate_side arm = 0; arm < GATE_SIDES; arm++)
-		result_finish(&results[arm]);
+	for (enum gate_side side = 0; side < GATE_SIDES; side++)
+		result_finish(&results[side]);
 	return code;
 }
 
 /* What was to stay as it is has changed under way. */
-static bool has_changed(const struct rounds *rounds, enum gate_side arm,
+static bool has_changed(const struct rounds *rounds, enum gate_side side,
 			const struct result *result)
 {
-	return strcmp(rounds->fingerprints[arm][0], result->client.fingerprint) != 0 ||
-	       strcmp(rounds->fingerprints[arm][1], result->server.fingerprint) != 0;
+	return strcmp(rounds->fingerprints[side][0], result->client.fingerprint) != 0 ||
+	       strcmp(rounds->fingerprints[side][1], result->server.fingerprint) != 0;
 }
 
-/* What came of one arm in a round. */
+/* What came of one side in a round. */
 struct attempt {
 	int code; /* 0: there is a result; else why there is none is in the fault */
 	struct error fault;
@@ -389,23 +389,23 @@ struct attempt {
 	uint64_t took_ns;
 };
 
-static int try_arm(struct rounds *rounds, enum gate_side arm, const struct order *order,
-		   struct attempt *attempt, struct error *error)
+static int try_side(struct rounds *rounds, enum gate_side side, const struct order *order,
+		    struct attempt *attempt, struct error *error)
 {
 	uint64_t began = clock_now_ns();
 
-	attempt->code = run_arm(rounds, arm, order, &attempt->result, &attempt->fault);
+	attempt->code = run_side(rounds, side, order, &attempt->result, &attempt->fault);
 	attempt->took_ns = clock_now_ns() - began;
 	if (attempt->code == -EINTR)
 		return error_set(error, -EINTR, "%s", attempt->fault.text);
-	rounds->n_lost[arm] = attempt->code ? rounds->n_lost[arm] + 1 : 0;
-	if (rounds->n_lost[arm] == LOST_MOST)
+	rounds->n_lost[side] = attempt->code ? rounds->n_lost[side] + 1 : 0;
+	if (rounds->n_lost[side] == LOST_MOST)
 		return error_set(error, -ECHILD, "the %s gave no result %d times in a row: %s",
-				 gate_side_name(arm), LOST_MOST, attempt->fault.text);
+				 gate_side_name(side), LOST_MOST, attempt->fault.text);
 	return 0;
 }
 
-static void take_attempt(struct rounds *rounds, enum gate_side arm, size_t round,
+static void take_attempt(struct rounds *rounds, enum gate_side side, size_t round,
 			 const struct order *order, const struct attempt *attempt)
 {
 	struct gate_record *gate = rounds->gate;
@@ -415,16 +415,16 @@ static void take_attempt(struct rounds *rounds, enum gate_side arm, size_t round
 		struct gate_case *line = &gate->cases[order->cases[i]];
 
 		if (attempt->code)
-			tally_failure(line, arm, attempt->fault.text);
+			tally_failure(line, side, attempt->fault.text);
 		else
-			tally_trial(line, arm, round, rounds_find(&attempt->result, line->id),
+			tally_trial(line, side, round, rounds_find(&attempt->result, line->id),
 				    share_ns);
 	}
-	if (!attempt->code && has_changed(rounds, arm, &attempt->result) && !gate->invalid[0])
+	if (!attempt->code && has_changed(rounds, side, &attempt->result) && !gate->invalid[0])
 		snprintf(gate->invalid, sizeof(gate->invalid),
-			 "the %s was no more the same in round %zu: another kernel, firmware, "
+			 "the %s changed in pair of runs %zu: another kernel, firmware, "
 			 "governor, ... than at first",
-			 gate_side_name(arm), round + 1);
+			 gate_side_name(side), round + 1);
 }
 
 /* Half a round is none, and counts nowhere. */
@@ -435,15 +435,15 @@ static int run_round(struct rounds *rounds, struct gate_round *round, size_t num
 	int code = 0;
 
 	for (int turn = 0; turn < GATE_SIDES && !code; turn++) {
-		enum gate_side arm = (turn == 0) == round->is_head_first ? GATE_HEAD : GATE_BASE;
+		enum gate_side side = (turn == 0) == round->is_head_first ? GATE_HEAD : GATE_BASE;
 
-		code = try_arm(rounds, arm, order, &attempts[arm], error);
-		round->took_ns[arm] = attempts[arm].took_ns;
+		code = try_side(rounds, side, order, &attempts[side], error);
+		round->took_ns[side] = attempts[side].took_ns;
 	}
-	for (enum gate_side arm = 0; arm < GATE_SIDES; arm++) {
+	for (enum gate_side side = 0; side < GATE_SIDES; side++) {
 		if (!code)
-			take_attempt(rounds, arm, number, order, &attempts[arm]);
-		result_finish(&attempts[arm].result);
+			take_attempt(rounds, side, number, order, &attempts[side]);
+		result_finish(&attempts[side].result);
 	}
 	return code;
 }
@@ -481,7 +481,8 @@ static int run_rounds(struct rounds *rounds, size_t count, bool is_again, struct
 		done++;
 	}
 	if (!code && done >= count && done < due)
-		gate_note(gate, "the time was over before %zu more rounds, for those that failed",
+		gate_note(gate,
+			  "the time was over before %zu more pairs of runs, for those that failed",
 			  due - done);
 	return code;
 }
@@ -536,8 +537,8 @@ void rounds_finish(struct rounds *rounds)
 
 void rounds_close(struct rounds *rounds)
 {
-	for (enum gate_side arm = 0; arm < GATE_SIDES; arm++)
-		runner_close(&rounds->arms[arm]);
+	for (enum gate_side side = 0; side < GATE_SIDES; side++)
+		runner_close(&rounds->sides[side]);
 	one_case_plan_close(&rounds->singles);
 	json_decref(rounds->noise);
 	rounds->noise = NULL;

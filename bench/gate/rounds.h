@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The rounds of a gate: in each of them both arms run all cases, each in a fresh process, one
+ * The rounds of a gate: in each of them both sides run all cases, each in a fresh process, one
  * right after the other. Which is first is drawn for every two rounds, so that each is first
  * as often as the other; the order of cases is drawn for each round and is that of both. How
  * many messages a case has is found once, from the base, and the same for both.
@@ -18,14 +18,14 @@ struct rounds_view {
 };
 
 struct rounds {
-	struct runner arms[GATE_SIDES]; /* opened by the caller */
+	struct runner sides[GATE_SIDES]; /* opened by the caller */
 	struct one_case_plan_list singles;
 	struct gate_record *gate;
 	uint64_t measure_ns; /* of each trial, roughly */
 	uint64_t warmup_ns;  /* at most */
 	uint64_t until_ns;   /* on the monotonic clock: later no round begins; 0: any time */
 	int stop;            /* readable once it is to end */
-	const char *const *forgiven; /* sections of facts in which the arms may differ, to NULL */
+	const char *const *forgiven; /* sections of facts in which the sides may differ, to NULL */
 	struct rounds_view *view;    /* NULL: nobody looks */
 	uint64_t random;             /* from here on it is kept by rounds_run */
 	uint64_t start_ns;
@@ -35,7 +35,7 @@ struct rounds {
 };
 
 /*
- * Runs both arms once: that they can, that they are alike, and how fast the cases are. A case
+ * Runs both sides once: that they can, that they are alike, and how fast the cases are. A case
  * that the base cannot run is left out, with a note. -EXDEV: they are not alike.
  */
 int rounds_open(struct rounds *rounds, struct error *error);

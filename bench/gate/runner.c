@@ -42,18 +42,19 @@ struct child {
 	size_t n_words;
 };
 
-static int runner_add(struct runner *arm, const char *text, size_t length, struct error *error)
+static int runner_add(struct runner *side, const char *text, size_t length, struct error *error)
 {
-	if (arm->n_words == RUNNER_WORDS_MOST)
-		return error_set(error, -E2BIG, "an arm has more than %d words", RUNNER_WORDS_MOST);
-	arm->words[arm->n_words] = strndup(text, length);
-	if (!arm->words[arm->n_words++])
-		return error_set_errno(error, -ENOMEM, "cannot keep the words of an arm");
+	if (side->n_words == RUNNER_WORDS_MOST)
+		return error_set(error, -E2BIG, "the command of a side has more than %d words",
+				 RUNNER_WORDS_MOST);
+	side->words[side->n_words] = strndup(text, length);
+	if (!side->words[side->n_words++])
+		return error_set_errno(error, -ENOMEM, "cannot keep the command of a side");
 	return 0;
 }
 
 /* Words are separated by blanks; whoever needs quotes has a script. */
-static int add_words(struct runner *arm, const char *text, struct error *error)
+static int add_words(struct runner *side, const char *text, struct error *error)
 {
 	int code = 0;
 
@@ -64,36 +65,36 @@ static int add_words(struct runner *arm, const char *text, struct error *error)
 		length = strcspn(text, " \t");
 		if (!length)
 			break;
-		code = runner_add(arm, text, length, error);
+		code = runner_add(side, text, length, error);
 		text += length;
 	}
 	return code;
 }
 
-static int add_pair(struct runner *arm, const char *name, const char *value, struct error *error)
+static int add_pair(struct runner *side, const char *name, const char *value, struct error *error)
 {
-	int code = value ? runner_add(arm, name, strlen(name), error) : 0;
+	int code = value ? runner_add(side, name, strlen(name), error) : 0;
 
-	return value && !code ? runner_add(arm, value, strlen(value), error) : code;
+	return value && !code ? runner_add(side, value, strlen(value), error) : code;
 }
 
-static int add_options(struct runner *arm, const struct runner_options *options,
+static int add_options(struct runner *side, const struct runner_options *options,
 		       struct error *error)
 {
 	char number[8];
-	int code = add_pair(arm, "--device", options->device, error);
+	int code = add_pair(side, "--device", options->device, error);
 
 	snprintf(number, sizeof(number), "%u", options->port);
 	if (!code)
-		code = add_pair(arm, "--server-device", options->server_device, error);
+		code = add_pair(side, "--server-device", options->server_device, error);
 	if (!code)
-		code = add_pair(arm, "--secret-file", options->secret_file, error);
+		code = add_pair(side, "--secret-file", options->secret_file, error);
 	if (!code)
-		code = add_pair(arm, "--port", options->port ? number : NULL, error);
+		code = add_pair(side, "--port", options->port ? number : NULL, error);
 	return code;
 }
 
-int runner_open(struct runner *arm, const char *what, const struct runner_options *options,
+int runner_open(struct runner *side, const char *what, const struct runner_options *options,
 		struct error *error)
 {
 	bool is_command = strpbrk(what, "/ \t");
@@ -101,33 +102,33 @@ int runner_open(struct runner *arm, const char *what, const struct runner_option
 	int code;
 
 	if (!what[strspn(what, " \t")])
-		return error_set(error, -EINVAL, "an arm has no words");
+		return error_set(error, -EINVAL, "the command of a side is empty");
 	if (!is_command && options->host)
 		return error_set(error, -EINVAL,
 				 "'%s' is a host: there is no other one to be measured; a command "
 				 "has a '/' or blanks",
 				 what);
-	arm->is_host = !is_command;
-	code = add_words(arm, is_command ? what : "/proc/self/exe", error);
+	side->is_host = !is_command;
+	code = add_words(side, is_command ? what : "/proc/self/exe", error);
 	if (!code)
-		code = add_words(arm, "run --plan /dev/stdin --json - --quiet", error);
+		code = add_words(side, "run --plan /dev/stdin --json - --quiet", error);
 	if (!code)
-		code = add_options(arm, options, error);
+		code = add_options(side, options, error);
 	if (!code && host)
-		code = runner_add(arm, host, strlen(host), error);
+		code = runner_add(side, host, strlen(host), error);
 	return code;
 }
 
-void runner_close(struct runner *arm)
+void runner_close(struct runner *side)
 {
-	for (size_t i = 0; i < arm->n_words; i++)
-		free(arm->words[i]);
-	*arm = (struct runner){0};
+	for (size_t i = 0; i < side->n_words; i++)
+		free(side->words[i]);
+	*side = (struct runner){0};
 }
 
 /* In the child. */
 static void __attribute__((noreturn))
-become(const struct runner *arm, int plan, int output, int said, pid_t parent)
+become(const struct runner *side, int plan, int output, int said, pid_t parent)
 {
 	sigset_t none;
 
@@ -141,8 +142,8 @@ become(const struct runner *arm, int plan, int output, int said, pid_t parent)
 	setpgid(0, 0);
 	if (dup2(plan, STDIN_FILENO) >= 0 && dup2(output, STDOUT_FILENO) >= 0 &&
 	    dup2(said, STDERR_FILENO) >= 0)
-		execvp(arm->words[0], arm->words);
-	dprintf(STDERR_FILENO, "cannot run %s: %s\n", arm->words[0], strerror(errno));
+		execvp(side->words[0], side->words);
+	dprintf(STDERR_FILENO, "cannot run %s: %s\n", side->words[0], strerror(errno));
 	_exit(127);
 }
 
@@ -168,7 +169,7 @@ static void close_end(int *end)
 	*end = -1;
 }
 
-static int runner_start(struct child *child, const struct runner *arm, const char *plan,
+static int runner_start(struct child *child, const struct runner *side, const char *plan,
 			struct error *error)
 {
 	int output[2] = {-1, -1};
@@ -180,7 +181,7 @@ static int runner_start(struct child *child, const struct runner *arm, const cha
 		return error->code;
 	if (pipe2(output, O_CLOEXEC) || pipe2(said, O_CLOEXEC) ||
 	    fcntl(output[0], F_SETFL, O_NONBLOCK) || fcntl(said[0], F_SETFL, O_NONBLOCK)) {
-		error_set_errno(error, -errno, "cannot start an arm");
+		error_set_errno(error, -errno, "cannot start a side");
 		close_end(&output[0]);
 		close_end(&output[1]);
 		return error->code;
@@ -189,13 +190,13 @@ static int runner_start(struct child *child, const struct runner *arm, const cha
 	child->said = said[0];
 	child->pid = fork();
 	if (!child->pid)
-		become(arm, child->plan, output[1], said[1], parent);
+		become(side, child->plan, output[1], said[1], parent);
 	if (child->pid > 0) {
 		setpgid(child->pid, child->pid);
 		child->life = pidfd_open(child->pid, 0);
 	}
 	if (child->pid < 0 || child->life < 0)
-		error_set_errno(error, -errno, "cannot start an arm");
+		error_set_errno(error, -errno, "cannot start a side");
 	close(output[1]);
 	close(said[1]);
 	return error->code;
@@ -254,7 +255,7 @@ static int take_all(struct child *child, uint64_t deadline, int stop, struct err
 		int got = poll(waiting, ARRAY_LENGTH(waiting), clock_left_ms(deadline));
 
 		if (got < 0 && errno != EINTR)
-			return error_set_errno(error, -errno, "cannot wait for an arm");
+			return error_set_errno(error, -errno, "cannot wait for a side");
 		if (!got || clock_now_ns() >= deadline)
 			return error_set(error, -ETIMEDOUT, "it has not ended in time");
 		if (got > 0 && waiting[2].revents)
@@ -286,7 +287,7 @@ static int end(struct child *child, bool is_wanted)
 
 		/* One that waits for a device, or for a disk, ends when the kernel lets it. */
 		if (is_time && next == ARRAY_LENGTH(signals)) {
-			log_say("an arm, process %d, has not ended by SIGKILL: it is left "
+			log_say("the process %d of a side has not ended by SIGKILL: it is left "
 				"behind",
 				child->pid);
 			return -1;
@@ -323,17 +324,17 @@ static int tell(struct child *child, int status, struct error *error)
 }
 
 /* The name of a program alone is a host's. */
-static void explain_name(const struct runner *arm, struct error *error)
+static void explain_name(const struct runner *side, struct error *error)
 {
-	if (arm->is_host && !strncmp(error->text, UNRESOLVED, strlen(UNRESOLVED)))
+	if (side->is_host && !strncmp(error->text, UNRESOLVED, strlen(UNRESOLVED)))
 		error_append(error, "a command has a '/', such as ./verbmark");
 }
 
-int runner_run(const struct runner *arm, const char *plan, unsigned int timeout_ms, int stop,
+int runner_run(const struct runner *side, const char *plan, unsigned int timeout_ms, int stop,
 	       struct result *result, struct error *error)
 {
 	struct child child = {.plan = -1, .output = -1, .said = -1, .life = -1};
-	int code = runner_start(&child, arm, plan, error);
+	int code = runner_start(&child, side, plan, error);
 	int status = -1;
 
 	*result = (struct result){0};
@@ -343,7 +344,7 @@ int runner_run(const struct runner *arm, const char *plan, unsigned int timeout_
 		status = end(&child, !code);
 	if (!code && !child.length) {
 		code = tell(&child, status, error);
-		explain_name(arm, error);
+		explain_name(side, error);
 	}
 	if (!code)
 		code = parse_text(result, child.text, child.length, error);

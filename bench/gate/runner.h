@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One arm of a gate: a verbmark of its own, or a host of its own, that runs a plan in a
+ * One side of a gate: a verbmark of its own, or a host of its own, that runs a plan in a
  * fresh process each time and gives back the result. Nothing outlives a run: what does not
  * end in time, or is not wanted any more, is ended with all that it started.
  */
@@ -23,7 +23,7 @@ struct runner {
 
 /* What all its runs are told; NULL and 0: not at all. */
 struct runner_options {
-	const char *host; /* of an arm that is a command */
+	const char *host; /* of a side that is a command */
 	const char *device;
 	const char *server_device;
 	const char *secret_file;
@@ -32,10 +32,10 @@ struct runner_options {
 
 /*
  * What has a '/' or blanks is a command: a verbmark, or words that run one. Else it is a
- * host, to which this program is the client. A zeroed arm is filled in; runner_close releases
+ * host, to which this program is the client. A zeroed side is filled in; runner_close releases
  * it, however this ends.
  */
-int runner_open(struct runner *arm, const char *what, const struct runner_options *options,
+int runner_open(struct runner *side, const char *what, const struct runner_options *options,
 		struct error *error);
 
 /*
@@ -43,9 +43,9 @@ int runner_open(struct runner *arm, const char *what, const struct runner_option
  * readable once it is to end. The result is zeroed where it fails: -EINTR, -ETIMEDOUT,
  * -ECHILD with what the program said, or that of parse_text. A case that fails there is none.
  */
-int runner_run(const struct runner *arm, const char *plan, unsigned int timeout_ms, int stop,
+int runner_run(const struct runner *side, const char *plan, unsigned int timeout_ms, int stop,
 	       struct result *result, struct error *error);
 
-void runner_close(struct runner *arm);
+void runner_close(struct runner *side);
 
 #endif

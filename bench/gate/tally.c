@@ -22,7 +22,7 @@ uint64_t tally_share(const struct result *result, uint64_t took_ns, size_t count
 	for (size_t i = 0; i < result->n_cases; i++)
 		if (tally_has_trial(&result->cases[i]))
 			sum += trial_ns(&result->cases[i]);
-	/* What an arm says of its trials need not be true. */
+	/* What a side says of its trials need not be true. */
 	return sum < took_ns ? (took_ns - sum) / count : 0;
 }
 
@@ -49,32 +49,32 @@ static bool is_troubled(const struct result_case *line)
 	return false;
 }
 
-void tally_failure(struct gate_case *line, enum gate_side arm, const char *why)
+void tally_failure(struct gate_case *line, enum gate_side side, const char *why)
 {
-	line->trials[arm]++;
-	line->failures[arm]++;
-	if (!line->errors[arm][0])
-		snprintf(line->errors[arm], sizeof(line->errors[arm]), "%s", why);
+	line->trials[side]++;
+	line->failures[side]++;
+	if (!line->errors[side][0])
+		snprintf(line->errors[side], sizeof(line->errors[side]), "%s", why);
 }
 
-void tally_trial(struct gate_case *line, enum gate_side arm, size_t round,
+void tally_trial(struct gate_case *line, enum gate_side side, size_t round,
 		 const struct result_case *found, uint64_t share_ns)
 {
 	uint64_t took_ns;
 
 	if (!tally_has_trial(found)) {
-		tally_failure(line, arm,
+		tally_failure(line, side,
 			      found && found->error[0] ? found->error : "it has no figures");
 		return;
 	}
 	took_ns = trial_ns(found) + share_ns;
-	line->trials[arm]++;
-	line->unsteady[arm] += !found->trials[0].warmup.has_converged;
-	line->troubled[arm] += is_troubled(found);
-	line->lengthy[arm] += took_ns > TALLY_LONG_NS;
-	line->took_ns[arm] += took_ns;
+	line->trials[side]++;
+	line->unsteady[side] += !found->trials[0].warmup.has_converged;
+	line->troubled[side] += is_troubled(found);
+	line->lengthy[side] += took_ns > TALLY_LONG_NS;
+	line->took_ns[side] += took_ns;
 	for (enum gate_figure figure = 0; figure < GATE_FIGURES; figure++)
 		if (line->is_bandwidth == (figure == GATE_BANDWIDTH))
-			line->figures[figure].values[arm][round] =
+			line->figures[figure].values[side][round] =
 				gate_figure(figure)->value(&found->trials[0]);
 }

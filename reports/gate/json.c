@@ -25,10 +25,11 @@ static json_t *make_text(const char *text)
 	return json_string(plain);
 }
 
-static json_t *make_arm(const struct gate_side_record *arm)
+static json_t *make_side(const struct gate_side_record *side)
 {
-	return json_pack("{s:o, s:s, s:s, s:O*}", "words", make_text(arm->words ? arm->words : ""),
-			 "version", arm->version, "revision", arm->revision, "hosts", arm->ends);
+	return json_pack("{s:o, s:s, s:s, s:O*}", "words",
+			 make_text(side->words ? side->words : ""), "version", side->version,
+			 "revision", side->revision, "hosts", side->ends);
 }
 
 static json_t *make_finding(const struct judge_finding *finding)
@@ -82,13 +83,13 @@ static json_t *make_values(const double *values, size_t count)
 	return made;
 }
 
-static json_t *make_tries(const struct gate_case *line, enum gate_side arm)
+static json_t *make_tries(const struct gate_case *line, enum gate_side side)
 {
-	return json_pack("{s:I, s:I, s:I, s:I, s:o*}", "trials", (json_int_t)line->trials[arm],
-			 "failed", (json_int_t)line->failures[arm], "not_steady",
-			 (json_int_t)line->unsteady[arm], "with_losses",
-			 (json_int_t)line->troubled[arm], "error",
-			 line->errors[arm][0] ? make_text(line->errors[arm]) : NULL);
+	return json_pack("{s:I, s:I, s:I, s:I, s:o*}", "trials", (json_int_t)line->trials[side],
+			 "failed", (json_int_t)line->failures[side], "not_steady",
+			 (json_int_t)line->unsteady[side], "with_losses",
+			 (json_int_t)line->troubled[side], "error",
+			 line->errors[side][0] ? make_text(line->errors[side]) : NULL);
 }
 
 static json_t *make_case(const struct gate_record *gate, const struct gate_case *line)
@@ -161,8 +162,8 @@ json_t *gate_make(const struct gate_record *gate, const char *version)
 		verdict_name(gate_end(gate)), "reason",
 		gate->invalid[0] ? make_text(gate->invalid) : NULL, "seed", (json_int_t)gate->seed,
 		"asked_rounds", (json_int_t)gate->asked, "level", VERDICT_LEVEL, "floors",
-		make_floors(gate), "base", make_arm(&gate->arms[GATE_BASE]), "head",
-		make_arm(&gate->arms[GATE_HEAD]), "plan", gate->plan, "notes", notes);
+		make_floors(gate), "base", make_side(&gate->sides[GATE_BASE]), "head",
+		make_side(&gate->sides[GATE_HEAD]), "plan", gate->plan, "notes", notes);
 
 	if (made)
 		add_lists(made, gate);

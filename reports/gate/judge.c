@@ -44,13 +44,13 @@ static size_t take_logs(const struct judge_rounds *rounds, double *logs)
 	return pairs;
 }
 
-static double median_of_arm(const struct judge_rounds *rounds, enum gate_side arm, double *values)
+static double median_of_side(const struct judge_rounds *rounds, enum gate_side side, double *values)
 {
 	size_t pairs = 0;
 
 	for (size_t i = 0; i < rounds->count; i++)
 		if (has_pair(rounds, i))
-			values[pairs++] = rounds->values[arm][i];
+			values[pairs++] = rounds->values[side][i];
 	median_sort(values, pairs);
 	return median_of_sorted(values, pairs);
 }
@@ -126,7 +126,7 @@ static void gate_judge_find(const struct judge_cell *cell, const struct judge_ro
 	if (!pairs)
 		return;
 	for (enum gate_side side = 0; side < GATE_SIDES; side++)
-		finding->medians[side] = median_of_arm(rounds, side, scratch->values);
+		finding->medians[side] = median_of_side(rounds, side, scratch->values);
 	judged->ratio = exp(median_of_sorted(logs, pairs));
 	put_chances(finding, logs);
 	if (!rank)
@@ -194,7 +194,9 @@ static int scratch_open(struct scratch *scratch, const struct judge_cell *cells,
 	}
 	scratch->logs = calloc(2 * most, sizeof(*scratch->logs));
 	scratch->values = scratch->logs + most;
-	return scratch->logs ? 0 : error_set_errno(error, -ENOMEM, "cannot judge %zu rounds", most);
+	return scratch->logs
+		       ? 0
+		       : error_set_errno(error, -ENOMEM, "cannot judge %zu pairs of runs", most);
 }
 
 int judge_figure(struct judge_cell *cells, size_t count, struct error *error)

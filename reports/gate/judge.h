@@ -23,7 +23,7 @@ enum gate_side {
 	GATE_SIDES,
 };
 
-/* One value of each arm for each round; NAN: it has none. */
+/* One value of each side for each round; NAN: it has none. */
 struct judge_rounds {
 	const double *values[GATE_SIDES];
 	size_t count;

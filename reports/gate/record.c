@@ -12,7 +12,7 @@
 #include "core/base/hist.h"
 #include "reports/stats/sign_test.h"
 
-/* Of an arm's trials: one that fails now and then is a machine's, and there are others. */
+/* Of a side's trials: one that fails now and then is a machine's, and there are others. */
 #define FAILURES_MOST 0.1
 /* A figure has to be worse at its level twice. */
 #define BROKEN_LEVEL (VERDICT_LEVEL * VERDICT_LEVEL)
@@ -79,10 +79,10 @@ int gate_reserve(struct gate_record *gate, size_t n_rounds, struct error *error)
 	}
 	for (size_t i = 0; i < gate->n_cases && !code; i++)
 		for (size_t j = 0; j < GATE_FIGURES && !code; j++)
-			for (enum gate_side arm = 0; arm < GATE_SIDES && !code; arm++)
-				code = reserve(&gate->cases[i].figures[j].values[arm], before,
+			for (enum gate_side side = 0; side < GATE_SIDES && !code; side++)
+				code = reserve(&gate->cases[i].figures[j].values[side], before,
 					       n_rounds);
-	return code ? error_set_errno(error, code, "cannot keep %zu rounds", n_rounds) : 0;
+	return code ? error_set_errno(error, code, "cannot keep %zu pairs of runs", n_rounds) : 0;
 }
 
 static bool is_known(const struct gate_values *values, size_t count)
@@ -142,20 +142,22 @@ size_t gate_spare(const struct gate_record *gate, bool is_again)
 }
 
 /* What there is one more round for has failed all the same. */
-static bool fails(const struct gate_record *gate, const struct gate_case *line, enum gate_side arm)
+static bool fails(const struct gate_record *gate, const struct gate_case *line, enum gate_side side)
 {
-	return is_many(line->failures[arm],
-		       line->trials[arm] - spare_of(gate, false, line->trials[arm]), FAILURES_MOST);
+	return is_many(line->failures[side],
+		       line->trials[side] - spare_of(gate, false, line->trials[side]),
+		       FAILURES_MOST);
 }
 
-static void tell_failures(const struct gate_case *line, enum gate_side arm, char reason[static 160])
+static void tell_failures(const struct gate_case *line, enum gate_side side,
+			  char reason[static 160])
 {
-	snprintf(reason, 160, "fails in %zu of %zu rounds of the %s: %.90s", line->failures[arm],
-		 line->trials[arm], gate_side_name(arm), line->errors[arm]);
+	snprintf(reason, 160, "fails in %zu of %zu runs of the %s: %.90s", line->failures[side],
+		 line->trials[side], gate_side_name(side), line->errors[side]);
 }
 
 /*
- * Losses of both arms alike are a path's, whose noise the rounds have in them: Soft-RoCE hardly
+ * Losses of both sides alike are a path's, whose noise the rounds have in them: Soft-RoCE hardly
  * goes without. What mostly meets the base makes a head look good that is not.
  */
 static bool is_disturbed(const struct gate_record *gate, const struct gate_case *line)
@@ -167,9 +169,9 @@ static bool is_disturbed(const struct gate_record *gate, const struct gate_case 
 	       (double)gate->n_cases * sign_test_chance(base, both) <= VERDICT_LEVEL;
 }
 
-static bool has_lost_case(const struct gate_case *line, enum gate_side arm, size_t round)
+static bool has_lost_case(const struct gate_case *line, enum gate_side side, size_t round)
 {
-	return isnan(line->figures[gate_first_figure(line)].values[arm][round]);
+	return isnan(line->figures[gate_first_figure(line)].values[side][round]);
 }
 
 static bool has_taken_part(const struct gate_record *gate, size_t number, size_t round)
@@ -178,10 +180,10 @@ static bool has_taken_part(const struct gate_record *gate, size_t number, size_t
 				      : gate_has_failed(gate, number);
 }
 
-static bool has_lost(const struct gate_record *gate, enum gate_side arm, size_t round)
+static bool has_lost(const struct gate_record *gate, enum gate_side side, size_t round)
 {
 	for (size_t i = 0; i < gate->n_cases; i++)
-		if (has_taken_part(gate, i, round) && has_lost_case(&gate->cases[i], arm, round))
+		if (has_taken_part(gate, i, round) && has_lost_case(&gate->cases[i], side, round))
 			return true;
 	return false;
 }
@@ -259,7 +261,7 @@ static size_t count_judged(const struct gate_record *gate, bool is_again)
 }
 
 /*
- * Were both arms alike, a round in which only one of them fails would be the head's as often
+ * Were both sides alike, a round in which only one of them fails would be the head's as often
  * as the base's, whatever case it is and however many of them at once.
  */
 static bool is_head_broken(const struct gate_record *gate, size_t from, size_t end)
@@ -318,7 +320,7 @@ static void find_fault(const struct gate_record *gate, const struct gate_case *l
 		cell->fault = reason;
 	} else if (is_disturbed(gate, line)) {
 		snprintf(reason, 160,
-			 "messages were lost and sent again in %zu of %zu rounds of the base, and "
+			 "messages were lost and sent again in %zu of %zu runs of the base, and "
 			 "in %zu of the head",
 			 line->troubled[GATE_BASE], line->trials[GATE_BASE],
 			 line->troubled[GATE_HEAD]);
@@ -402,12 +404,12 @@ static const struct gate_values *values_of(const struct gate_record *gate,
 }
 
 static size_t count_lost_again(const struct gate_record *gate, const struct gate_case *line,
-			       enum gate_side arm)
+			       enum gate_side side)
 {
 	size_t count = 0;
 
 	for (size_t i = gate->n_rounds; i < gate->n_rounds + gate->n_again; i++)
-		count += has_lost_case(line, arm, i);
+		count += has_lost_case(line, side, i);
 	return count;
 }
 
@@ -437,9 +439,9 @@ int gate_confirm(struct gate_record *gate, struct error *error)
 		const struct gate_values *values = values_of(gate, cell);
 
 		/* Room for more rounds may have moved those that there were. */
-		for (enum gate_side arm = 0; arm < GATE_SIDES; arm++) {
-			cell->rounds.values[arm] = values->values[arm];
-			cell->again.values[arm] = values->values[arm] + gate->n_rounds;
+		for (enum gate_side side = 0; side < GATE_SIDES; side++) {
+			cell->rounds.values[side] = values->values[side];
+			cell->again.values[side] = values->values[side] + gate->n_rounds;
 		}
 		cell->again.count = cell->has_failed ? n_judged : 0;
 		if (is_broken)
@@ -466,11 +468,11 @@ void gate_close(struct gate_record *gate)
 {
 	for (size_t i = 0; i < gate->n_cases; i++)
 		for (size_t j = 0; j < GATE_FIGURES; j++)
-			for (enum gate_side arm = 0; arm < GATE_SIDES; arm++)
-				free(gate->cases[i].figures[j].values[arm]);
-	for (enum gate_side arm = 0; arm < GATE_SIDES; arm++) {
-		free(gate->arms[arm].words);
-		json_decref(gate->arms[arm].ends);
+			for (enum gate_side side = 0; side < GATE_SIDES; side++)
+				free(gate->cases[i].figures[j].values[side]);
+	for (enum gate_side side = 0; side < GATE_SIDES; side++) {
+		free(gate->sides[side].words);
+		json_decref(gate->sides[side].ends);
 	}
 	free(gate->cases);
 	free(gate->rounds);

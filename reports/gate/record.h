@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a gate has seen: its two arms, the cases that both ran in turn, what each figure of
+ * What a gate has seen: its two sides, the cases that both ran in turn, what each figure of
  * them was in every round, and how that is judged. Plain data, with no process in it: bench/
  * fills it in, the tables, documents and annotations are made of it. gate_close releases it.
  */
@@ -41,7 +41,7 @@ struct gate_case {
 	struct gate_values figures[GATE_FIGURES];
 };
 
-/* One round: both arms, one after the other. */
+/* One round: both sides, one after the other. */
 struct gate_round {
 	bool is_again; /* to confirm what was worse */
 	bool is_head_first;
@@ -67,7 +67,7 @@ struct gate_record {
 	const char *banner;          /* over everything; NULL: none */
 	json_t *plan;                /* as a plan file has it */
 	json_t *notes;               /* sentences: what is to be known of it */
-	struct gate_side_record arms[GATE_SIDES];
+	struct gate_side_record sides[GATE_SIDES];
 	struct gate_case *cases;
 	size_t n_cases;
 	struct gate_round *rounds;

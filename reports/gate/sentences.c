@@ -57,8 +57,8 @@ void gate_cells_fill(struct cells *cells, const struct gate_record *gate,
 	cells->count = 0;
 	cells_put_name(cells, cell->id);
 	cells_put_name(cells, cell->figure->title);
-	for (enum gate_side arm = 0; arm < GATE_SIDES; arm++) {
-		double value = finding->medians[arm] / cell->figure->unit;
+	for (enum gate_side side = 0; side < GATE_SIDES; side++) {
+		double value = finding->medians[side] / cell->figure->unit;
 
 		if (!finding->pairs)
 			cells_put_title(cells, "-");
@@ -91,14 +91,14 @@ void gate_tell_cell(char text[static GATE_TEXT], const struct judge_cell *cell)
 		 verdict_name(cell->verdict), told);
 }
 
-static void say_arm(const struct gate_record *gate, enum gate_side number, said *say, void *owner)
+static void say_side(const struct gate_record *gate, enum gate_side number, said *say, void *owner)
 {
-	const struct gate_side_record *arm = &gate->arms[number];
+	const struct gate_side_record *side = &gate->sides[number];
 	char text[GATE_TEXT];
 
-	snprintf(text, sizeof(text), "%s: %.512s%s%s%s%s%s", gate_side_name(number), arm->words,
-		 arm->version[0] ? " (verbmark " : "", arm->version, arm->revision[0] ? ", " : "",
-		 arm->revision, arm->version[0] ? ")" : "");
+	snprintf(text, sizeof(text), "%s: %.512s%s%s%s%s%s", gate_side_name(number), side->words,
+		 side->version[0] ? " (verbmark " : "", side->version,
+		 side->revision[0] ? ", " : "", side->revision, side->version[0] ? ")" : "");
 	say(owner, text);
 }
 
@@ -106,8 +106,8 @@ void gate_say_head(const struct gate_record *gate, said *say, void *owner)
 {
 	if (gate->banner)
 		say(owner, gate->banner);
-	for (enum gate_side arm = 0; arm < GATE_SIDES; arm++)
-		say_arm(gate, arm, say, owner);
+	for (enum gate_side side = 0; side < GATE_SIDES; side++)
+		say_side(gate, side, say, owner);
 }
 
 /* A gate was ended early: why that figure says nothing is the same of all. */

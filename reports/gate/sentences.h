@@ -22,7 +22,7 @@ bool gate_is_told(const struct gate_record *gate, const struct judge_cell *cell)
 /* Says what concerns all other cells together. */
 void gate_say_others(const struct gate_record *gate, said *say, void *owner);
 
-/* The banner, and both arms. */
+/* The banner, and both sides. */
 void gate_say_head(const struct gate_record *gate, said *say, void *owner);
 
 /* All that, and what else is to be known. */

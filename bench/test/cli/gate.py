@@ -176,7 +176,7 @@ class Gate(unittest.TestCase):
     def test_a_head_that_breaks(self):
         document, shown = self.gate(head=self.arm("broken=5"), status=1)
         self.assertEqual(document["verdict"], "worse")
-        self.assertRegex(shown, r"fails in \d+ of 13 rounds of the head: no completion for 5 s")
+        self.assertRegex(shown, r"fails in \d+ of 13 runs of the head: no completion for 5 s")
         self.assertRegex(shown, r"in 4 of 4 cases, such as \S+, trials failed: 0 of the base and "
                                 r"\d+ of the head; the document tells why")
         # However few of each: in another case each time, by chance.
@@ -255,7 +255,7 @@ class Gate(unittest.TestCase):
     def test_a_base_that_breaks(self):
         document, shown = self.gate(base=self.arm("broken=5"), status=3)
         self.assertEqual(document["verdict"], "invalid")
-        self.assertRegex(shown, r"fails in \d+ of 13 rounds of the base: no completion for 5 s")
+        self.assertRegex(shown, r"fails in \d+ of 13 runs of the base: no completion for 5 s")
 
     def test_losses(self):
         """Of both arms they are the path's; those of the base alone make it look slow."""
@@ -264,7 +264,7 @@ class Gate(unittest.TestCase):
         self.assertIn("! in 4 of 4 cases, such as ", shown)
         document, shown = self.gate(base=self.arm("losses=1"), status=3)
         self.assertEqual(document["verdict"], "invalid")
-        self.assertIn("messages were lost and sent again in 12 of 12 rounds of the base, and in 0 "
+        self.assertIn("messages were lost and sent again in 12 of 12 runs of the base, and in 0 "
                       "of the head", shown)
         self.assertEqual(self.gate(head=self.arm("losses=1"))[0]["verdict"], "same")
 
@@ -366,7 +366,7 @@ class Gate(unittest.TestCase):
     def test_no_figure_left(self):
         document, _ = self.gate("--floor", "bw=off",
                                 cases=("--op", "send", "--metric", "bw", "-s", "64"), status=3)
-        self.assertEqual(document["reason"], "none of the cases has a figure that --floor leaves")
+        self.assertEqual(document["reason"], "--floor leaves no figure of any case")
 
     def test_bisect(self):
         self.gate("--bisect")
@@ -437,7 +437,7 @@ class Gate(unittest.TestCase):
                                     head=head, status=3)
         self.assertEqual(document["verdict"], "invalid")
         self.assertEqual(self.verdicts(document)[IDS[0], "p50_ns"], "worse")
-        reason = "the head was no more the same in round "
+        reason = "the head changed in pair of runs "
         self.assertIn(reason, document["reason"])
         with open(markdown, encoding="utf-8") as file:
             summary = file.read()
@@ -512,14 +512,14 @@ class Gate(unittest.TestCase):
         for words, reason in (
             ((), "--base is missing"),
             (("--base", "a/b"), "--head is missing"),
-            ((*arms, "--rounds", "11"), "--rounds: '11' is no number of rounds"),
-            ((*arms, "--floor", "p50=0%"), "--floor: 'p50=0%' has a floor that is none"),
+            ((*arms, "--rounds", "11"), "--rounds: '11' is not a number of pairs of runs"),
+            ((*arms, "--floor", "p50=0%"), "--floor: 'p50=0%' has a threshold that is not 1% to 1000% or off"),
             ((*arms, "--floor", "p51=5%"), "--floor: 'p51=5%' is no list"),
             ((*arms, "--floor", "p50=off,bw=off,p99=off"), "leaves no figure"),
             ((*arms, "--differs", "colour"), "--differs: 'colour' is no list of facts"),
             ((*arms, "--time-limit", "0"), "--time-limit: '0' is no time such as 5m or 90s"),
             ((*arms, "--order-seed", "0"), "--order-seed: '0' is no seed"),
-            ((*arms, "--trials", "3"), "--trials: a gate runs each case once in every round"),
+            ((*arms, "--trials", "3"), "--trials: a gate runs each case once per run"),
             ((*arms, "--preset", "slow"), "--preset: 'slow' is none of"),
             ((*arms, "--metric", "load", "--rate", "100k"), "a gate is for lat and bw"),
             ((*arms, "--metric", "load", "--rate", "50%"), "a gate is for lat and bw"),
@@ -527,7 +527,7 @@ class Gate(unittest.TestCase):
             ((*arms, "--metric", "bw", "--threads", "2", "--pattern", "many-to-one"),
              "a gate counts messages"),
             (("--base", "n01", "--head", "n02", "n03"), "'n01' is a host"),
-            (("--base", " ", "--head", "a/b"), "an arm has no words"),
+            (("--base", " ", "--head", "a/b"), "the command of a side is empty"),
             (("--base", "a/b " + "x " * 80, "--head", "a/b"), "more than 64 words"),
         ):
             ended = verbmark("gate", *words)
@@ -536,7 +536,7 @@ class Gate(unittest.TestCase):
             self.assertEqual(ended.status, 2, words)
         ended = verbmark("gate", *arms, "--dry-run")
         self.assertEqual(ended.status, 0)
-        self.assertRegex(ended.out, r"\n12 cases, 60 rounds of two arms, some \d+ s$")
+        self.assertRegex(ended.out, r"\n12 cases, 60 pairs of runs, about \d+ s$")
 
 
 if __name__ == "__main__":

@@ -143,7 +143,7 @@ class Usage(unittest.TestCase):
         # Two arms, 60 rounds: 12 cases of 60 ms and 60 ms beside them, or one of 50.
         for words, seconds in (((), 173), (("-s", "64"), 13)):
             ended = verbmark("gate", "--base", "a", "--head", "b", "--dry-run", *words)
-            self.assertTrue(ended.out.endswith(f"60 rounds of two arms, some {seconds} s"))
+            self.assertTrue(ended.out.endswith(f"60 pairs of runs, about {seconds} s"))
 
     def test_what_perftest_asks_for(self):
         ended = verbmark("run", "--dry-run", "-R", "-F", "n02", "--op", "send")
