@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "core/base/compiler.h"
 #include "reports/history/sql.h"
@@ -143,12 +144,33 @@ static int explain(const struct history *history, enum history_use use, struct e
 	return error->code;
 }
 
+static int connect_database(struct history *history, enum history_use use, struct error *error)
+{
+	int flags = SQLITE_OPEN_READWRITE | (use == HISTORY_WRITE ? SQLITE_OPEN_CREATE : 0);
+	int result = sqlite3_open_v2(history->path, &history->db, flags, NULL);
+
+	if (result == SQLITE_OK) {
+		sqlite3_busy_timeout(history->db, BUSY_MS);
+		return 0;
+	}
+	sql_fail(history->db, result, error);
+	return explain(history, use, error);
+}
+
 int history_begin(struct history *history, enum history_use use, struct error *error)
 {
-	int code =
-		sql_do(history->db, error, use == HISTORY_WRITE ? "BEGIN IMMEDIATE" : "BEGIN", "");
+	int code = history->db ? 0 : connect_database(history, use, error);
 
-	return code ? explain(history, use, error) : 0;
+	if (code)
+		return code;
+	if (sql_do(history->db, error, use == HISTORY_WRITE ? "BEGIN IMMEDIATE" : "BEGIN", ""))
+		return explain(history, use, error);
+	if (use == HISTORY_READ)
+		return 0;
+	code = check_version(history, error);
+	if (code > 0)
+		code = create_tables(history, error);
+	return code ? history_end(history, use, code, error) : 0;
 }
 
 int history_end(struct history *history, enum history_use use, int code, struct error *error)
@@ -166,24 +188,17 @@ int history_end(struct history *history, enum history_use use, int code, struct 
 
 static int open_database(struct history *history, enum history_use use, struct error *error)
 {
-	int flags = use == HISTORY_WRITE ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
-					 : SQLITE_OPEN_READWRITE;
-	int result = sqlite3_open_v2(history->path, &history->db, flags, NULL);
 	int code;
 
-	if (result != SQLITE_OK) {
-		sql_fail(history->db, result, error);
-		return explain(history, use, error);
-	}
-	sqlite3_busy_timeout(history->db, BUSY_MS);
-	code = history_begin(history, use, error);
+	/* SQLite creates a new file at once: not before there is a result to add. */
+	if (use == HISTORY_WRITE && access(history->path, F_OK))
+		return 0;
+	code = history_begin(history, HISTORY_READ, error);
 	if (code)
 		return code;
 	code = check_version(history, error);
 	if (code > 0 && use == HISTORY_READ)
 		return no_history(history, error);
-	if (code > 0)
-		return history_end(history, use, create_tables(history, error), error);
 	/* Unlike COMMIT, it need not wait for readers. */
 	sql_do(history->db, error, "ROLLBACK", "");
 	return error->code ? explain(history, use, error) : 0;

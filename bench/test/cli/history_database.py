@@ -43,6 +43,13 @@ class Database(Histories):
         self.assertEqual([name for name in os.listdir(self.folder) if name[0] == "h"],
                          ["history.sqlite"])
 
+    def test_nothing_to_add(self):
+        """A command that adds nothing leaves no database behind."""
+        missing = f"{self.folder}/missing"
+        for verb in ("add", "import"):
+            self.assertIn(missing, self.fails(verb, missing))
+            self.assertFalse(os.path.exists(self.db))
+
     def test_documents_of_other_programs(self):
         """The shell of SQLite unpacks a document, as the man page says."""
         path, = self.runs(0)
