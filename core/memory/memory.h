@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory that a device works on: what messages are sent from and received into. A kind of
- * memory is a const struct memory_kind, declared below. The
- * owner of a struct memory closes it; a zeroed one is closed. Payload is read and written
- * through the functions below only, since the CPU may not reach the bytes itself.
+ * Memory that a device works on: what messages are sent from and received into. A kind of memory
+ * is a const struct memory_kind, declared below. The owner of a struct memory closes it; a zeroed
+ * one is closed. Payload is read and written through the functions below only, since the CPU may
+ * not reach the bytes itself.
  */
 #ifndef CORE_MEMORY_MEMORY_H
 #define CORE_MEMORY_MEMORY_H

@@ -6,6 +6,7 @@
 #include "bench/lane/verify.h"
 #include "core/base/compiler.h"
 #include "core/test/lib/check.h"
+#include "core/test/lib/hidden.h"
 
 #define LENGTH 61
 
@@ -17,12 +18,29 @@ struct ends {
 	struct memory memory;
 };
 
+/* Whether the CPU cannot reach the payload. */
+static bool is_hidden;
+
+static int hide(void **unused)
+{
+	is_hidden = true;
+	return 0;
+}
+
+static int show(void **unused)
+{
+	is_hidden = false;
+	return 0;
+}
+
 static void begin(struct ends *ends, uint64_t every)
 {
 	verify_init(&ends->from, every, "send/bw/61/poll", false, 3);
 	verify_init(&ends->to, every, "send/bw/61/poll", true, 3);
 	ends->from.length = ends->to.length = LENGTH;
-	ends->memory = (struct memory){.cpu = (char *)ends->bytes};
+	ends->memory = is_hidden ? (struct memory){.kind = &memory_hidden,
+						   .address = (uintptr_t)ends->bytes}
+				 : (struct memory){.cpu = (char *)ends->bytes};
 	ends->from.memory = ends->to.memory = &ends->memory;
 }
 
@@ -195,6 +213,34 @@ static void test_one_in_ten(void **unused)
 	}
 }
 
+/* Longer than what is made and compared at once. */
+static void test_a_long_message(void **unused)
+{
+	static const size_t wrong[] = {0, 511, 512, 1299};
+	static uint8_t bytes[1300];
+	struct memory memory = {.cpu = (char *)bytes};
+	struct ends ends;
+	struct error error;
+
+	begin(&ends, 1);
+	send_number(&ends, 7);
+	ends.from.memory = ends.to.memory = &memory;
+	ends.from.length = ends.to.length = sizeof(bytes);
+	ends.to.sequence = 7;
+	for (size_t i = 0; i < ARRAY_LENGTH(wrong); i++) {
+		char wanted[48];
+
+		send_number(&ends, 7);
+		assert_memory_equal(bytes, ends.bytes, LENGTH);
+		assert_int_equal(check(&ends, &error), 0);
+		bytes[wrong[i]] ^= 0x10;
+		assert_int_equal(check(&ends, &error), -EBADMSG);
+		snprintf(wanted, sizeof(wanted), "byte %zu of message 7 is 0x%02x", wrong[i],
+			 bytes[wrong[i]]);
+		assert_ptr_equal(strstr(error.text, wanted), error.text);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -206,6 +252,16 @@ int main(void)
 		cmocka_unit_test(test_a_wrong_byte_after_a_loss),
 		cmocka_unit_test(test_what_says_nothing),
 		cmocka_unit_test(test_one_in_ten),
+		cmocka_unit_test(test_a_long_message),
+		/* The same with payload that the CPU does not reach. */
+		cmocka_unit_test_setup_teardown(test_what_is_right, hide, show),
+		cmocka_unit_test_setup_teardown(test_the_bytes, hide, show),
+		cmocka_unit_test_setup_teardown(test_a_wrong_byte, hide, show),
+		cmocka_unit_test_setup_teardown(test_what_a_pattern_names, hide, show),
+		cmocka_unit_test_setup_teardown(test_after_a_loss, hide, show),
+		cmocka_unit_test_setup_teardown(test_a_wrong_byte_after_a_loss, hide, show),
+		cmocka_unit_test_setup_teardown(test_what_says_nothing, hide, show),
+		cmocka_unit_test_setup_teardown(test_one_in_ten, hide, show),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

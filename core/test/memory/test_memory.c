@@ -7,6 +7,7 @@
 
 #include "core/memory/memory.h"
 #include "core/test/lib/check.h"
+#include "core/test/lib/hidden.h"
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
@@ -364,6 +365,28 @@ static void test_limited_huge_pages(void **unused)
 	made_up = 0;
 }
 
+/* What the CPU does not reach goes through the kind, to the byte. */
+static void test_out_of_reach(void **unused)
+{
+	static char bytes[3 * 4096];
+	static char copy[sizeof(bytes)];
+	const struct memory memory = {.kind = &memory_hidden, .address = (uintptr_t)bytes};
+
+	memset(bytes, 'x', sizeof(bytes));
+	memory_clear(&memory, 1, sizeof(bytes) - 2);
+	assert_int_equal(bytes[0], 'x');
+	assert_int_equal(bytes[sizeof(bytes) - 1], 'x');
+	for (size_t i = 1; i < sizeof(bytes) - 1; i++)
+		assert_int_equal(bytes[i], 0);
+	memory_write(&memory, 4095, "ab", 2);
+	memory_poke(&memory, 4097, 'c');
+	assert_memory_equal(bytes + 4094, "\0abc\0", 5);
+	assert_int_equal(memory_peek(&memory, 4096), 'b');
+	memory_read(&memory, 0, copy, sizeof(copy));
+	assert_memory_equal(copy, bytes, sizeof(bytes));
+	assert_int_equal(memory_node(&memory), -1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -379,6 +402,7 @@ int main(void)
 		cmocka_unit_test(test_numa_nodes),
 		cmocka_unit_test(test_too_few_huge_pages),
 		cmocka_unit_test(test_limited_huge_pages),
+		cmocka_unit_test(test_out_of_reach),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

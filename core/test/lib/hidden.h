@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* Memory that only a kind's own functions reach, as that of a GPU: an array that stays outside. */
+#ifndef CORE_TEST_LIB_HIDDEN_H
+#define CORE_TEST_LIB_HIDDEN_H
+
+#include <stdint.h>
+#include <string.h>
+
+#include "core/memory/memory.h"
+
+/* address holds where the bytes are; nothing else knows it. */
+static inline void hidden_read(const struct memory *memory, size_t offset, void *into,
+			       size_t length)
+{
+	memcpy(into, (const char *)(uintptr_t)memory->address + offset, length);
+}
+
+static inline void hidden_write(const struct memory *memory, size_t offset, const void *from,
+				size_t length)
+{
+	memcpy((char *)(uintptr_t)memory->address + offset, from, length);
+}
+
+static const struct memory_kind memory_hidden = {.read = hidden_read, .write = hidden_write};
+
+#endif
