@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "bench/loop/load.h"
-#include "bench/loop/memory.h"
+#include "bench/loop/poll_memory.h"
 #include "bench/loop/request.h"
 #include "bench/loop/stream.h"
 #include "bench/op/op.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "bench/loop/memory.h"
+#include "bench/loop/poll_memory.h"
 
-int memory_look(struct lane *lane, uint64_t *since_ns, bool is_responder, struct error *error)
+int poll_memory_look(struct lane *lane, uint64_t *since_ns, bool is_responder, struct error *error)
 {
 	bool is_message;
 	struct ibv_wc wc;

@@ -5,8 +5,8 @@
  * a write. The last byte is assumed to be placed last, which devices do for
  * ordinary registrations. The own completion is not waited for.
  */
-#ifndef BENCH_LOOP_MEMORY_H
-#define BENCH_LOOP_MEMORY_H
+#ifndef BENCH_LOOP_POLL_MEMORY_H
+#define BENCH_LOOP_POLL_MEMORY_H
 
 #include "bench/loop/round.h"
 
@@ -14,27 +14,28 @@
  * The byte has not changed for a while: looks for a reason to give up. 0: goes on.
  * -ETIMEDOUT has no error yet.
  */
-COLD int memory_look(struct lane *lane, uint64_t *since_ns, bool is_responder, struct error *error);
+COLD int poll_memory_look(struct lane *lane, uint64_t *since_ns, bool is_responder,
+			  struct error *error);
 
 /* Some microseconds: between two looks the memory is all that is read. */
-#define MEMORY_SPINS 4096
+#define POLL_MEMORY_SPINS 4096
 
 /* Waits for that number, or for another one. */
-static ALWAYS_INLINE int memory_await(struct lane *lane, uint8_t round, bool is_other,
-				      bool is_responder, struct error *error)
+static ALWAYS_INLINE int poll_memory_await(struct lane *lane, uint8_t round, bool is_other,
+					   bool is_responder, struct error *error)
 {
 	uint64_t since_ns = 0;
 
 	for (;;) {
 		int code;
 
-		for (int i = 0; i < MEMORY_SPINS; i++) {
+		for (int i = 0; i < POLL_MEMORY_SPINS; i++) {
 			uint8_t seen = memory_peek(&lane->endpoint.memory, lane->last_received);
 
 			if ((seen == round) != is_other)
 				return 0;
 		}
-		code = memory_look(lane, &since_ns, is_responder, error);
+		code = poll_memory_look(lane, &since_ns, is_responder, error);
 		if (unlikely(code))
 			return code;
 	}
@@ -44,7 +45,7 @@ static ALWAYS_INLINE int memory_await(struct lane *lane, uint8_t round, bool is_
  * Goes to the next place, of which the number is how often all of them had their turn: what
  * is there is one less. What is sent stays where it is.
  */
-static ALWAYS_INLINE uint8_t memory_walk(struct lane *lane)
+static ALWAYS_INLINE uint8_t poll_memory_walk(struct lane *lane)
 {
 	struct flow *flow = &lane->flows[0];
 	uint64_t offset = address_walk_next(&flow->walk);
@@ -55,11 +56,11 @@ static ALWAYS_INLINE uint8_t memory_walk(struct lane *lane)
 	return (uint8_t)((lane->rounds++ >> flow->walk.bits) + 1);
 }
 
-static ALWAYS_INLINE int memory_once(struct lane *lane, const struct round_kind kind,
-				     uint64_t number, struct round *round, struct error *error)
+static ALWAYS_INLINE int poll_memory_once(struct lane *lane, const struct round_kind kind,
+					  uint64_t number, struct round *round, struct error *error)
 {
 	const struct memory *memory = &lane->endpoint.memory;
-	uint8_t next = kind.walks ? memory_walk(lane)
+	uint8_t next = kind.walks ? poll_memory_walk(lane)
 				  : (uint8_t)(memory_peek(memory, lane->last_sent) + 1);
 	int code;
 
@@ -69,21 +70,21 @@ static ALWAYS_INLINE int memory_once(struct lane *lane, const struct round_kind 
 	if (unlikely(round_post(lane, kind, error)))
 		return error->code;
 	round_record(round);
-	code = memory_await(lane, next, false, false, error);
+	code = poll_memory_await(lane, next, false, false, error);
 	round->took = likely(!code);
 	return unlikely(code) ? lane_missed(lane, number, code, error) : 0;
 }
 
-static ALWAYS_INLINE int memory_respond(struct lane *lane, const struct round_kind kind,
-					struct error *error)
+static ALWAYS_INLINE int poll_memory_respond(struct lane *lane, const struct round_kind kind,
+					     struct error *error)
 {
 	uint8_t round = 0;
 
 	for (;;) {
 		if (kind.walks)
-			round = memory_walk(lane);
+			round = poll_memory_walk(lane);
 		/* Nothing is lost where there are places. */
-		if (unlikely(memory_await(lane, round, !kind.walks, true, error)))
+		if (unlikely(poll_memory_await(lane, round, !kind.walks, true, error)))
 			return error->code;
 		/* Rounds that were lost on their way here are passed over. */
 		round = memory_peek(&lane->endpoint.memory, lane->last_received);
@@ -101,21 +102,21 @@ static ALWAYS_INLINE int memory_respond(struct lane *lane, const struct round_ki
 	}
 }
 
-static ALWAYS_INLINE int memory(struct lane *lane, const struct loop_run *run,
-				const struct round_kind kind, struct error *error)
+static ALWAYS_INLINE int poll_memory(struct lane *lane, const struct loop_run *run,
+				     const struct round_kind kind, struct error *error)
 {
-	return run->is_responder ? memory_respond(lane, kind, error)
+	return run->is_responder ? poll_memory_respond(lane, kind, error)
 				 : round_each(lane, run, kind, error);
 }
 
 static ALWAYS_INLINE int loop_memory(struct lane *lane, const struct loop_run *run,
 				     enum post_operation operation, struct error *error)
 {
-	const struct round_kind kind = {.once = memory_once, .operation = operation};
+	const struct round_kind kind = {.once = poll_memory_once, .operation = operation};
 
 	/* The last byte is the number of the round. */
 	lane->verify.length = lane->parameters->size - 1;
-	return round_run(memory, lane, run, kind, error);
+	return round_run(poll_memory, lane, run, kind, error);
 }
 
 #endif
