@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How deep queues are, and how many of what is posted have a completion, where nobody asks. */
+/* Defaults of queue depths, and of how many posts share a completion. */
 #ifndef BENCH_PLAN_DEFAULT_DEPTHS_H
 #define BENCH_PLAN_DEFAULT_DEPTHS_H
 

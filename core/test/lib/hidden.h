@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory that only a kind's own functions reach, as that of a GPU: an array that stays outside. */
+/* Memory that only a kind's own functions reach, like a GPU's: an array that the kind hides. */
 #ifndef CORE_TEST_LIB_HIDDEN_H
 #define CORE_TEST_LIB_HIDDEN_H
 
