@@ -469,7 +469,7 @@ class Import(unittest.TestCase):
                     self.assertIn(word, said)
 
     @unittest.skipIf(IS_SANITIZED, "with sanitizers that takes minutes")
-    def test_large(self):
+    def test_large_files(self):
         path = self.write("large", b"")
         os.truncate(path, 257 * MIB)
         self.refused_large(path, "longer than a result may be: 256 MiB")
