@@ -3,9 +3,10 @@
 
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "core/base/proc_lines.h"
+#include "core/base/sysfs.h"
 
 /* The names of the two versions of control groups. */
 struct version {
@@ -16,7 +17,8 @@ struct version {
 	const char *cached; /* in memory.stat: what is given back where it is needed */
 };
 
-#define VERSIONS 2
+#define VERSIONS  2
+#define STAT_SIZE 16384 /* of memory.stat */
 
 static const struct version memory[VERSIONS] = {
 	{"::",       "/sys/fs/cgroup",        "memory.max",            "memory.current",        "inactive_file"},
@@ -29,25 +31,33 @@ static const struct version tasks[VERSIONS] = {
 	{":pids:", "/sys/fs/cgroup/pids", "pids.max", "pids.current", NULL},
 };
 
+/* Returns what memory.stat says of the files that a group has in memory. */
+static int64_t find_cached(const struct version *version, const char *folder)
+{
+	char value[SYSFS_NAME] = "";
+	char *stat = version->cached ? sysfs_text(folder, STAT_SIZE, "/memory.stat") : NULL;
+
+	sysfs_field(stat, version->cached, value, sizeof(value));
+	free(stat);
+	return strtoll(value, NULL, 10);
+}
+
 /* Of the one group in that folder. */
 static struct cgroup_limit limit_of(const struct version *version, const char *folder)
 {
 	struct cgroup_limit limit = {UINT64_MAX, UINT64_MAX};
-	uint64_t cached = 0;
-	uint64_t used;
-	char path[PATH_MAX + 64];
+	int64_t cached;
+	int64_t most;
+	int64_t used;
 
-	snprintf(path, sizeof(path), "%s/%s", folder, version->most);
-	if (!proc_lines_number(path, "", &limit.most))
+	if (!sysfs_number(folder, &most, "/%s", version->most))
 		return limit;
-	snprintf(path, sizeof(path), "%s/%s", folder, version->used);
-	if (!proc_lines_number(path, "", &used))
+	limit.most = (uint64_t)most;
+	if (!sysfs_number(folder, &used, "/%s", version->used))
 		return limit;
-	snprintf(path, sizeof(path), "%s/memory.stat", folder);
-	if (version->cached)
-		proc_lines_number(path, version->cached, &cached);
+	cached = find_cached(version, folder);
 	used -= cached < used ? cached : used;
-	limit.left = limit.most > used ? limit.most - used : 0;
+	limit.left = most > used ? (uint64_t)(most - used) : 0;
 	return limit;
 }
 

@@ -8,7 +8,7 @@
 
 #include <jansson.h>
 
-#include "bench/host/sysfs.h"
+#include "core/base/sysfs.h"
 
 struct facts_place {
 	const char *root;
