@@ -110,3 +110,34 @@ json_t *facts_noise(const char *root)
 	add_heat(noise, root);
 	return noise;
 }
+
+static json_int_t find_growth(const json_t *before, const json_t *after, const char *key)
+{
+	const json_t *from = json_object_get(before, key);
+	const json_t *to = json_object_get(after, key);
+
+	if (!json_is_integer(from) || !json_is_integer(to) || json_integer_value(from) < 0 ||
+	    json_integer_value(to) < json_integer_value(from))
+		return 0;
+	return json_integer_value(to) - json_integer_value(from);
+}
+
+struct noise_growth facts_noise_growth(const json_t *before, const json_t *after)
+{
+	struct noise_growth growth = {
+		.ticks = find_growth(before, after, "total_ticks"),
+		.stolen = find_growth(before, after, "steal_ticks"),
+		.throttled = find_growth(before, after, "nr_throttled"),
+		.slowed = find_growth(before, after, "core_throttles"),
+	};
+
+	/* The bound keeps what another host says from overflowing. */
+	if (growth.stolen > growth.ticks || growth.stolen > INT32_MAX)
+		growth.stolen = 0;
+	return growth;
+}
+
+bool facts_is_much_stolen(const struct noise_growth *growth)
+{
+	return growth->stolen * 100 > growth->ticks;
+}
