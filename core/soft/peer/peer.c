@@ -124,7 +124,6 @@ static void on_peer(struct soft_source *source, uint32_t events)
 	pthread_mutex_lock(&soft_process.looking);
 	pthread_mutex_unlock(&soft_process.looking);
 	soft_process_mend();
-	soft_registry_sweep(&soft_process.registry, peer->slot);
 	soft_peer_destroy(peer);
 }
 
