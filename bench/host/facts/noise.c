@@ -57,11 +57,11 @@ static void add_load(json_t *noise, const char *root)
 /* Of this process's group and those around it: each may be the one with a limit. */
 static void add_throttled(json_t *noise, const char *root)
 {
-	char folder[SYSFS_TEXT];
+	char folder[CGROUP_FOLDER];
 	json_int_t sum = 0;
 	bool known = false;
 
-	if (!facts_cgroup_cpu(root, folder))
+	if (!cgroup_find(root, "cpu", folder))
 		return;
 	do {
 		char *text = sysfs_text(root, PROC_SIZE, "%s/cpu.stat", folder);
@@ -72,7 +72,7 @@ static void add_throttled(json_t *noise, const char *root)
 			known = true;
 		}
 		free(text);
-	} while (facts_cgroup_parent(folder));
+	} while (cgroup_parent(folder));
 	if (known)
 		json_object_set_new(noise, "nr_throttled", json_integer(sum));
 }
