@@ -93,8 +93,11 @@ void soft_qp_fail(struct soft_peer *owner, uint32_t index, int event);
 /* The same, under the image's lock. */
 void soft_qp_fail_held(struct soft_peer *owner, uint32_t index, int event);
 
-/* A peer that died may have left it half stopped, or a receive of it without its completion. */
-void soft_qp_mend(struct soft_qp *qp);
+/*
+ * For every queue pair of a table, when a peer has died: the peer may have left it half stopped,
+ * or a receive without its completion.
+ */
+void soft_qp_mend(void *object);
 
 /* After an error, what is not reliable goes on receiving. Under the private lock. */
 void soft_qp_stop_sending(struct soft_qp *qp);
@@ -102,8 +105,8 @@ void soft_qp_stop_sending(struct soft_qp *qp);
 /* Flushes receives. Under the image's lock. */
 void soft_qp_flush(struct soft_peer *owner, struct soft_qp_image *image);
 
-/* Waits for who is at work on a queue pair. */
-void soft_qp_pass(struct soft_qp *qp);
+/* For every queue pair of a table: waits for the threads that are at work on it. */
+void soft_qp_pass(void *object);
 
 /* It takes nothing any more: returns when its peer has stopped writing and reading here. */
 void soft_qp_await_peer(struct soft_qp *qp);
