@@ -84,6 +84,14 @@ static inline bool soft_qp_is_reliable(const struct soft_qp *qp)
 	return qp->verbs.qp_base.qp_type == IBV_QPT_RC;
 }
 
+/* Whether something may be posted to its send queue. */
+static inline bool soft_qp_takes_sends(const struct soft_qp *qp)
+{
+	uint32_t state = atomic_load_explicit(&qp->image->state, memory_order_relaxed);
+
+	return state >= IBV_QPS_RTS && state <= IBV_QPS_ERR;
+}
+
 /*
  * Puts anybody's queue pair into the error state, flushes its receives, and leaves an
  * event of that type. Its owner flushes what it has to send.
