@@ -12,9 +12,9 @@
 #include "bench/host/counters.h"
 #include "bench/host/facts/facts.h"
 #include "bench/host/inventory.h"
-#include "bench/host/sysfs.h"
 #include "core/base/clock.h"
 #include "core/base/printable.h"
+#include "core/base/sysfs.h"
 #include "core/verbs/device.h"
 
 #define CLASS "/sys/class/infiniband"

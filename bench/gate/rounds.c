@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "bench/gate/tally.h"
-#include "bench/host/advice/advice.h"
 #include "bench/host/facts/facts.h"
 #include "core/base/clock.h"
 #include "core/base/compiler.h"
@@ -501,38 +500,28 @@ int rounds_run(struct rounds *rounds, size_t count, bool is_again, struct error 
 	return code;
 }
 
-static double growth(const json_t *before, const json_t *after, const char *name)
-{
-	const json_t *from = json_object_get(before, name);
-	const json_t *to = json_object_get(after, name);
-
-	if (!json_is_integer(from) || !json_is_integer(to))
-		return 0;
-	return (double)(json_integer_value(to) - json_integer_value(from));
-}
-
 void rounds_finish(struct rounds *rounds)
 {
 	struct gate_record *gate = rounds->gate;
 	json_t *after = facts_noise("");
-	double total = growth(rounds->noise, after, "total_ticks");
-	double stolen = growth(rounds->noise, after, "steal_ticks");
-	double throttled = growth(rounds->noise, after, "nr_throttled");
-	double hot = growth(rounds->noise, after, "core_throttles");
+	struct noise_growth growth = facts_noise_growth(rounds->noise, after);
 
-	if (stolen >= STOLEN_LEAST && 100 * stolen / total > ADVICE_STEAL_MOST && !gate->invalid[0])
+	json_decref(after);
+	if (gate->invalid[0])
+		return;
+	if (growth.stolen >= STOLEN_LEAST && facts_is_much_stolen(&growth))
 		snprintf(gate->invalid, sizeof(gate->invalid),
 			 "the hypervisor took %.1f %% of the processors' time meanwhile",
-			 100 * stolen / total);
-	if (throttled > 0 && !gate->invalid[0])
+			 100 * (double)growth.stolen / (double)growth.ticks);
+	else if (growth.throttled)
 		snprintf(gate->invalid, sizeof(gate->invalid),
-			 "the control group was throttled %.0f times meanwhile: more cpu.max, or "
+			 "the control group was throttled %lld times meanwhile: more cpu.max, or "
 			 "another group",
-			 throttled);
-	if (hot > 0 && !gate->invalid[0])
+			 growth.throttled);
+	else if (growth.slowed)
 		snprintf(gate->invalid, sizeof(gate->invalid),
-			 "processors were slowed down %.0f times for their heat meanwhile", hot);
-	json_decref(after);
+			 "processors were slowed down %lld times for their heat meanwhile",
+			 growth.slowed);
 }
 
 void rounds_close(struct rounds *rounds)

@@ -7,9 +7,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "bench/host/sysfs.h"
 #include "core/base/clock.h"
 #include "core/base/printable.h"
+#include "core/base/sysfs.h"
 
 #define CLASS "/sys/class/infiniband"
 

@@ -5,8 +5,8 @@
 #include <sched.h>
 #include <string.h>
 
-#include "bench/host/sysfs.h"
 #include "bench/plan/pin.h"
+#include "core/base/sysfs.h"
 
 #define NODE     "/sys/devices/system/node"
 #define SIBLINGS "/sys/devices/system/cpu/cpu%u/topology/thread_siblings_list"

@@ -9,12 +9,12 @@
 
 #include "bench/cli/value.h"
 #include "bench/client/pacing.h"
-#include "bench/host/sysfs.h"
 #include "bench/lane/lane.h"
 #include "bench/plan/rules.h"
 #include "core/base/cgroup.h"
 #include "core/base/free_memory.h"
 #include "core/base/hist.h"
+#include "core/base/sysfs.h"
 #include "reports/result/rate_windows.h"
 
 /*

@@ -1,12 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The limits of the control groups that this process is in: of its own one, and of all
- * around it, whose limits hold as well. Of both versions; what is missing is no limit.
+ * The control groups of this process, of both versions: its own group and the parents, whose
+ * limits hold as well. root stands before /proc and /sys: it is empty but for tests.
  */
 #ifndef CORE_BASE_CGROUP_H
 #define CORE_BASE_CGROUP_H
 
+#include <stdbool.h>
 #include <stdint.h>
+
+#define CGROUP_FOLDER 2048
+
+/*
+ * Finds the group that has a controller, such as "cpu": its folder below root, in version 1 or
+ * else in version 2. The empty name stands for the group of version 2. Returns false if the
+ * process is in no such group.
+ */
+bool cgroup_find(const char *root, const char *controller, char folder[static CGROUP_FOLDER]);
+
+/* Changes the folder to the parent group's. Returns false at the top. */
+bool cgroup_parent(char *folder);
 
 enum cgroup_kind {
 	CGROUP_MEMORY, /* bytes; files that are cached are given back, and count as left */
@@ -19,7 +32,6 @@ struct cgroup_limit {
 	uint64_t left;
 };
 
-/* root stands before /proc and /sys: it is empty but for tests. */
 struct cgroup_limit cgroup_limit(const char *root, enum cgroup_kind kind);
 
 #endif

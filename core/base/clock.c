@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/base/clock.h"
 
-#include <fcntl.h>
 #include <limits.h>
 #include <string.h>
-#include <unistd.h>
 
-static const char clocksource[] =
-	"/sys/devices/system/clocksource/clocksource0/current_clocksource";
+#include "core/base/sysfs.h"
+
+#define CLOCKSOURCE "/sys/devices/system/clocksource/clocksource0/current_clocksource"
 
 /* The rate is right to so many parts per million, or was looked at for so long. */
 #define UNSURE_PPM     20
@@ -32,18 +31,9 @@ int clock_left_ms(uint64_t deadline_ns)
  */
 static bool kernel_trusts(const char *name)
 {
-	char line[32] = "";
-	int fd = open(clocksource, O_RDONLY | O_CLOEXEC);
-	ssize_t got;
+	char line[32];
 
-	if (fd < 0)
-		return false;
-	got = read(fd, line, sizeof(line) - 1);
-	close(fd);
-	if (got <= 0)
-		return false;
-	line[strcspn(line, "\n")] = '\0';
-	return !strcmp(line, name);
+	return sysfs_line("", line, sizeof(line), CLOCKSOURCE) && !strcmp(line, name);
 }
 
 /*

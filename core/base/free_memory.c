@@ -2,44 +2,42 @@
 #include "core/base/free_memory.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "core/base/cgroup.h"
-#include "core/base/proc_lines.h"
+#include "core/base/sysfs.h"
 
 #define CAP_IPC_LOCK 14
+#define INFO_SIZE    16384 /* bytes of a file in /proc */
 
 uint64_t free_memory_info(const char *root, const char *name)
 {
-	char path[PATH_MAX];
-	char begin[64];
-	uint64_t value;
+	char *info = sysfs_text(root, INFO_SIZE, "/proc/meminfo");
+	char value[SYSFS_NAME] = "";
 
-	snprintf(path, sizeof(path), "%s/proc/meminfo", root);
-	snprintf(begin, sizeof(begin), "%s:", name);
-	return proc_lines_number(path, begin, &value) ? value : 0;
+	sysfs_field(info, name, value, sizeof(value));
+	free(info);
+	return strtoull(value, NULL, 10);
 }
 
 /* The kernel asks for the capability outside of any user namespace. */
 bool free_memory_is_exempt(const char *root)
 {
+	char *status = sysfs_text(root, INFO_SIZE, "/proc/self/status");
+	char value[SYSFS_NAME] = "";
 	unsigned int inside;
 	unsigned int outside;
 	unsigned int length;
-	char path[PATH_MAX];
-	char text[256];
 
-	snprintf(path, sizeof(path), "%s/proc/self/status", root);
-	if (!proc_lines_text(path, "CapEff:", text, sizeof(text)) ||
-	    !(strtoull(text, NULL, 16) >> CAP_IPC_LOCK & 1))
+	sysfs_field(status, "CapEff", value, sizeof(value));
+	free(status);
+	if (!(strtoull(value, NULL, 16) >> CAP_IPC_LOCK & 1))
 		return false;
-	snprintf(path, sizeof(path), "%s/proc/self/uid_map", root);
-	if (!proc_lines_text(path, "", text, sizeof(text)))
+	if (!sysfs_line(root, value, sizeof(value), "/proc/self/uid_map"))
 		return true;
 	/* Of all there are: a namespace that was made has fewer, or others. */
-	return sscanf(text, "%u %u %u", &inside, &outside, &length) == 3 && // NOLINT(cert-err34-c)
+	return sscanf(value, "%u %u %u", &inside, &outside, &length) == 3 && // NOLINT(cert-err34-c)
 	       !inside && !outside && length == UINT32_MAX;
 }
 

@@ -130,15 +130,10 @@ static int query_device_ex(struct ibv_context *context,
 /* The clock that completion timestamps are of. */
 static int query_rt_values(struct ibv_context *context, struct ibv_values_ex *values)
 {
-	uint64_t now_ns = soft_time_ns();
-
 	if (values->comp_mask & ~(uint32_t)IBV_VALUES_MASK_RAW_CLOCK)
 		return EINVAL;
 	if (values->comp_mask & IBV_VALUES_MASK_RAW_CLOCK)
-		values->raw_clock = (struct timespec){
-			.tv_sec = (time_t)(now_ns / SOFT_SECOND_NS),
-			.tv_nsec = (long)(now_ns % SOFT_SECOND_NS),
-		};
+		values->raw_clock = soft_time_split(soft_time_ns());
 	return 0;
 }
 

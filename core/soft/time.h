@@ -18,4 +18,12 @@ static inline uint64_t soft_time_ns(void)
 	return (uint64_t)now.tv_sec * SOFT_SECOND_NS + (uint64_t)now.tv_nsec;
 }
 
+static inline struct timespec soft_time_split(uint64_t time_ns)
+{
+	return (struct timespec){
+		.tv_sec = (time_t)(time_ns / SOFT_SECOND_NS),
+		.tv_nsec = (long)(time_ns % SOFT_SECOND_NS),
+	};
+}
+
 #endif

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/verbs/device.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <ifaddrs.h>
 #include <netinet/in.h>
 #include <rdma/rdma_cma.h>
@@ -11,14 +9,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "core/base/address.h"
+#include "core/base/sysfs.h"
 #include "core/verbs/device_fault.h"
 #include "core/verbs/limits.h"
 #include "core/verbs/link_rate.h"
 #include "core/verbs/verbs.h"
 
+#define CLASS          "/sys/class/infiniband"
 #define INTERFACES_MAX 64
 
 enum {
@@ -41,31 +40,11 @@ struct scan {
 	size_t n_gids;
 };
 
-/* Nothing here is waited for, whatever the path leads to. */
-static int read_number(const char *path, int fallback)
-{
-	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	char line[32];
-	ssize_t got;
-
-	if (fd < 0)
-		return fallback;
-	got = read(fd, line, sizeof(line) - 1);
-	close(fd);
-	if (got <= 0)
-		return fallback;
-	line[got] = '\0';
-	return (int)strtol(line, NULL, 0);
-}
-
 int device_numa_node(const char *device)
 {
-	char path[128];
-	int length =
-		snprintf(path, sizeof(path), "/sys/class/infiniband/%s/device/numa_node", device);
+	int64_t node;
 
-	/* Cut, it would be the path of something else. */
-	return length < (int)sizeof(path) ? read_number(path, -1) : -1;
+	return sysfs_number("", &node, CLASS "/%s/device/numa_node", device) ? (int)node : -1;
 }
 
 static void interfaces_add(struct interfaces *interfaces, unsigned int index)
@@ -82,22 +61,17 @@ static void interfaces_add(struct interfaces *interfaces, unsigned int index)
  */
 static void add_own_interfaces(struct interfaces *interfaces, const char *device, uint8_t port)
 {
-	char path[128];
-	struct dirent *entry;
-	DIR *folder;
+	struct sysfs_names names;
+	int64_t number;
 
-	snprintf(path, sizeof(path), "/sys/class/infiniband/%s/device/net", device);
-	folder = opendir(path);
-	if (!folder)
-		return;
-	while ((entry = readdir(folder))) {
-		if (entry->d_name[0] == '.')
-			continue;
-		snprintf(path, sizeof(path), "/sys/class/net/%.15s/dev_port", entry->d_name);
-		if (read_number(path, 0) == port - 1)
-			interfaces_add(interfaces, if_nametoindex(entry->d_name));
+	sysfs_names_open(&names, "", CLASS "/%s/device/net", device);
+	for (size_t i = 0; i < names.count; i++) {
+		if (!sysfs_number("", &number, "/sys/class/net/%s/dev_port", names.name[i]))
+			number = 0;
+		if (number == port - 1)
+			interfaces_add(interfaces, if_nametoindex(names.name[i]));
 	}
-	closedir(folder);
+	sysfs_names_close(&names);
 }
 
 static unsigned int prefix_length(const struct sockaddr *mask)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/verbs/device_fault.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "core/base/sysfs.h"
 
 #define CLASS "/sys/class/infiniband"
 #define NAMES 100
@@ -66,18 +67,13 @@ static void add_name(char names[static NAMES], const char *name)
 
 int device_none(const char *root, struct error *error)
 {
-	const struct dirent *entry;
+	struct sysfs_names devices;
 	char names[NAMES] = "";
-	char path[256];
-	DIR *folder;
 
-	snprintf(path, sizeof(path), "%s" CLASS, root);
-	folder = opendir(path);
-	while (folder && (entry = readdir(folder)))
-		if (entry->d_name[0] != '.')
-			add_name(names, entry->d_name);
-	if (folder)
-		closedir(folder);
+	sysfs_names_open(&devices, root, CLASS);
+	for (size_t i = 0; i < devices.count; i++)
+		add_name(names, devices.name[i]);
+	sysfs_names_close(&devices);
 	if (names[0])
 		return error_set(error, -ENODEV,
 				 "no RDMA device for programs, though the kernel has %s: install "

@@ -1,39 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/verbs/device_kind.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "core/base/compiler.h"
+#include "core/base/sysfs.h"
 
 #define CLASS    "/sys/class/infiniband"
 #define NODE_SIW "Software iWARP stack"
-
-static bool has(const char *root, const char *device, const char *name)
-{
-	char path[512];
-
-	snprintf(path, sizeof(path), "%s" CLASS "/%.63s/%s", root, device, name);
-	return !access(path, F_OK);
-}
-
-static bool is_siw(const char *root, const char *device)
-{
-	char path[512];
-	char line[64] = "";
-	FILE *file;
-
-	snprintf(path, sizeof(path), "%s" CLASS "/%.63s/node_desc", root, device);
-	file = fopen(path, "re");
-	if (!file)
-		return false;
-	if (fgets(line, sizeof(line), file))
-		line[strcspn(line, "\n")] = '\0';
-	fclose(file);
-	return !strcmp(line, NODE_SIW);
-}
 
 /*
  * Soft-RoCE alone has "parent". Kernels have hung both kinds of software devices below
@@ -41,11 +16,15 @@ static bool is_siw(const char *root, const char *device)
  */
 enum device_kind device_kind_find(const char *root, const char *device)
 {
-	if (has(root, device, "parent"))
+	char line[64];
+
+	if (sysfs_exists(root, CLASS "/%s/parent", device))
 		return DEVICE_KIND_RXE;
-	if (is_siw(root, device))
+	if (sysfs_line(root, line, sizeof(line), CLASS "/%s/node_desc", device) &&
+	    !strcmp(line, NODE_SIW))
 		return DEVICE_KIND_SIW;
-	return has(root, device, "device") ? DEVICE_KIND_HARDWARE : DEVICE_KIND_OTHER;
+	return sysfs_exists(root, CLASS "/%s/device", device) ? DEVICE_KIND_HARDWARE
+							      : DEVICE_KIND_OTHER;
 }
 
 bool device_kind_is_soft(const struct ibv_device_attr *attr)

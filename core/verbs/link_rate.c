@@ -3,11 +3,11 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/base/compiler.h"
+#include "core/base/sysfs.h"
 
 /* More than any link will have, and little enough to be counted. */
 #define GBPS_MAX 1000000
@@ -69,17 +69,10 @@ uint64_t link_rate_mbps(const char *root, const char *device, unsigned int port,
 {
 	uint64_t product = lanes(width) * lane_mbps(speed);
 	uint64_t told = 0;
-	char path[512];
 	char line[64];
-	FILE *file;
 
-	snprintf(path, sizeof(path), "%s/sys/class/infiniband/%.63s/ports/%u/rate", root, device,
-		 port);
-	file = fopen(path, "re");
-	if (!file)
-		return product;
-	if (fgets(line, sizeof(line), file))
+	if (sysfs_line(root, line, sizeof(line), "/sys/class/infiniband/%s/ports/%u/rate", device,
+		       port))
 		told = link_rate_told(line);
-	fclose(file);
 	return told > product ? told : product;
 }

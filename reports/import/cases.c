@@ -14,6 +14,14 @@
 #define MEBIBYTE   1048576.0
 #define GIGABIT    1.25e8
 
+/* NAN: the row has no such number. */
+static double find_number(const json_t *row, const char *name)
+{
+	const json_t *value = json_object_get(row, name);
+
+	return json_is_number(value) ? json_number_value(value) : (double)NAN;
+}
+
 static int64_t parameter(const struct perftest_run *run, const char *name, int64_t fallback)
 {
 	const json_t *found = json_object_get(run->parameters, name);
@@ -65,26 +73,26 @@ static void make_id(char *id, size_t size, const struct perftest_run *run, uint6
  * With -C times are cycles although the heading says usec. Medians of cycles have no hundredths
  * but 00 and 50; five times in microseconds look like that once in millions of rows.
  */
-static int check_latency(const double *values, struct error *error)
+static int check_latency(const json_t *row, struct error *error)
 {
-	static const enum perftest_column order[] = {PERFTEST_MIN, PERFTEST_TYPICAL, PERFTEST_P99,
-						     PERFTEST_P99_9, PERFTEST_MAX};
-	double average = values[PERFTEST_AVERAGE];
-	bool is_whole = values[PERFTEST_MIN] >= 1;
+	static const char *const order[] = {"t_min", "t_typical", "percentile_99",
+					    "percentile_99.9", "t_max"};
+	double average = find_number(row, "t_avg");
+	bool is_whole = find_number(row, "t_min") >= 1;
 	double last = 0;
 
-	if (!(average > 0 && average < US_MOST) || average < values[PERFTEST_MIN] ||
-	    average > values[PERFTEST_MAX])
+	if (!(average > 0 && average < US_MOST) || average < find_number(row, "t_min") ||
+	    average > find_number(row, "t_max"))
 		return error_set(error, -EINVAL, "t_avg is missing or impossible");
 	for (size_t i = 0; i < ARRAY_LENGTH(order); i++) {
-		double value = values[order[i]];
+		double value = find_number(row, order[i]);
 
 		is_whole = is_whole && fmod(value, 0.5) == 0;
 		if (isnan(value))
 			continue;
 		if (value < last || value >= US_MOST)
-			return error_set(error, -EINVAL, "%s is impossible: %g us",
-					 perftest_keys[order[i]], value);
+			return error_set(error, -EINVAL, "%s is impossible: %g us", order[i],
+					 value);
 		last = value;
 	}
 	return is_whole ? error_set(error, -EINVAL, "the times are cycles: run perftest without -C")
@@ -92,42 +100,33 @@ static int check_latency(const double *values, struct error *error)
 }
 
 /* Only statistics that have enough samples beyond them. */
-static void take_latency(struct import *import, struct result_trial *trial, const double *values)
+static void take_latency(struct import *import, struct result_trial *trial, const json_t *row)
 {
-	static const struct {
-		const char *key;
-		enum perftest_column column;
-	} taken[] = {
-		{"min",   PERFTEST_MIN    },
-		{"mean",  PERFTEST_AVERAGE},
-		{"p50",   PERFTEST_TYPICAL},
-		{"p99",   PERFTEST_P99    },
-		{"p99_9", PERFTEST_P99_9  }
-        };
 	const struct hist like = {.count = trial->messages};
 
 	for (size_t i = 0; i < STATISTICS; i++)
-		for (size_t j = 0; j < ARRAY_LENGTH(taken); j++)
-			if (!strcmp(statistics[i].key, taken[j].key) &&
+		for (size_t j = 0; j < PERFTEST_COLUMNS; j++)
+			if (!strcmp(statistics[i].key, perftest_columns[j].statistic) &&
 			    statistics[i].is_known(&like, &statistics[i]))
-				trial->latency[i] = values[taken[j].column] * 1000;
-	if (!isnan(values[PERFTEST_MAX]))
+				trial->latency[i] =
+					find_number(row, perftest_columns[j].name) * 1000;
+	if (json_object_get(row, "t_max"))
 		import->has_note[IMPORT_LATENCY] = true;
 }
 
 /* Bandwidth and message rate are one rate, printed with two and with six digits. */
-static int find_rate(const struct perftest_row *row, double *rate, double *step,
+static int find_rate(const json_t *row, double unit, double *rate, double *step,
 		     struct error *error)
 {
 	const double units[] = {MEBIBYTE, GIGABIT};
-	double size = row->values[PERFTEST_SIZE];
-	double messages = row->values[PERFTEST_MSG_RATE] * 1e6;
-	double bandwidth = row->values[PERFTEST_BW_AVERAGE];
+	double size = find_number(row, "MsgSize");
+	double messages = find_number(row, "MsgRate") * 1e6;
+	double bandwidth = find_number(row, "BW_average");
 	double found = 0;
 	unsigned int n = 0;
 
 	for (size_t i = 0; i < ARRAY_LENGTH(units); i++)
-		if ((row->unit == 0 || row->unit == units[i]) &&
+		if ((unit == 0 || unit == units[i]) &&
 		    fabs(bandwidth * units[i] - messages * size) <=
 			    1.001 * (0.005 * units[i] + 0.5 * size)) {
 			found = units[i];
@@ -140,21 +139,22 @@ static int find_rate(const struct perftest_row *row, double *rate, double *step,
 	return *rate > 0 ? 0 : error_set(error, -EINVAL, "the rate is below the printed digits");
 }
 
-static int take_bandwidth(struct import *import, struct result_trial *trial, bool is_bidirectional,
-			  const struct perftest_row *row, double *step, struct error *error)
+static int take_bandwidth(struct import *import, struct result_trial *trial,
+			  const struct perftest_run *run, const json_t *row, double *step,
+			  struct error *error)
 {
 	double ns;
 
-	if (find_rate(row, &trial->messages_per_s, step, error))
+	if (find_rate(row, run->unit, &trial->messages_per_s, step, error))
 		return error->code;
-	if (is_bidirectional) {
+	if (run->is_bidirectional) {
 		trial->has_far = true;
 		trial->messages_per_s /= 2;
 		trial->far_messages_per_s = trial->messages_per_s;
 		*step /= 2;
 	}
 	ns = (double)trial->messages * 1e9 / trial->messages_per_s;
-	trial->bytes_per_s = trial->messages_per_s * row->values[PERFTEST_SIZE];
+	trial->bytes_per_s = trial->messages_per_s * find_number(row, "MsgSize");
 	if (ns < 1 || ns >= 0x1p62 || trial->bytes_per_s >= BYTES_MOST / 2)
 		return error_set(error, -EINVAL, "the rate is impossible");
 	trial->duration_ns = (uint64_t)(ns + 0.5);
@@ -162,12 +162,12 @@ static int take_bandwidth(struct import *import, struct result_trial *trial, boo
 	return 0;
 }
 
-static int check_run(struct import *import, const struct perftest_run *run, const double *values,
+static int check_run(struct import *import, const struct perftest_run *run, const json_t *row,
 		     struct error *error)
 {
 	struct result_end *end = &import->result.client;
-	double size = values[PERFTEST_SIZE];
-	double iterations = values[PERFTEST_ITERATIONS];
+	double size = find_number(row, "MsgSize");
+	double iterations = find_number(row, "n_iterations");
 
 	if (++import->n_rows > IMPORT_ROWS_MOST)
 		return error_set(error, -E2BIG, "more than %d rows of figures", IMPORT_ROWS_MOST);
@@ -190,40 +190,11 @@ static int check_run(struct import *import, const struct perftest_run *run, cons
 	return 0;
 }
 
-/* The case of that id, made if there is none; its parameters must be those of the run. */
+/* Finds the case of that run and size, whose parameters must be equal, or makes it. */
 static struct result_case *open_case(struct result *result, const struct perftest_run *run,
 				     uint64_t size, struct error *error)
 {
-	char id[sizeof(result->cases->id)];
-	struct result_case *line;
-	json_t *parameters = json_deep_copy(run->parameters);
-
-	make_id(id, sizeof(id), run, size);
-	if (!parameters || json_object_set_new(parameters, "imported", json_array()) ||
-	    (run->is_bidirectional &&
-	     json_object_set_new(parameters, "bidirectional", json_true())))
-		goto fail;
-	for (size_t i = 0; i < result->n_cases; i++) {
-		line = &result->cases[i];
-		if (strcmp(line->id, id) != 0)
-			continue;
-		json_object_set(parameters, "imported",
-				json_object_get(line->parameters, "imported"));
-		if (!json_equal(parameters, line->parameters)) {
-			json_decref(parameters);
-			error_set(error, -EINVAL,
-				  "%s: options differ from a run before: import it separately", id);
-			return NULL;
-		}
-		json_decref(parameters);
-		return line;
-	}
-	line = reallocarray(result->cases, result->n_cases + 1, sizeof(*line));
-	if (!line)
-		goto fail;
-	result->cases = line;
-	line += result->n_cases++;
-	*line = (struct result_case){
+	struct result_case made = {
 		.is_imported = true,
 		.status = RESULT_COMPLETE,
 		.op = run->op,
@@ -234,34 +205,52 @@ static struct result_case *open_case(struct result *result, const struct perftes
 		.size = size,
 		.kind = !strcmp(run->op, "send") || !strcmp(run->op, "write") ? RESULT_HALF
 									      : RESULT_FULL,
-		.parameters = parameters,
+		.parameters = json_deep_copy(run->parameters),
 	};
-	memcpy(line->id, id, sizeof(id));
+	struct result_case *line = NULL;
+	json_t *trials;
+
+	make_id(made.id, sizeof(made.id), run, size);
+	for (size_t i = 0; i < result->n_cases && !line; i++)
+		line = strcmp(result->cases[i].id, made.id) ? NULL : &result->cases[i];
+	trials = line ? json_incref(json_object_get(line->parameters, "imported")) : json_array();
+	if (json_object_set_new(made.parameters, "imported", trials) ||
+	    (run->is_bidirectional &&
+	     json_object_set_new(made.parameters, "bidirectional", json_true())))
+		goto fail;
+	if (line) {
+		if (!json_equal(made.parameters, line->parameters)) {
+			error_set(error, -EINVAL,
+				  "%s: options differ from a run before: import it separately",
+				  made.id);
+			line = NULL;
+		}
+		json_decref(made.parameters);
+		return line;
+	}
+	line = reallocarray(result->cases, result->n_cases + 1, sizeof(*line));
+	if (!line)
+		goto fail;
+	result->cases = line;
+	line += result->n_cases++;
+	*line = made;
 	return line;
 fail:
-	json_decref(parameters);
+	json_decref(made.parameters);
 	error_set_errno(error, -ENOMEM, "cannot keep the case");
 	return NULL;
 }
 
-static int add_trial(struct result_case *line, const struct result_trial *trial,
-		     const struct perftest_row *row, double step, struct error *error)
+static int add_trial(struct result_case *line, const struct result_trial *trial, json_t *row,
+		     double step, struct error *error)
 {
 	struct rate_windows *windows = calloc(1, sizeof(*windows));
-	json_t *printed = json_object();
 	bool is_bandwidth = step > 0;
 	int code = 0;
 
-	for (size_t i = 0; i < PERFTEST_COLUMNS; i++)
-		if (!isnan(row->values[i]))
-			json_object_set_new(printed, perftest_keys[i],
-					    i <= PERFTEST_ITERATIONS
-						    ? json_integer((json_int_t)row->values[i])
-						    : json_real(row->values[i]));
-	if (is_bandwidth)
-		json_object_set_new(printed, IMPORT_RATE_STEP, json_real(step));
 	if (!windows ||
-	    json_array_append_new(json_object_get(line->parameters, "imported"), printed))
+	    (is_bandwidth && json_object_set_new(row, IMPORT_RATE_STEP, json_real(step))) ||
+	    json_array_append(json_object_get(line->parameters, "imported"), row))
 		code = error_set_errno(error, -ENOMEM, "cannot keep the trial");
 	else if (line->messages + trial->messages > INT64_MAX / line->size ||
 		 sum_check_are_beyond(line->duration_ns, trial->duration_ns))
@@ -275,25 +264,25 @@ static int add_trial(struct result_case *line, const struct result_trial *trial,
 	return code;
 }
 
-int perftest_add(struct import *import, const struct perftest_run *run,
-		 const struct perftest_row *row, struct error *error)
+int perftest_add(struct import *import, const struct perftest_run *run, json_t *row,
+		 struct error *error)
 {
 	struct result_trial trial = {0};
 	struct result_case *line;
 	double step = 0;
-	int code = check_run(import, run, row->values, error);
+	int code = check_run(import, run, row, error);
 
 	if (code)
 		return code;
 	for (size_t i = 0; i < STATISTICS; i++)
 		trial.latency[i] = (double)NAN;
-	trial.messages = (uint64_t)row->values[PERFTEST_ITERATIONS];
+	trial.messages = (uint64_t)find_number(row, "n_iterations");
 	if (run->is_bandwidth)
-		code = take_bandwidth(import, &trial, run->is_bidirectional, row, &step, error);
-	else if (!(code = check_latency(row->values, error)))
-		take_latency(import, &trial, row->values);
+		code = take_bandwidth(import, &trial, run, row, &step, error);
+	else if (!(code = check_latency(row, error)))
+		take_latency(import, &trial, row);
 	if (code)
 		return code;
-	line = open_case(&import->result, run, (uint64_t)row->values[PERFTEST_SIZE], error);
+	line = open_case(&import->result, run, (uint64_t)find_number(row, "MsgSize"), error);
 	return line ? add_trial(line, &trial, row, step, error) : error->code;
 }

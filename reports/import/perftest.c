@@ -11,28 +11,21 @@
 #define LINE_MOST      512
 #define DEVICE_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.:"
 
-const char *const perftest_keys[PERFTEST_COLUMNS] = {
-	"MsgSize", "n_iterations", "t_min",         "t_max",           "t_typical",
-	"t_avg",   "t_stdev",      "percentile_99", "percentile_99.9", "tps_average",
-	"BW_peak", "BW_average",   "MsgRate",       "CPU_util",
-};
-
-/* A title that ends with '[' is followed by a unit of bandwidth. */
-static const char *const titles[PERFTEST_COLUMNS] = {
-	"#bytes",
-	"#iterations",
-	"t_min[usec]",
-	"t_max[usec]",
-	"t_typical[usec]",
-	"t_avg[usec]",
-	"t_stdev[usec]",
-	"99% percentile[usec]",
-	"99.9% percentile[usec]",
-	"tps average",
-	"BW peak[",
-	"BW average[",
-	"MsgRate[Mpps]",
-	"CPU_Util[%]",
+const struct perftest_column perftest_columns[PERFTEST_COLUMNS] = {
+	{"#bytes",                 "MsgSize",         ""     },
+	{"#iterations",            "n_iterations",    ""     },
+	{"t_min[usec]",            "t_min",           "min"  },
+	{"t_max[usec]",            "t_max",           ""     },
+	{"t_typical[usec]",        "t_typical",       "p50"  },
+	{"t_avg[usec]",            "t_avg",           "mean" },
+	{"t_stdev[usec]",          "t_stdev",         ""     },
+	{"99% percentile[usec]",   "percentile_99",   "p99"  },
+	{"99.9% percentile[usec]", "percentile_99.9", "p99_9"},
+	{"tps average",            "tps_average",     ""     },
+	{"BW peak[",               "BW_peak",         ""     },
+	{"BW average[",            "BW_average",      ""     },
+	{"MsgRate[Mpps]",          "MsgRate",         ""     },
+	{"CPU_Util[%]",            "CPU_util",        ""     },
 };
 
 /* perftest called the first MB until 2024. */
@@ -59,12 +52,15 @@ static const struct word operations[] = {
 	{"Atomic CMP AND SWAP ",  "compare-swap"},
 };
 
-static const struct word words[] = {
-	{"RC",       "RC"        },
-        {"UC",       "UC"        },
-        {"UD",       "UD"        },
-        {"Ethernet", "Ethernet"  },
-        {"IB",       "InfiniBand"},
+static const struct word transports[] = {
+	{"RC", "RC"},
+        {"UC", "UC"},
+        {"UD", "UD"}
+};
+
+static const struct word link_layers[] = {
+	{"Ethernet", "Ethernet"  },
+        {"IB",       "InfiniBand"}
 };
 
 /* Numbers that options of verbmark stand for. */
@@ -81,12 +77,12 @@ static const struct word counts[] = {
         {"TOS",             "tos"        },
 };
 
-static void row_init(struct perftest_row *row)
-{
-	row->unit = 0;
-	for (size_t i = 0; i < PERFTEST_COLUMNS; i++)
-		row->values[i] = (double)NAN;
-}
+/* The beginnings of lines of output that cannot be imported. */
+static const struct word refusals[] = {
+	{"#, ",				  "samples (-U, -H) are not supported"            },
+	{"Local results:",                       "--report-both is not supported"                },
+	{"* Waiting for client to connect... *", "this is a server's output: import the client's"},
+};
 
 static bool skip(const char **text, const char *word)
 {
@@ -98,8 +94,20 @@ static bool skip(const char **text, const char *word)
 	return true;
 }
 
+static bool starts(const char *text, const char *with)
+{
+	return skip(&text, with);
+}
+
+static bool ends(const char *text, const char *with)
+{
+	size_t length = strlen(text);
+
+	return length >= strlen(with) && !strcmp(text + length - strlen(with), with);
+}
+
 /* Versions differ in capitals. */
-static const char *perftest_find(const struct word *list, size_t count, const char *text)
+static const char *find_word(const struct word *list, size_t count, const char *text)
 {
 	for (size_t i = 0; i < count; i++)
 		if (!strcasecmp(list[i].theirs, text))
@@ -122,8 +130,6 @@ static int run_begin(struct perftest_run *run, const char *test, struct error *e
 
 	with_spaces(name, sizeof(name), test);
 	*run = (struct perftest_run){.parameters = json_object()};
-	if (!run->parameters)
-		return error_set_errno(error, -ENOMEM, "cannot keep the parameters");
 	for (size_t i = 0; i < ARRAY_LENGTH(operations) && !run->op; i++)
 		if (skip(&at, operations[i].theirs))
 			run->op = operations[i].ours;
@@ -140,13 +146,13 @@ static int run_begin(struct perftest_run *run, const char *test, struct error *e
 static void run_end(struct perftest_run *run)
 {
 	json_decref(run->parameters);
-	*run = (struct perftest_run){0};
+	run->parameters = NULL;
 }
 
-static int keep(struct perftest_run *run, const char *name, json_t *value, struct error *error)
+static int keep(json_t *object, const char *name, json_t *value, struct error *error)
 {
-	if (json_object_set_new(run->parameters, name, value))
-		return error_set_errno(error, -ENOMEM, "cannot keep the parameters");
+	if (json_object_set_new(object, name, value))
+		return error_set_errno(error, -ENOMEM, "cannot keep '%s'", name);
 	return 0;
 }
 
@@ -161,7 +167,7 @@ static int tell_count(struct perftest_run *run, const char *ours, const char *va
 		return error_set(error, -EINVAL, "%s '%.40s' is not a number", ours, value);
 	if (!strcmp(ours, "mtu"))
 		run->mtu = (unsigned int)count;
-	return keep(run, ours, json_integer((json_int_t)count), error);
+	return keep(run->parameters, ours, json_integer((json_int_t)count), error);
 }
 
 static int run_tell(struct perftest_run *run, const char *name, const char *value,
@@ -171,19 +177,20 @@ static int run_tell(struct perftest_run *run, const char *name, const char *valu
 	const char *ours;
 
 	with_spaces(plain, sizeof(plain), name);
-	ours = perftest_find(counts, ARRAY_LENGTH(counts), plain);
+	ours = find_word(counts, ARRAY_LENGTH(counts), plain);
 	if (ours)
 		return tell_count(run, ours, value, error);
 	if (!strcasecmp(plain, "Using SRQ"))
-		return keep(run, "use-srq", json_boolean(!strcmp(value, "ON")), error);
+		return keep(run->parameters, "use-srq", json_boolean(!strcmp(value, "ON")), error);
 	if (!strcasecmp(plain, "rdma cm QPs"))
-		return keep(run, "connect", json_string(strcmp(value, "ON") ? "qp" : "cm"), error);
+		return keep(run->parameters, "connect",
+			    json_string(strcmp(value, "ON") ? "qp" : "cm"), error);
 	if (!strncasecmp(plain, "Test with events", 16))
 		run->has_events = true;
 	if (!strcasecmp(plain, "Link type"))
-		run->link_layer = perftest_find(words + 3, 2, value);
+		run->link_layer = find_word(link_layers, ARRAY_LENGTH(link_layers), value);
 	if (!strcasecmp(plain, "Connection type") &&
-	    !(run->transport = perftest_find(words, 3, value)))
+	    !(run->transport = find_word(transports, ARRAY_LENGTH(transports), value)))
 		return error_set(error, -EINVAL, "connection type '%.40s' is not RC, UC or UD",
 				 value);
 	if (!strncasecmp(plain, "Dual", 4) && !strcmp(value, "ON"))
@@ -198,47 +205,42 @@ static int run_tell(struct perftest_run *run, const char *name, const char *valu
 	return 0;
 }
 
+static int row_keep(json_t *row, size_t column, double value, struct error *error)
+{
+	bool is_count = column < 2 && value >= 0 && value < 0x1p62 && fmod(value, 1) == 0;
+
+	return keep(row, perftest_columns[column].name,
+		    is_count ? json_integer((json_int_t)value) : json_real(value), error);
+}
+
 struct text {
 	struct import *import;
 	struct perftest_run run;
 	size_t begun; /* the line of its title; 0: no run */
 	size_t n_rows;
-	bool is_in_table;
-	enum perftest_column columns[PERFTEST_COLUMNS];
-	size_t n_columns;
-	double unit;
-	size_t number; /* of the line */
+	size_t columns[PERFTEST_COLUMNS];
+	size_t n_columns; /* 0: in no table */
+	size_t number;    /* of the line */
 };
 
 static char *trim(char *text)
 {
 	size_t length;
 
-	while (isspace((unsigned char)*text))
-		text++;
+	text += strspn(text, " \t\r\v\f");
 	length = strlen(text);
 	while (length && isspace((unsigned char)text[length - 1]))
 		text[--length] = '\0';
 	return text;
 }
 
-static bool ends(const char *text, const char *with)
-{
-	size_t length = strlen(text);
-
-	return length >= strlen(with) && !strcmp(text + length - strlen(with), with);
-}
-
 static int text_finish_run(struct text *text, struct error *error)
 {
-	size_t begun = text->begun;
-
-	text->begun = 0;
 	run_end(&text->run);
-	if (text->is_in_table)
+	if (text->n_columns)
 		return error_set(error, -EINVAL, "the table breaks off");
-	if (begun && !text->n_rows)
-		return error_set(error, -EINVAL, "the run on line %zu has no figures", begun);
+	if (text->begun && !text->n_rows)
+		return error_set(error, -EINVAL, "the run on line %zu has no figures", text->begun);
 	return 0;
 }
 
@@ -267,79 +269,80 @@ static int text_open_table(struct text *text, const char *heading, struct error 
 	if (!text->begun)
 		return error_set(error, -EINVAL, "the head of the run is missing");
 	text->n_columns = 0;
-	text->unit = 0;
 	while (*heading) {
 		const char *at = heading;
 		size_t i = 0;
 
-		while (i < PERFTEST_COLUMNS && !skip(&at, titles[i]))
+		while (i < PERFTEST_COLUMNS && !skip(&at, perftest_columns[i].title))
 			i++;
 		for (size_t j = 0; j < ARRAY_LENGTH(units) && at[-1] == '['; j++)
 			if (skip(&at, units[j].text))
-				text->unit = units[j].bytes;
+				text->run.unit = units[j].bytes;
 		if (i == PERFTEST_COLUMNS || at[-1] == '[' || text->n_columns == PERFTEST_COLUMNS)
 			return error_set(error, -EINVAL, "unknown column '%.40s'", heading);
-		text->columns[text->n_columns++] = (enum perftest_column)i;
+		text->columns[text->n_columns++] = i;
 		heading = at + strspn(at, " \t");
 	}
-	text->is_in_table = true;
 	return 0;
+}
+
+static int text_read_row(const struct text *text, json_t *row, const char *line,
+			 struct error *error)
+{
+	const char *at = line;
+	size_t n = 0;
+
+	for (; n < text->n_columns && isdigit((unsigned char)*at); n++) {
+		char *end;
+		double value = strtod(at, &end);
+
+		at = end + strspn(end, " \t");
+		if ((at == end && *at) || row_keep(row, text->columns[n], value, error))
+			break;
+	}
+	if (n == text->n_columns && !*at)
+		return 0;
+	return error_set(error, -EINVAL, "'%.60s' is not a row of %zu figures", line,
+			 text->n_columns);
 }
 
 static int text_add_row(struct text *text, const char *line, struct error *error)
 {
-	struct perftest_row row;
-	const char *at = line;
-	char *end;
+	json_t *row = json_object();
+	int code = text_read_row(text, row, line, error);
 
-	row_init(&row);
-	row.unit = text->unit;
-	for (size_t n = 0; n < text->n_columns; n++) {
-		double *value = &row.values[text->columns[n]];
-
-		if (!isdigit((unsigned char)*at))
-			break;
-		*value = strtod(at, &end);
-		at = end + strspn(end, " \t");
-		if (at == end && *at)
-			break;
-		if (n + 1 == text->n_columns && !*at) {
-			text->n_rows++;
-			return perftest_add(text->import, &text->run, &row, error);
-		}
-	}
-	return error_set(error, -EINVAL, "'%.60s' is not a row of %zu figures", line,
-			 text->n_columns);
+	if (!code)
+		code = perftest_add(text->import, &text->run, row, error);
+	json_decref(row);
+	text->n_rows++;
+	return code;
 }
 
 static int text_add_line(struct text *text, char *line, struct error *error)
 {
 	int code;
 
-	if (text->is_in_table && !strncmp(line, "----", 4)) {
-		text->is_in_table = false;
+	if (text->n_columns && starts(line, "----")) {
+		text->n_columns = 0;
 		return 0;
 	}
 	/* Logs may contain standard error. */
-	if (text->is_in_table && (!*line || !strncmp(line, "Conflicting CPU frequency", 25)))
+	if (text->n_columns && (!*line || starts(line, "Conflicting CPU frequency")))
 		return 0;
-	if (!strncmp(line, "#bytes", 6))
+	for (size_t i = 0; i < ARRAY_LENGTH(refusals); i++)
+		if (starts(line, refusals[i].theirs))
+			return error_set(error, -EINVAL, "%s", refusals[i].ours);
+	if (starts(line, "#bytes"))
 		return text_open_table(text, line, error);
-	if (!strncmp(line, "#, ", 3))
-		return error_set(error, -EINVAL, "samples (-U, -H) are not supported");
-	if (text->is_in_table)
+	if (text->n_columns)
 		return text_add_row(text, line, error);
-	if (!strcmp(line, "Local results:"))
-		return error_set(error, -EINVAL, "--report-both is not supported");
-	if (!strcmp(line, "* Waiting for client to connect... *"))
-		return error_set(error, -EINVAL, "this is a server's output: import the client's");
 	if (ends(line, " BW Test") || ends(line, " Latency Test")) {
 		code = text_finish_run(text, error);
 		text->begun = text->number;
 		text->n_rows = 0;
 		return code ? code : run_begin(&text->run, line, error);
 	}
-	if (!strncmp(line, "Test with events", 16))
+	if (starts(line, "Test with events"))
 		text->run.has_events = true;
 	return text->begun && !text->n_rows ? text_tell(text, line, error) : 0;
 }
@@ -358,7 +361,7 @@ int perftest_add_text(struct import *import, const char *from, size_t length, st
 		text.number++;
 		if (memchr(from + at, '\0', size))
 			code = error_set(error, -EINVAL, "a zero byte is not text");
-		else if (size > LINE_MOST && text.is_in_table)
+		else if (size > LINE_MOST && text.n_columns)
 			code = error_set(error, -EINVAL, "too long for a row");
 		else if (size <= LINE_MOST) {
 			snprintf(line, sizeof(line), "%.*s", (int)size, from + at);
@@ -375,12 +378,11 @@ int perftest_add_text(struct import *import, const char *from, size_t length, st
 
 /* Both members of the file. A value becomes the text that the text form has. */
 static int json_add(struct import *import, struct perftest_run *run, const json_t *file,
-		    struct error *error)
+		    json_t *row, struct error *error)
 {
 	json_t *info = json_object_get(file, "test_info");
 	json_t *results = json_object_get(file, "results");
 	const char *test = json_string_value(json_object_get(info, "test"));
-	struct perftest_row row;
 	const char *name;
 	json_t *value;
 	char text[LINE_MOST];
@@ -398,13 +400,12 @@ static int json_add(struct import *import, struct perftest_run *run, const json_
 	if (!code && run->is_bidirectional)
 		code = error_set(error, -EINVAL,
 				 "JSON of bidirectional runs is ambiguous: import the text");
-	row_init(&row);
-	for (size_t i = 0; i < PERFTEST_COLUMNS; i++) {
-		value = json_object_get(results, perftest_keys[i]);
+	for (size_t i = 0; i < PERFTEST_COLUMNS && !code; i++) {
+		value = json_object_get(results, perftest_columns[i].name);
 		if (json_is_number(value))
-			row.values[i] = json_number_value(value);
+			code = row_keep(row, i, json_number_value(value), error);
 	}
-	return code ? code : perftest_add(import, run, &row, error);
+	return code ? code : perftest_add(import, run, row, error);
 }
 
 int perftest_add_json(struct import *import, const char *text, size_t length, struct error *error)
@@ -412,6 +413,7 @@ int perftest_add_json(struct import *import, const char *text, size_t length, st
 	struct perftest_run run = {0};
 	json_error_t fault;
 	json_t *file = json_loadb(text, length, JSON_REJECT_DUPLICATES, &fault);
+	json_t *row;
 	int code;
 
 	if (!file)
@@ -419,8 +421,10 @@ int perftest_add_json(struct import *import, const char *text, size_t length, st
 			error, -EINVAL,
 			"line %d: %s; before 2024 perftest's JSON was malformed: import the text",
 			fault.line, fault.text);
-	code = json_add(import, &run, file, error);
+	row = json_object();
+	code = json_add(import, &run, file, row, error);
 	run_end(&run);
+	json_decref(row);
 	json_decref(file);
 	return code ? error_wrap(error, "line 1") : 0;
 }

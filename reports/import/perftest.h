@@ -1,33 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What perftest prints of a run: how it was made, and rows of figures. t_max is not the maximum
- * and t_stdev is truncated, so both are only kept beside the trial.
+ * The output of perftest: how a run was made, and rows of figures. A row is a JSON object of the
+ * numbers by their names in JSON, whichever form it came in. t_max is not the maximum and
+ * t_stdev is truncated, so both are only kept beside the trial.
  */
 #ifndef REPORTS_IMPORT_PERFTEST_H
 #define REPORTS_IMPORT_PERFTEST_H
 
 #include "reports/import/import.h"
 
-enum perftest_column {
-	PERFTEST_SIZE,
-	PERFTEST_ITERATIONS,
-	PERFTEST_MIN,
-	PERFTEST_MAX,
-	PERFTEST_TYPICAL,
-	PERFTEST_AVERAGE,
-	PERFTEST_STDEV,
-	PERFTEST_P99,
-	PERFTEST_P99_9,
-	PERFTEST_TPS,
-	PERFTEST_BW_PEAK,
-	PERFTEST_BW_AVERAGE,
-	PERFTEST_MSG_RATE,
-	PERFTEST_CPU,
-	PERFTEST_COLUMNS,
+#define PERFTEST_COLUMNS 14
+
+struct perftest_column {
+	const char *title; /* in text; behind one that ends with '[' is a unit of bandwidth */
+	const char *name;  /* in JSON */
+	const char *statistic;
 };
 
-/* The names of the columns in JSON. */
-extern const char *const perftest_keys[PERFTEST_COLUMNS];
+extern const struct perftest_column perftest_columns[PERFTEST_COLUMNS];
 
 struct perftest_run {
 	const char *op;
@@ -38,20 +28,16 @@ struct perftest_run {
 	bool is_bandwidth;
 	bool is_bidirectional;
 	bool has_events;
+	double unit;        /* bytes per unit of bandwidth; 0: unknown */
 	json_t *parameters; /* by the names of verbmark's options */
 };
 
-struct perftest_row {
-	double values[PERFTEST_COLUMNS]; /* NAN: there is no such column */
-	double unit;                     /* bytes per unit of bandwidth; 0: unknown */
-};
-
-/* Add every run in the text, or the one of a file of --out_json. */
+/* Add every run in the text, or the run in a file of --out_json. */
 int perftest_add_text(struct import *import, const char *text, size_t length, struct error *error);
 int perftest_add_json(struct import *import, const char *text, size_t length, struct error *error);
 
-/* Adds the row as a trial of its case. */
-int perftest_add(struct import *import, const struct perftest_run *run,
-		 const struct perftest_row *row, struct error *error);
+/* Adds the row as a trial of its case, which keeps it. */
+int perftest_add(struct import *import, const struct perftest_run *run, json_t *row,
+		 struct error *error);
 
 #endif

@@ -14,9 +14,6 @@
 
 #include "reports/result/result.h"
 
-/* Of the processors' time, in per cent: what a hypervisor may have taken from a measurement. */
-#define ADVICE_STEAL_MOST 1
-
 /* What is known of one end. Each may be NULL: not known. */
 struct advice_end {
 	const json_t *facts;  /* of facts_gather */

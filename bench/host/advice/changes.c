@@ -4,31 +4,17 @@
 
 #include "bench/host/advice/rule.h"
 #include "bench/host/counters.h"
+#include "bench/host/facts/facts.h"
 
-/* What a count of the host's noise has grown by; 0 where that is not known. */
-static json_int_t growth(const struct advice_end *end, const char *key)
-{
-	const json_t *before = json_object_get(end->before, key);
-	const json_t *after = json_object_get(end->after, key);
-	json_int_t from = json_integer_value(before);
-	json_int_t to = json_integer_value(after);
-
-	if (!json_is_integer(before) || !json_is_integer(after) || from < 0 || to < from)
-		return 0;
-	return to - from;
-}
-
-/* More than a machine may lose of it, or less. */
+/* Whether something was stolen, and whether that is more than a machine may lose. */
 static bool steal_is(const struct advice_end *near, bool is_much, struct advice_words *words)
 {
-	json_int_t stolen = growth(near, "steal_ticks");
-	json_int_t total = growth(near, "total_ticks");
+	struct noise_growth growth = facts_noise_growth(near->before, near->after);
+	json_int_t share = growth.stolen ? growth.stolen * 10000 / growth.ticks : 0;
 
-	/* The bound keeps what another host says from overflowing. */
-	return stolen > 0 && total >= stolen && total > 0 && stolen < INT32_MAX &&
-	       (stolen * 100 / ADVICE_STEAL_MOST > total) == is_much &&
-	       advice_what(words, "steal time: %lld.%02lld %% of the processors' time",
-			   stolen * 10000 / total / 100, stolen * 10000 / total % 100);
+	return growth.stolen && facts_is_much_stolen(&growth) == is_much &&
+	       advice_what(words, "steal time: %lld.%02lld %% of the processors' time", share / 100,
+			   share % 100);
 }
 
 static bool steal(const struct advice_end *near, const struct advice_end *far,
@@ -47,7 +33,7 @@ static bool some_steal(const struct advice_end *near, const struct advice_end *f
 static bool throttled(const struct advice_end *near, const struct advice_end *far,
 		      struct advice_words *words)
 {
-	json_int_t times = growth(near, "nr_throttled");
+	json_int_t times = facts_noise_growth(near->before, near->after).throttled;
 
 	return times && advice_what(words, "its control group was throttled %lld times", times);
 }
@@ -55,7 +41,7 @@ static bool throttled(const struct advice_end *near, const struct advice_end *fa
 static bool heat(const struct advice_end *near, const struct advice_end *far,
 		 struct advice_words *words)
 {
-	json_int_t times = growth(near, "core_throttles");
+	json_int_t times = facts_noise_growth(near->before, near->after).slowed;
 
 	return times && advice_what(words, "heat slowed processors down %lld times", times);
 }

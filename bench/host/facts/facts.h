@@ -10,6 +10,7 @@
 #define BENCH_HOST_FACTS_FACTS_H
 
 #include <jansson.h>
+#include <stdbool.h>
 
 /*
  * An object of sections: "host", "tool", "libc", "rdma_core", "device", "port",
@@ -25,5 +26,18 @@ json_t *facts_gather(const char *root, const char *device, unsigned int port);
  * groups and heat have held processors back: to be taken before and after.
  */
 json_t *facts_noise(const char *root);
+
+/* What the noise of a host has grown by, from one object to the other; 0: not known. */
+struct noise_growth {
+	json_int_t ticks;
+	json_int_t stolen;    /* of the ticks, never more */
+	json_int_t throttled; /* times */
+	json_int_t slowed;    /* times, by heat */
+};
+
+struct noise_growth facts_noise_growth(const json_t *before, const json_t *after);
+
+/* Whether the hypervisor took more than a machine may lose: one percent. */
+bool facts_is_much_stolen(const struct noise_growth *growth);
 
 #endif

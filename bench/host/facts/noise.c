@@ -57,11 +57,11 @@ static void add_load(json_t *noise, const char *root)
 /* Of this process's group and those around it: each may be the one with a limit. */
 static void add_throttled(json_t *noise, const char *root)
 {
-	char folder[SYSFS_TEXT];
+	char folder[CGROUP_FOLDER];
 	json_int_t sum = 0;
 	bool known = false;
 
-	if (!facts_cgroup_cpu(root, folder))
+	if (!cgroup_find(root, "cpu", folder))
 		return;
 	do {
 		char *text = sysfs_text(root, PROC_SIZE, "%s/cpu.stat", folder);
@@ -72,7 +72,7 @@ static void add_throttled(json_t *noise, const char *root)
 			known = true;
 		}
 		free(text);
-	} while (facts_cgroup_parent(folder));
+	} while (cgroup_parent(folder));
 	if (known)
 		json_object_set_new(noise, "nr_throttled", json_integer(sum));
 }
@@ -109,4 +109,35 @@ json_t *facts_noise(const char *root)
 	add_throttled(noise, root);
 	add_heat(noise, root);
 	return noise;
+}
+
+static json_int_t find_growth(const json_t *before, const json_t *after, const char *key)
+{
+	const json_t *from = json_object_get(before, key);
+	const json_t *to = json_object_get(after, key);
+
+	if (!json_is_integer(from) || !json_is_integer(to) || json_integer_value(from) < 0 ||
+	    json_integer_value(to) < json_integer_value(from))
+		return 0;
+	return json_integer_value(to) - json_integer_value(from);
+}
+
+struct noise_growth facts_noise_growth(const json_t *before, const json_t *after)
+{
+	struct noise_growth growth = {
+		.ticks = find_growth(before, after, "total_ticks"),
+		.stolen = find_growth(before, after, "steal_ticks"),
+		.throttled = find_growth(before, after, "nr_throttled"),
+		.slowed = find_growth(before, after, "core_throttles"),
+	};
+
+	/* The bound keeps what another host says from overflowing. */
+	if (growth.stolen > growth.ticks || growth.stolen > INT32_MAX)
+		growth.stolen = 0;
+	return growth;
+}
+
+bool facts_is_much_stolen(const struct noise_growth *growth)
+{
+	return growth->stolen * 100 > growth->ticks;
 }

@@ -8,7 +8,8 @@
 
 #include <jansson.h>
 
-#include "bench/host/sysfs.h"
+#include "core/base/cgroup.h"
+#include "core/base/sysfs.h"
 
 struct facts_place {
 	const char *root;
@@ -80,12 +81,5 @@ bool facts_take_pfc(void *answer, size_t length, unsigned int *mask);
 
 /* What only libibverbs tells, put into the sections of the device. */
 void facts_verbs(json_t *facts, const struct facts_place *place);
-
-/*
- * The control group that this process has its processor time from, as a folder of whichever
- * version has that controller, and then the ones around it; false where there is none.
- */
-bool facts_cgroup_cpu(const char *root, char folder[static SYSFS_TEXT]);
-bool facts_cgroup_parent(char *folder);
 
 #endif

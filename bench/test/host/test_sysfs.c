@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "bench/cli/cpulist.h"
-#include "bench/host/sysfs.h"
 #include "bench/test/unit.d/made_up.h"
 #include "core/base/compiler.h"
+#include "core/base/sysfs.h"
 
 static void test_lines(void **unused)
 {

@@ -183,42 +183,34 @@ void soft_cm_announce(struct soft_cm_id *request)
 	put(request->listener, request, RDMA_CM_EVENT_CONNECT_REQUEST, 0);
 }
 
+/* Moves the events of an owner to another channel, or frees them (NULL). */
+static void take_events(const struct soft_cm_id *owner, struct rdma_event_channel *to)
+{
+	struct soft_cm_channel *channel = soft_cm_channel_of(owner->verbs.channel);
+	struct soft_cm_event **at = &channel->first;
+
+	while (*at) {
+		if ((*at)->owner != owner)
+			at = &(*at)->next;
+		else if (to)
+			append(soft_cm_channel_of(to), soft_cm_channel_take(channel, at));
+		else
+			free(soft_cm_channel_take(channel, at));
+	}
+}
+
 void soft_cm_drop_events(struct soft_cm_id *id)
 {
-	struct soft_cm_channel *channel;
-	struct soft_cm_event **at;
-
 	soft_fault_drop_events(id);
-	/* Gone before its identifiers, and its events with it: a fault kept those. */
-	if (!id->verbs.channel)
-		return;
-	channel = soft_cm_channel_of(id->verbs.channel);
-	at = &channel->first;
-	while (*at) {
-		if ((*at)->owner == id)
-			free(soft_cm_channel_take(channel, at));
-		else
-			at = &(*at)->next;
-	}
+	/* A fault may keep an identifier longer than its channel, and the events with it. */
+	if (id->verbs.channel)
+		take_events(id, NULL);
 }
 
 void soft_cm_move_events(struct soft_cm_id *id, struct rdma_event_channel *to)
 {
-	struct soft_cm_channel *channel;
-	struct soft_cm_event **at;
-
-	if (!id->verbs.channel)
-		return;
-	channel = soft_cm_channel_of(id->verbs.channel);
-	if (channel == soft_cm_channel_of(to))
-		return;
-	at = &channel->first;
-	while (*at) {
-		if ((*at)->owner == id)
-			append(soft_cm_channel_of(to), soft_cm_channel_take(channel, at));
-		else
-			at = &(*at)->next;
-	}
+	if (id->verbs.channel && id->verbs.channel != to)
+		take_events(id, to);
 }
 
 void soft_cm_await(struct soft_cm_id *id)

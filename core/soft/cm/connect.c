@@ -11,6 +11,8 @@
 #include "core/soft/cm/port.h"
 #include "core/soft/device.h"
 #include "core/soft/export.h"
+#include "core/soft/peer/message.h"
+#include "core/soft/peer/peer.h"
 
 enum {
 	PATIENCE_MS = 68000, /* 16 times the 4.3 s that the kernel waits for an answer */
@@ -137,7 +139,7 @@ SOFT_EXPORT int rdma_connect(struct rdma_cm_id *verbs, struct rdma_conn_param *p
 		lesser(param ? param->initiator_depth : UINT8_MAX, SOFT_RD_ATOMIC_MAX);
 	if (find_listener(id, &slot))
 		return refuse(id);
-	fd = soft_cm_socket_knock(slot);
+	fd = soft_peer_knock(slot, SOFT_MESSAGE_CONNECTION, NULL);
 	/* It ended meanwhile. */
 	if (fd == -ECONNREFUSED || fd == -ENOENT)
 		return refuse(id);

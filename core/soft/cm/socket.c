@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "core/soft/cm/cm.h"
-#include "core/soft/peer/message.h"
 #include "core/soft/peer/process.h"
 
 enum {
@@ -112,11 +111,6 @@ static void on_link(struct soft_source *source, uint32_t events)
 	soft_service_remove(&soft_process.service, source);
 	close(source->fd);
 	discard(link);
-}
-
-int soft_cm_socket_knock(uint32_t slot)
-{
-	return soft_peer_knock(slot, SOFT_MESSAGE_CONNECTION, NULL);
 }
 
 int soft_cm_socket_join(struct soft_cm_id *id, int fd)

@@ -54,10 +54,7 @@ struct soft_cm_socket {
 	bool is_fresh;         /* of a guest who has not said what it wants */
 };
 
-/* A socket to the process of a slot, or a negative errno. Not under the mutex: it waits. */
-int soft_cm_socket_knock(uint32_t slot);
-
-/* Makes a link of it, which belongs to the connection; 0 or a negative errno. */
+/* Makes a socket to the other process the link of a connection. 0 or a negative errno. */
 int soft_cm_socket_join(struct soft_cm_id *id, int fd);
 
 int soft_cm_socket_send(struct soft_cm_socket *link, struct soft_cm_message *message);

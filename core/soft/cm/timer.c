@@ -18,14 +18,11 @@ static struct soft_cm_id *timed;
 static void arm(void)
 {
 	uint64_t earliest = 0;
-	struct itimerspec when = {.it_value = {0}};
 
 	for (struct soft_cm_id *id = timed; id; id = id->next_timed)
 		if (!earliest || id->due_ns < earliest)
 			earliest = id->due_ns;
-	when.it_value.tv_sec = (time_t)(earliest / SOFT_SECOND_NS);
-	when.it_value.tv_nsec = (long)(earliest % SOFT_SECOND_NS);
-	timerfd_settime(timer.fd, TFD_TIMER_ABSTIME, &when, NULL);
+	soft_service_set_timer(&timer, earliest);
 }
 
 static struct soft_cm_id *find_due(uint64_t now_ns)

@@ -56,10 +56,7 @@ const struct soft_fault *soft_fault_next(enum soft_fault_kind kind, uint32_t whi
 
 static void sleep_for(uint64_t time_ns)
 {
-	struct timespec left = {
-		.tv_sec = (time_t)(time_ns / SOFT_SECOND_NS),
-		.tv_nsec = (long)(time_ns % SOFT_SECOND_NS),
-	};
+	struct timespec left = soft_time_split(time_ns);
 
 	while (nanosleep(&left, &left) && errno == EINTR)
 		continue;

@@ -45,14 +45,9 @@ void soft_fault_reset(void)
 /* Under the mutex. */
 static void arm(uint64_t time_ns)
 {
-	struct itimerspec when = {
-		.it_value = {.tv_sec = (time_t)(time_ns / SOFT_SECOND_NS),
-			     .tv_nsec = (long)(time_ns % SOFT_SECOND_NS)},
-	};
-
 	armed_ns = time_ns;
 	if (timer.fd >= 0 && time_ns != UINT64_MAX)
-		timerfd_settime(timer.fd, TFD_TIMER_ABSTIME, &when, NULL);
+		soft_service_set_timer(&timer, time_ns);
 }
 
 void soft_fault_wake_at(uint64_t time_ns)

@@ -12,22 +12,11 @@
 #include "core/soft/op/event.h"
 #include "core/soft/peer/process.h"
 
-static struct soft_peer_channel *own_entry(uint32_t number)
-{
-	return &soft_process.own_channels[number];
-}
-
+/* Generation 0 removes the channel. */
 static void set_own(uint32_t number, int fd, uint32_t generation)
 {
 	pthread_mutex_lock(&soft_process.self.mutex);
-	soft_peer_set_channel(own_entry(number), fd, generation);
-	pthread_mutex_unlock(&soft_process.self.mutex);
-}
-
-static void part_own(uint32_t number)
-{
-	pthread_mutex_lock(&soft_process.self.mutex);
-	soft_peer_part_channel(own_entry(number));
+	soft_process.own_channels[number] = (struct soft_peer_channel){fd, generation};
 	pthread_mutex_unlock(&soft_process.self.mutex);
 }
 
@@ -72,7 +61,8 @@ SOFT_EXPORT int ibv_destroy_comp_channel(struct ibv_comp_channel *verbs)
 		return EBUSY;
 	soft_table_hide(&soft_process.channels, channel->number);
 	soft_door_announce(&soft_process.door, channel->number, channel->generation, -1);
-	part_own(channel->number);
+	set_own(channel->number, -1, 0);
+	close(verbs->fd);
 	soft_table_remove(&soft_process.channels, channel->number);
 	pthread_mutex_destroy(&channel->mutex);
 	free(channel);

@@ -262,8 +262,10 @@ void soft_cq_purge(struct soft_cq *cq, uint32_t qp_num)
 	soft_lock_release(&cq->lock);
 }
 
-void soft_cq_pass(struct soft_cq *cq)
+void soft_cq_pass(void *object)
 {
+	struct soft_cq *cq = object;
+
 	while (!atomic_load(&cq->is_resting)) {
 		if (soft_lock_try(&cq->lock)) {
 			soft_lock_release(&cq->lock);

@@ -140,8 +140,8 @@ static inline void soft_cq_hand_over(uintptr_t place)
 /* Takes the lock of who puts. */
 void soft_cq_hold(struct soft_cq *cq);
 
-/* A peer that died may have left its work on a queue of this process half done. */
-void soft_cq_mend(struct soft_cq *cq);
+/* For every queue of a table, when a peer has died: the peer may have left its work half done. */
+void soft_cq_mend(void *object);
 
 /*
  * After arming: completions that are there before their time raise their event as if
@@ -152,8 +152,11 @@ void soft_cq_await_early(struct soft_cq *cq);
 /* Takes out what a queue pair that goes has left. */
 void soft_cq_purge(struct soft_cq *cq, uint32_t qp_num);
 
-/* Waits for who is taking from a queue; not for a program that looks at what it took. */
-void soft_cq_pass(struct soft_cq *cq);
+/*
+ * For every queue of a table: waits for the threads that take from it, but for no program that
+ * looks at a completion.
+ */
+void soft_cq_pass(void *object);
 
 /* Tells polls that hold no lock where the ring is. */
 void soft_cq_set_place(struct soft_cq *cq);

@@ -184,8 +184,10 @@ void soft_cq_hold(struct soft_cq *cq)
 		mend(&soft_process.self, cq->image, cq->ring, cq->size);
 }
 
-void soft_cq_mend(struct soft_cq *cq)
+void soft_cq_mend(void *object)
 {
+	struct soft_cq *cq = object;
+
 	soft_cq_hold(cq);
 	soft_lock_release(&cq->image->lock);
 }

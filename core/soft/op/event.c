@@ -82,44 +82,17 @@ void soft_event_tell(struct soft_events *events, enum ibv_event_type type, int p
 	append(events, &verbs);
 }
 
-/* The object may be gone meanwhile: its table says so, and holds it while it is told. */
-static void give(const struct soft_event_image *image)
+static struct soft_table *table_of(uint32_t type)
 {
-	struct ibv_async_event verbs = {.event_type = image->type};
-	struct soft_table *table;
-	struct ibv_context *context = NULL;
-
-	switch ((int)image->type) {
+	switch ((int)type) {
 	case IBV_EVENT_CQ_ERR:
-		table = &soft_process.cqs;
-		break;
+		return &soft_process.cqs;
 	case IBV_EVENT_SRQ_ERR:
 	case IBV_EVENT_SRQ_LIMIT_REACHED:
-		table = &soft_process.srqs;
-		break;
+		return &soft_process.srqs;
 	default:
-		table = &soft_process.qps;
+		return &soft_process.qps;
 	}
-	pthread_mutex_lock(&table->mutex);
-	if (table == &soft_process.cqs) {
-		struct soft_cq *cq = soft_table_get(table, image->index);
-
-		verbs.element.cq = cq ? soft_cq_verbs(cq) : NULL;
-		context = cq ? verbs.element.cq->context : NULL;
-	} else if (table == &soft_process.srqs) {
-		struct soft_srq *srq = soft_table_get(table, image->index);
-
-		verbs.element.srq = srq ? &srq->verbs : NULL;
-		context = srq ? srq->verbs.context : NULL;
-	} else {
-		struct soft_qp *qp = soft_table_get(table, image->index);
-
-		verbs.element.qp = qp ? &qp->verbs.qp_base : NULL;
-		context = qp ? qp->verbs.qp_base.context : NULL;
-	}
-	if (context)
-		append(&soft_device_context(context)->events, &verbs);
-	pthread_mutex_unlock(&table->mutex);
 }
 
 static struct ibv_context *context_of(const struct soft_table *table, void *object)
@@ -129,6 +102,24 @@ static struct ibv_context *context_of(const struct soft_table *table, void *obje
 	if (table == &soft_process.srqs)
 		return ((struct soft_srq *)object)->verbs.context;
 	return ((struct soft_qp *)object)->verbs.qp_base.context;
+}
+
+/* The object may be gone by now. The mutex of its table keeps it until the event is appended. */
+static void give(const struct soft_event_image *image)
+{
+	struct soft_table *table = table_of(image->type);
+	void *object;
+
+	pthread_mutex_lock(&table->mutex);
+	object = soft_table_get(table, image->index);
+	if (object) {
+		/* Each kind of object begins with what verbs.h has of it. */
+		const struct ibv_async_event verbs = {.event_type = image->type,
+						      .element.qp = object};
+
+		append(&soft_device_context(context_of(table, object))->events, &verbs);
+	}
+	pthread_mutex_unlock(&table->mutex);
 }
 
 void soft_event_orphan(const struct ibv_context *context)

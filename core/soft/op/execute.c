@@ -246,9 +246,7 @@ static bool gather(const struct soft_qp *qp, struct soft_operation *operation,
 			(struct iovec){soft_send_inline_data(operation), (size_t)operation->length};
 		return true;
 	}
-	if (operation->opcode == IBV_WR_RDMA_READ ||
-	    operation->opcode == IBV_WR_ATOMIC_CMP_AND_SWP ||
-	    operation->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD)
+	if (soft_model_is_fetch(operation))
 		wanted.access = IBV_ACCESS_LOCAL_WRITE;
 	return soft_region_span(&soft_process.arena, operation->sge, operation->count, &wanted,
 				data);

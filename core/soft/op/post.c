@@ -1,30 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
-#include <string.h>
 
 #include "core/soft/op/pd.h"
 #include "core/soft/op/qp.h"
 #include "core/soft/op/receive_queue.h"
 #include "core/soft/peer/process.h"
 
-static bool can_send(uint32_t state)
-{
-	return state == IBV_QPS_RTS || state == IBV_QPS_SQD || state == IBV_QPS_SQE ||
-	       state == IBV_QPS_ERR;
-}
-
 static void take_target(const struct soft_qp *qp, const struct ibv_send_wr *wr,
 			struct soft_operation *operation)
 {
-	const struct soft_ah *ah;
-
 	if (qp->verbs.qp_base.qp_type == IBV_QPT_UD) {
-		ah = soft_pd_ah(wr->wr.ud.ah);
-		operation->remote_qp = wr->wr.ud.remote_qpn;
-		operation->remote_qkey = wr->wr.ud.remote_qkey;
-		operation->gid = ah->attr.grh.dgid;
-		operation->sgid_index = ah->attr.grh.sgid_index;
-		operation->traffic_class = ah->attr.grh.traffic_class;
+		soft_send_set_target(operation, &soft_pd_ah(wr->wr.ud.ah)->attr.grh,
+				     wr->wr.ud.remote_qpn, wr->wr.ud.remote_qkey);
 	} else if (wr->opcode == IBV_WR_ATOMIC_CMP_AND_SWP ||
 		   wr->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD) {
 		operation->remote_address = wr->wr.atomic.remote_addr;
@@ -40,16 +27,11 @@ static void take_target(const struct soft_qp *qp, const struct ibv_send_wr *wr,
 static int take_inline(const struct soft_qp *qp, const struct ibv_send_wr *wr,
 		       struct soft_operation *operation)
 {
-	char *to = soft_send_inline_data(operation);
-
-	for (int i = 0; i < wr->num_sge; i++) {
-		size_t size = wr->sg_list[i].length;
-
-		if (size > qp->cap.max_inline_data - operation->length)
+	for (int i = 0; i < wr->num_sge; i++)
+		if (!soft_send_add_inline(operation, qp->cap.max_inline_data,
+					  (const void *)(uintptr_t)wr->sg_list[i].addr,
+					  wr->sg_list[i].length))
 			return EINVAL;
-		memcpy(to + operation->length, (const void *)(uintptr_t)wr->sg_list[i].addr, size);
-		operation->length += size;
-	}
 	operation->is_inline = 1;
 	return 0;
 }
@@ -83,7 +65,7 @@ static int post(struct soft_qp *qp, const struct ibv_send_wr *wr)
 	struct soft_operation *operation = soft_send_next(&qp->sends);
 	int result;
 
-	if (unlikely(!can_send(atomic_load_explicit(&qp->image->state, memory_order_relaxed))))
+	if (unlikely(!soft_qp_takes_sends(qp)))
 		return EINVAL;
 	if (!operation) {
 		soft_send_run(qp);

@@ -251,8 +251,10 @@ void soft_qp_fail(struct soft_peer *owner, uint32_t index, int event)
 	soft_lock_release(&queue->lock);
 }
 
-void soft_qp_mend(struct soft_qp *qp)
+void soft_qp_mend(void *object)
 {
+	const struct soft_qp *qp = object;
+
 	soft_queue_hold(&qp->image->queue);
 	if (atomic_load(&qp->image->state) == IBV_QPS_ERR)
 		soft_qp_flush(&soft_process.self, qp->image);
@@ -267,8 +269,10 @@ void soft_qp_stop_sending(struct soft_qp *qp)
 	soft_lock_release(&qp->image->queue.lock);
 }
 
-void soft_qp_pass(struct soft_qp *qp)
+void soft_qp_pass(void *object)
 {
+	struct soft_qp *qp = object;
+
 	soft_lock_pass(&qp->lock);
 	soft_queue_hold(&qp->image->queue);
 	soft_lock_release(&qp->image->queue.lock);

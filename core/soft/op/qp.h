@@ -84,6 +84,14 @@ static inline bool soft_qp_is_reliable(const struct soft_qp *qp)
 	return qp->verbs.qp_base.qp_type == IBV_QPT_RC;
 }
 
+/* Whether something may be posted to its send queue. */
+static inline bool soft_qp_takes_sends(const struct soft_qp *qp)
+{
+	uint32_t state = atomic_load_explicit(&qp->image->state, memory_order_relaxed);
+
+	return state >= IBV_QPS_RTS && state <= IBV_QPS_ERR;
+}
+
 /*
  * Puts anybody's queue pair into the error state, flushes its receives, and leaves an
  * event of that type. Its owner flushes what it has to send.
@@ -93,8 +101,11 @@ void soft_qp_fail(struct soft_peer *owner, uint32_t index, int event);
 /* The same, under the image's lock. */
 void soft_qp_fail_held(struct soft_peer *owner, uint32_t index, int event);
 
-/* A peer that died may have left it half stopped, or a receive of it without its completion. */
-void soft_qp_mend(struct soft_qp *qp);
+/*
+ * For every queue pair of a table, when a peer has died: the peer may have left it half stopped,
+ * or a receive without its completion.
+ */
+void soft_qp_mend(void *object);
 
 /* After an error, what is not reliable goes on receiving. Under the private lock. */
 void soft_qp_stop_sending(struct soft_qp *qp);
@@ -102,8 +113,8 @@ void soft_qp_stop_sending(struct soft_qp *qp);
 /* Flushes receives. Under the image's lock. */
 void soft_qp_flush(struct soft_peer *owner, struct soft_qp_image *image);
 
-/* Waits for who is at work on a queue pair. */
-void soft_qp_pass(struct soft_qp *qp);
+/* For every queue pair of a table: waits for the threads that are at work on it. */
+void soft_qp_pass(void *object);
 
 /* It takes nothing any more: returns when its peer has stopped writing and reading here. */
 void soft_qp_await_peer(struct soft_qp *qp);

@@ -11,6 +11,7 @@
 #include <infiniband/verbs.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 struct soft_qp;
 
@@ -95,6 +96,29 @@ void soft_send_drained(struct soft_qp *qp);
 static inline void *soft_send_inline_data(struct soft_operation *operation)
 {
 	return operation->sge;
+}
+
+/* Appends inline data, of which the queue pair takes so many bytes at most; false: too long. */
+static inline bool soft_send_add_inline(struct soft_operation *operation, uint32_t most,
+					const void *from, size_t size)
+{
+	if (size > most - operation->length)
+		return false;
+	memcpy((char *)soft_send_inline_data(operation) + operation->length, from, size);
+	operation->length += size;
+	return true;
+}
+
+/* Sets where a datagram goes. */
+static inline void soft_send_set_target(struct soft_operation *operation,
+					const struct ibv_global_route *route, uint32_t number,
+					uint32_t qkey)
+{
+	operation->remote_qp = number;
+	operation->remote_qkey = qkey;
+	operation->gid = route->dgid;
+	operation->sgid_index = route->sgid_index;
+	operation->traffic_class = route->traffic_class;
 }
 
 #endif

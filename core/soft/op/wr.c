@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
-#include <string.h>
 
 #include "core/soft/fault/fault.h"
 #include "core/soft/op/pd.h"
@@ -20,16 +19,7 @@ static void wr_start(struct ibv_qp_ex *verbs)
 	soft_lock_take(&qp->lock);
 	qp->tail_before = qp->sends.tail;
 	qp->building = NULL;
-	qp->build_error = 0;
-	switch (atomic_load_explicit(&qp->image->state, memory_order_relaxed)) {
-	case IBV_QPS_RESET:
-	case IBV_QPS_INIT:
-	case IBV_QPS_RTR:
-		qp->build_error = EINVAL;
-		break;
-	default:
-		break;
-	}
+	qp->build_error = soft_qp_takes_sends(qp) ? 0 : EINVAL;
 }
 
 static void fail(struct soft_qp *qp, int error)
@@ -136,15 +126,9 @@ static void wr_set_ud_addr(struct ibv_qp_ex *verbs, struct ibv_ah *ah, uint32_t 
 			   uint32_t qkey)
 {
 	struct soft_operation *operation = of(verbs)->building;
-	const struct ibv_global_route *route = &soft_pd_ah(ah)->attr.grh;
 
-	if (!operation)
-		return;
-	operation->remote_qp = number;
-	operation->remote_qkey = qkey;
-	operation->gid = route->dgid;
-	operation->sgid_index = route->sgid_index;
-	operation->traffic_class = route->traffic_class;
+	if (operation)
+		soft_send_set_target(operation, &soft_pd_ah(ah)->attr.grh, number, qkey);
 }
 
 static void wr_set_sge_list(struct ibv_qp_ex *verbs, size_t count, const struct ibv_sge *list)
@@ -191,16 +175,10 @@ static ALWAYS_INLINE void set_inline_data(struct ibv_qp_ex *verbs, size_t count,
 	}
 	operation->is_inline = 1;
 	operation->length = 0;
-	for (size_t i = 0; i < count; i++) {
-		char *to = soft_send_inline_data(operation);
-
-		if (list[i].length > qp->cap.max_inline_data - operation->length) {
+	for (size_t i = 0; i < count; i++)
+		if (!soft_send_add_inline(operation, qp->cap.max_inline_data, list[i].addr,
+					  list[i].length))
 			fail(qp, EINVAL);
-			return;
-		}
-		memcpy(to + operation->length, list[i].addr, list[i].length);
-		operation->length += list[i].length;
-	}
 }
 
 static void wr_set_inline_data_list(struct ibv_qp_ex *verbs, size_t count,

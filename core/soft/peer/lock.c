@@ -11,7 +11,6 @@ enum {
 	YIELDS = 200,
 	NAP_NS = 50000,
 	NAPS_OF_ONE_STOPPED = 8000, /* from half a second to a whole one */
-	NAPS_OF_ONE_KNOWN = 20,
 };
 
 uint32_t soft_lock_self = UINT32_MAX;
@@ -24,19 +23,10 @@ static bool is_dead(uint32_t holder)
 	       !soft_lock_is_alive(holder);
 }
 
-/* The last that was found stopped: it may hold more than one. */
-static _Atomic uint32_t known;
-
 static bool is_stopped(uint32_t holder, unsigned int naps)
 {
-	unsigned int patience =
-		holder == atomic_load(&known) ? NAPS_OF_ONE_KNOWN : NAPS_OF_ONE_STOPPED;
-
-	if (!naps || naps % patience || !holder || holder == soft_lock_self ||
-	    !soft_lock_is_stopped || !soft_lock_is_stopped(holder))
-		return false;
-	atomic_store(&known, holder);
-	return true;
+	return naps && naps % NAPS_OF_ONE_STOPPED == 0 && holder && holder != soft_lock_self &&
+	       soft_lock_is_stopped && soft_lock_is_stopped(holder);
 }
 
 bool soft_lock_wait(struct soft_lock *lock)

@@ -20,16 +20,12 @@ enum {
 /* In the table, it stands for one that is being met. */
 static struct soft_peer coming;
 
-/* Whether somebody is still at one: stopped for long, he counts himself out when he goes on. */
-static bool close_channels(const struct soft_peer *peer)
+static void close_channels(const struct soft_peer *peer)
 {
-	bool has_writers = false;
-
-	for (uint32_t i = 0; i < SOFT_CHANNELS; i++) {
-		soft_peer_part_channel(&peer->channel[i]);
-		has_writers = has_writers || atomic_load(&peer->channel[i].writers);
-	}
-	return has_writers;
+	for (uint32_t i = 0; i < SOFT_CHANNELS; i++)
+		if (peer->channel[i].generation)
+			close(peer->channel[i].fd);
+	free(peer->channel);
 }
 
 void soft_peer_destroy(struct soft_peer *peer)
@@ -40,8 +36,8 @@ void soft_peer_destroy(struct soft_peer *peer)
 		close(peer->doorbell);
 	if (peer->memory)
 		close(peer->memory);
-	if (peer->channel && !close_channels(peer))
-		free(peer->channel);
+	if (peer->channel)
+		close_channels(peer);
 	soft_copy_client_close(peer->copy_client);
 	soft_mappings_close(peer->windows);
 	soft_arena_finish(&peer->mapped);
@@ -124,7 +120,6 @@ static void on_peer(struct soft_source *source, uint32_t events)
 	pthread_mutex_lock(&soft_process.looking);
 	pthread_mutex_unlock(&soft_process.looking);
 	soft_process_mend();
-	soft_registry_sweep(&soft_process.registry, peer->slot);
 	soft_peer_destroy(peer);
 }
 

@@ -222,21 +222,6 @@ void soft_process_count(enum soft_kind kind, int by)
 		atomic_fetch_add(&registry->file->counts[registry->slot].of[kind], (uint32_t)by);
 }
 
-static void pass_qp(void *qp)
-{
-	soft_qp_pass(qp);
-}
-
-static void pass_cq(void *cq)
-{
-	soft_cq_pass(cq);
-}
-
-static void mend_cq(void *cq)
-{
-	soft_cq_mend(cq);
-}
-
 static void mend_srq(void *object)
 {
 	struct soft_queue *queue = &((struct soft_srq *)object)->image->queue;
@@ -245,22 +230,17 @@ static void mend_srq(void *object)
 	soft_lock_release(&queue->lock);
 }
 
-static void mend_qp(void *qp)
-{
-	soft_qp_mend(qp);
-}
-
 void soft_process_quiesce(void)
 {
-	soft_table_each(&soft_process.qps, pass_qp);
-	soft_table_each(&soft_process.cqs, pass_cq);
+	soft_table_each(&soft_process.qps, soft_qp_pass);
+	soft_table_each(&soft_process.cqs, soft_cq_pass);
 }
 
 void soft_process_mend(void)
 {
-	soft_table_each(&soft_process.cqs, mend_cq);
+	soft_table_each(&soft_process.cqs, soft_cq_mend);
 	soft_table_each(&soft_process.srqs, mend_srq);
-	soft_table_each(&soft_process.qps, mend_qp);
+	soft_table_each(&soft_process.qps, soft_qp_mend);
 	soft_event_distribute();
 	soft_progress_failed();
 }

@@ -22,11 +22,13 @@ static const size_t layout[] = {
 	sizeof(struct soft_message),       sizeof(struct soft_cm_message),
 };
 
-/* Others' directories, and such as others may look into, are not used. */
-static int soft_registry_check(const char *directory)
+/* Makes a directory. One that is another user's, or that others may look into, is not used. */
+static int own(const char *directory)
 {
 	struct stat status;
 
+	if (mkdir(directory, 0700) && errno != EEXIST)
+		return -errno;
 	if (lstat(directory, &status))
 		return -errno;
 	if (!S_ISDIR(status.st_mode) || status.st_uid != geteuid() || status.st_mode & 077)
@@ -34,35 +36,27 @@ static int soft_registry_check(const char *directory)
 	return 0;
 }
 
-static int own(const char *directory)
-{
-	if (mkdir(directory, 0700) && errno != EEXIST)
-		return -errno;
-	return soft_registry_check(directory);
-}
-
-/* The layout's directory, below the user's: one that is made where it is missing, or not. */
-static int enter(struct soft_registry *registry, const char *user, int (*have)(const char *))
+/* The layout's directory, below the user's. Both are made where they are missing. */
+static int enter(struct soft_registry *registry, const char *user)
 {
 	size_t sum = 0;
-	int result = have(user);
+	int result;
 
-	if (result)
-		return result;
 	for (size_t i = 0; i < ARRAY_LENGTH(layout); i++)
 		sum = sum * 31 + layout[i];
 	if ((size_t)snprintf(registry->directory, sizeof(registry->directory), "%s/%u-%08x", user,
 			     SOFT_IMAGE_VERSION, (uint32_t)sum) >= sizeof(registry->directory))
 		return -ENAMETOOLONG;
-	return have(registry->directory);
+	result = own(user);
+	return result ? result : own(registry->directory);
 }
 
-static int open_file(struct soft_registry *registry, int flags)
+static int open_file(struct soft_registry *registry)
 {
 	char path[sizeof(registry->directory) + 16];
 
 	snprintf(path, sizeof(path), "%s/registry", registry->directory);
-	registry->fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | flags, 0600);
+	registry->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	return registry->fd < 0 ? -errno : 0;
 }
 
@@ -111,82 +105,35 @@ static int map(struct soft_registry *registry)
 	return 0;
 }
 
-static bool is_inhabited(const struct soft_registry *registry)
+static int settle(struct soft_registry *registry, const char *user)
 {
-	struct flock lock = {
-		.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 1, .l_len = SOFT_SLOTS};
+	int result = enter(registry, user);
 
-	return !fcntl(registry->fd, F_GETLK, &lock) && lock.l_type != F_UNLCK;
-}
-
-static void leave(struct soft_registry *registry)
-{
-	if (registry->fd > 0)
-		close(registry->fd);
-	registry->fd = 0;
-}
-
-/* Whether it is this user's, and somebody is there. */
-static bool join(struct soft_registry *registry, const char *user)
-{
-	if (!enter(registry, user, soft_registry_check) && !open_file(registry, 0) &&
-	    is_inhabited(registry))
-		return true;
-	leave(registry);
-	return false;
-}
-
-/* Final, unless another place may be had, or have room. */
-static int settle(struct soft_registry *registry, const char *user, bool *is_final)
-{
-	int result = enter(registry, user, own);
-
-	*is_final = false;
-	if (result)
-		return result;
-	result = open_file(registry, O_CREAT);
+	if (!result)
+		result = open_file(registry);
 	if (!result)
 		result = map(registry);
-	*is_final = result != -ENOSPC && result != -EDQUOT;
-	if (!*is_final)
-		leave(registry);
+	if (result)
+		soft_registry_close(registry);
 	return result;
 }
 
-/*
- * Whoever keeps this user out of one place keeps all his processes out: they meet in the next.
- * One that is full is so for a while only: those who come later go to where somebody is.
- */
-static int find_place(struct soft_registry *registry)
-{
-	const char *runtime = getenv("XDG_RUNTIME_DIR");
-	const char *const bases[] = {"/dev/shm", runtime && *runtime ? runtime : "/tmp", "/tmp"};
-	char user[ARRAY_LENGTH(bases)][sizeof(registry->directory)];
-	bool is_final = false;
-	int result = -ENAMETOOLONG;
-
-	for (size_t i = 0; i < ARRAY_LENGTH(bases); i++) {
-		if ((size_t)snprintf(user[i], sizeof(user[i]), "%s/verbmark-soft-%u", bases[i],
-				     geteuid()) >= sizeof(user[i]))
-			user[i][0] = '\0';
-		else if (join(registry, user[i]))
-			return map(registry);
-	}
-	for (size_t i = 0; i < ARRAY_LENGTH(bases) && !is_final; i++)
-		if (user[i][0])
-			result = settle(registry, user[i], &is_final);
-	return result;
-}
-
+/* All processes of a user fail to use the same places, and so meet in the same next one. */
 static int soft_registry_find(struct soft_registry *registry)
 {
 	const char *given = getenv("VERBMARK_SOFT_DIR");
-	bool ignored;
+	const char *runtime = getenv("XDG_RUNTIME_DIR");
+	const char *const bases[] = {"/dev/shm", runtime && *runtime ? runtime : "/tmp", "/tmp"};
+	char user[sizeof(registry->directory)];
+	int result = -ENAMETOOLONG;
 
-	if (!given || !*given)
-		return find_place(registry);
-	return strlen(given) < sizeof(registry->directory) ? settle(registry, given, &ignored)
-							   : -ENAMETOOLONG;
+	if (given && *given)
+		return settle(registry, given);
+	for (size_t i = 0; i < ARRAY_LENGTH(bases) && result; i++)
+		if ((size_t)snprintf(user, sizeof(user), "%s/verbmark-soft-%u", bases[i],
+				     geteuid()) < sizeof(user))
+			result = settle(registry, user);
+	return result;
 }
 
 static int set_lock(const struct soft_registry *registry, uint32_t slot, short type)
@@ -223,32 +170,6 @@ static int claim(struct soft_registry *registry)
 	return -EUSERS;
 }
 
-/* Who holds its lock has the slot: nobody else's socket is there meanwhile. */
-void soft_registry_sweep(const struct soft_registry *registry, uint32_t slot)
-{
-	struct sockaddr_un address;
-
-	if (!slot || slot >= SOFT_SLOTS || slot == registry->slot)
-		return;
-	soft_registry_address(registry, slot, &address);
-	if (access(address.sun_path, F_OK) || set_lock(registry, slot, F_WRLCK))
-		return;
-	unlink(address.sun_path);
-	set_lock(registry, slot, F_UNLCK);
-}
-
-static void sweep_all(const struct soft_registry *registry)
-{
-	DIR *directory = opendir(registry->directory);
-	const struct dirent *entry;
-
-	if (!directory)
-		return;
-	while ((entry = readdir(directory)))
-		soft_registry_sweep(registry, (uint32_t)strtoul(entry->d_name, NULL, 10));
-	closedir(directory);
-}
-
 int soft_registry_open(struct soft_registry *registry)
 {
 	int result;
@@ -259,8 +180,6 @@ int soft_registry_open(struct soft_registry *registry)
 		result = claim(registry);
 	if (result)
 		soft_registry_close(registry);
-	else
-		sweep_all(registry);
 	return result;
 }
 

@@ -75,8 +75,8 @@ struct soft_registry {
 };
 
 /*
- * Opens the user's directory, made where it is missing, takes a slot, and takes out what
- * the dead have left. -ENOSPC: wherever it could be there is no room for the file.
+ * Opens the user's directory, made where it is missing, and takes a slot. -ENOSPC: there is no
+ * room for the file in any place.
  */
 int soft_registry_open(struct soft_registry *registry);
 
@@ -94,9 +94,6 @@ bool soft_registry_is_holder(const struct soft_registry *registry, uint32_t slot
 /* Whether it is alive with all its threads stopped, as by SIGSTOP. */
 bool soft_registry_is_stopped(const struct soft_registry *registry, uint32_t slot,
 			      uint32_t generation);
-
-/* Takes the socket of a slot out of the directory if its process is dead. */
-void soft_registry_sweep(const struct soft_registry *registry, uint32_t slot);
 
 /* Takes the socket of this process out of the directory: for one that ends. */
 void soft_registry_retire(const struct soft_registry *registry);

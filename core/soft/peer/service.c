@@ -128,16 +128,16 @@ void soft_service_close(struct soft_service *service)
 	memset(service, 0, sizeof(*service));
 }
 
+void soft_service_set_timer(const struct soft_source *timer, uint64_t time_ns)
+{
+	const struct itimerspec when = {.it_value = soft_time_split(time_ns)};
+
+	timerfd_settime(timer->fd, TFD_TIMER_ABSTIME, &when, NULL);
+}
+
 void soft_service_wake_at(struct soft_service *service, uint64_t time_ns)
 {
-	struct itimerspec when = {
-		.it_value = {.tv_sec = (time_t)(time_ns / SOFT_SECOND_NS),
-			     .tv_nsec = (long)(time_ns % SOFT_SECOND_NS)},
-	};
-
-	if (!time_ns)
-		when.it_value.tv_nsec = 1;
-	timerfd_settime(service->timer.fd, TFD_TIMER_ABSTIME, &when, NULL);
+	soft_service_set_timer(&service->timer, time_ns ? time_ns : 1);
 }
 
 bool soft_service_is_this_thread(void)

@@ -36,6 +36,9 @@ void soft_service_close(struct soft_service *service);
 int soft_service_add(struct soft_service *service, struct soft_source *source);
 void soft_service_remove(struct soft_service *service, struct soft_source *source);
 
+/* Sets a timerfd to that time; 0: it does not fire. */
+void soft_service_set_timer(const struct soft_source *timer, uint64_t time_ns);
+
 /* Has the timer fire at that time, or as soon as possible. */
 void soft_service_wake_at(struct soft_service *service, uint64_t time_ns);
 

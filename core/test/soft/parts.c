@@ -324,54 +324,6 @@ static void test_the_slot_of_a_dead_process(void **unused)
 	soft_registry_close(&next);
 }
 
-static bool is_there(const struct soft_registry *registry, uint32_t slot)
-{
-	struct sockaddr_un address;
-
-	soft_registry_address(registry, slot, &address);
-	return !access(address.sun_path, F_OK);
-}
-
-static void put_socket(const struct soft_registry *registry, uint32_t slot)
-{
-	struct sockaddr_un address;
-	int fd;
-
-	soft_registry_address(registry, slot, &address);
-	fd = open(address.sun_path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
-	assert_true(fd >= 0);
-	close(fd);
-}
-
-/* The next one that comes takes out what the dead have left, and only that. */
-static void test_sockets_of_dead_processes(void **unused)
-{
-	struct soft_registry own;
-	int status;
-	pid_t child;
-
-	assert_int_equal(soft_registry_open(&own), 0);
-	put_socket(&own, own.slot);
-	for (uint32_t slot = own.slot + 1; slot < own.slot + 5; slot++)
-		put_socket(&own, slot);
-	child = fork();
-	if (!child) {
-		struct soft_registry next;
-
-		_exit(soft_registry_open(&next) || next.slot != own.slot + 1);
-	}
-	assert_int_equal(waitpid(child, &status, 0), child);
-	assert_int_equal(status, 0);
-	assert_true(is_there(&own, own.slot));
-	/* The child died in its slot, and nobody has come since. */
-	assert_true(is_there(&own, own.slot + 1));
-	for (uint32_t slot = own.slot + 2; slot < own.slot + 5; slot++)
-		assert_false(is_there(&own, slot));
-	soft_registry_sweep(&own, own.slot + 1);
-	assert_false(is_there(&own, own.slot + 1));
-	soft_registry_close(&own);
-}
-
 /* What another build left is not looked at; what is spoilt is refused. */
 static void test_registries_of_other_layouts(void **unused)
 {
@@ -571,7 +523,6 @@ int main(void)
 		cmocka_unit_test(test_the_table_of_memory_is_its_owners),
 		cmocka_unit_test(test_the_header_of_a_datagram),
 		cmocka_unit_test(test_the_slot_of_a_dead_process),
-		cmocka_unit_test(test_sockets_of_dead_processes),
 		cmocka_unit_test(test_registries_of_other_layouts),
 		cmocka_unit_test(test_directories_that_others_may_enter),
 		cmocka_unit_test(test_directories),

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "bench/host/sysfs.h"
+#include "core/base/sysfs.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,11 +13,10 @@
 
 #include "core/base/printable.h"
 
-#define PATH_SIZE 512
-#define BLANKS    " \t\r\n"
+#define BLANKS " \t\r\n"
 
 struct path_probe {
-	char text[PATH_SIZE];
+	char text[PATH_MAX];
 };
 
 /* A path that does not fit names nothing. */
@@ -169,7 +169,7 @@ bool sysfs_field(const char *text, const char *word, char *value, size_t size)
 
 bool sysfs_link(const char *root, char *text, size_t size, const char *format, ...)
 {
-	char target[PATH_SIZE];
+	char target[PATH_MAX];
 	struct path_probe path;
 	const char *last;
 	ssize_t length;

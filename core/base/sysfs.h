@@ -5,8 +5,8 @@
  * never an error. Every read has a bound, and what comes out as a line is printable
  * ASCII, whatever the file holds. Nothing is kept; from any thread.
  */
-#ifndef BENCH_HOST_SYSFS_H
-#define BENCH_HOST_SYSFS_H
+#ifndef CORE_BASE_SYSFS_H
+#define CORE_BASE_SYSFS_H
 
 #include <stdbool.h>
 #include <stdint.h>
