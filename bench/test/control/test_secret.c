@@ -246,6 +246,12 @@ static void test_files(void **unused)
 	check_file(path, "others can read ");
 	chmod(path, 0400);
 	check_file(path, NULL);
+	/* Only root can give a file to another user. */
+	if (!geteuid()) {
+		assert_int_equal(chown(path, 12345, (gid_t)-1), 0);
+		check_file(path, "belongs to another user");
+		assert_int_equal(chown(path, 0, (gid_t)-1), 0);
+	}
 	write_file(path, "short", 0600);
 	check_file(path, "less than 16 bytes");
 	write_file(path, "", 0600);

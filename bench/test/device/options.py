@@ -99,7 +99,15 @@ class Watched(Served):
         self.check("mtu", [256, 512, 1024, 2048, 4096], "-m", "256:4096")
 
     def test_service_level(self):
-        self.check("sl", [0, 3, 15], "-S", "0,3,15")
+        self.check("sl", [0, 3, 15], "-S", "0,3,15", "--connect", "qp")
+
+    def test_type_of_service(self):
+        self.check("tos", [0, 4, 255], "-T", "0,4,255", "--connect", "qp")
+
+    def test_rnr_retries(self):
+        """A stream retries forever (7) while the receiver has no receive posted."""
+        self.check("rnr_retries", [6], "--connect", "qp")
+        self.check("rnr_retries", [7], "--metric", "bw", "--connect", "qp")
 
     def test_timeout_and_retries(self):
         for connect in ("cm", "qp"):

@@ -4,7 +4,8 @@
  * ready to send, what the device may do with each piece of memory, and at the end how
  * often the kernel was told to send, go to the file that WATCHED names, an object of JSON
  * in each line. The program above knows nothing.
- * The service level is as the library was told: Soft-RoCE does not keep it.
+ * Service level and type of service are as the program passed them: Soft-RoCE does not keep
+ * the service level.
  */
 #include <dlfcn.h>
 #include <infiniband/verbs.h>
@@ -26,6 +27,7 @@ typedef ssize_t write_function(int fd, const void *bytes, size_t size);
 
 static uint64_t posts;
 static unsigned int sl;
+static unsigned int tos;
 
 static void tell(const char *line)
 {
@@ -47,9 +49,10 @@ static void describe(struct ibv_qp *qp)
 		abort();
 	snprintf(line, sizeof(line),
 		 "{\"mtu\": %d, \"timeout\": %u, \"retries\": %u, \"rnr_retries\": %u, "
-		 "\"reads\": %u, \"far_reads\": %u, \"sl\": %u, \"inline\": %u, \"srq\": %s}\n",
+		 "\"reads\": %u, \"far_reads\": %u, \"sl\": %u, \"tos\": %u, "
+		 "\"inline\": %u, \"srq\": %s}\n",
 		 128 << seen.path_mtu, seen.timeout, seen.retry_cnt, seen.rnr_retry,
-		 seen.max_rd_atomic, seen.max_dest_rd_atomic, sl, seen.cap.max_inline_data,
+		 seen.max_rd_atomic, seen.max_dest_rd_atomic, sl, tos, seen.cap.max_inline_data,
 		 init.srq ? "true" : "false");
 	tell(line);
 }
@@ -59,8 +62,10 @@ int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 	modify_function *real = (modify_function *)dlsym(RTLD_NEXT, "ibv_modify_qp");
 	int code = real(qp, attr, mask);
 
-	if (mask & IBV_QP_AV)
+	if (mask & IBV_QP_AV) {
 		sl = attr->ah_attr.sl;
+		tos = attr->ah_attr.grh.traffic_class;
+	}
 	if (!code && mask & IBV_QP_STATE && attr->qp_state == IBV_QPS_RTS)
 		describe(qp);
 	return code;

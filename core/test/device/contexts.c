@@ -137,6 +137,51 @@ static int run_check_fields(struct rdma_context *ctx, const struct task *task, s
 	return good ? 0 : -1;
 }
 
+/* task->a and task->b: the peer's rnr_retry, and the context's own min_rnr_timer. */
+static int run_check_path(struct rdma_context *ctx, const struct task *task, size_t *value)
+{
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr attr;
+	bool good = HOLDS(!ibv_query_qp(ctx->qp, &attr,
+					IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+						IBV_QP_MIN_RNR_TIMER | IBV_QP_MAX_QP_RD_ATOMIC |
+						IBV_QP_MAX_DEST_RD_ATOMIC,
+					&init)) &&
+		    HOLDS(attr.timeout == 11) && HOLDS(attr.retry_cnt == 2) &&
+		    HOLDS(attr.rnr_retry == task->a) && HOLDS(attr.min_rnr_timer == task->b) &&
+		    HOLDS(attr.max_rd_atomic == 4) && HOLDS(attr.max_dest_rd_atomic == 4);
+
+	return good ? 0 : -1;
+}
+
+/*
+ * Both ends use the client's retry count, and each uses the peer's rnr_retry: InfiniBand
+ * Architecture Specification, volume 1, 12.7.
+ */
+static void test_path_settings(void **unused)
+{
+	const struct rdma_context ends[] = {
+		{.settings = {.ack_timeout = 11,
+			      .retry_count = 4,
+			      .rnr_retry = 5,
+			      .min_rnr_timer = 13,
+			      .outstanding_reads = 4}},
+		{.settings = {.ack_timeout = 11,
+			      .retry_count = 2,
+			      .rnr_retry = 1,
+			      .min_rnr_timer = 9,
+			      .outstanding_reads = 4}},
+	};
+	struct agent *server = agent_start(&ends[0]);
+	struct agent *client = agent_start(&ends[1]);
+
+	agents_connect(server, client);
+	agent_must(server, (struct task){.run = run_check_path, .a = 1, .b = 13});
+	agent_must(client, (struct task){.run = run_check_path, .a = 5, .b = 9});
+	agents_talk(server, client);
+	agents_stop(server, client);
+}
+
 static int run_check_empty(struct rdma_context *ctx, const struct task *task, size_t *value)
 {
 	*value = !ctx->ec && !ctx->listener && !ctx->conn && !ctx->pd && !ctx->mr && !ctx->cq &&
@@ -351,6 +396,7 @@ static const struct CMUnitTest tests[] = {
 	ALONE(test_a_client_that_would_listen),
 	ALONE(test_named_devices),
 	ALONE(test_fields),
+	ALONE(test_path_settings),
 	ALONE(test_an_unknown_mode),
 	cmocka_unit_test_setup_teardown(test_huge_pages, take_huge_pages, give_huge_pages),
 	ALONE(test_many_clients),

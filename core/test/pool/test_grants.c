@@ -12,30 +12,32 @@
 
 static struct {
 	int n_regions;
-	int n_domains; /* that were let go */
+	int n_domains;       /* that were let go */
+	unsigned int access; /* of the last region */
 	bool refuses;
 } device;
 
-static struct ibv_mr *make(struct ibv_pd *pd, void *address, size_t length)
+static struct ibv_mr *make(struct ibv_pd *pd, void *address, size_t length, unsigned int access)
 {
 	struct ibv_mr *mr = calloc(1, sizeof(*mr));
 
 	assert_non_null(mr);
 	*mr = (struct ibv_mr){.pd = pd, .addr = address, .length = length};
 	device.n_regions++;
+	device.access = access;
 	return mr;
 }
 
 #undef ibv_reg_mr
 struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *address, size_t length, int access)
 {
-	return make(pd, address, length);
+	return make(pd, address, length, (unsigned int)access);
 }
 
 struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *address, size_t length, uint64_t iova,
 				unsigned int access)
 {
-	return make(pd, address, length);
+	return make(pd, address, length, access);
 }
 
 int ibv_dereg_mr(struct ibv_mr *mr)
@@ -158,10 +160,88 @@ static void test_a_grant_is_cleared(void **unused)
 	}
 }
 
+static struct ibv_mw *make_window(struct ibv_pd *pd, enum ibv_mw_type type)
+{
+	static struct ibv_mw window;
+
+	assert_int_equal(type, IBV_MW_TYPE_2);
+	window = (struct ibv_mw){.context = pd->context, .pd = pd, .rkey = 0x100};
+	return &window;
+}
+
+static int drop_window(struct ibv_mw *window)
+{
+	return 0;
+}
+
+/* Clients may write and read. Where they do so through windows, the region itself is closed. */
+static void test_access(void **unused)
+{
+	struct ibv_context context = {
+		.ops = {.alloc_mw = make_window, .dealloc_mw = drop_window}
+        };
+	struct ibv_pd pd = {.context = &context};
+	struct grants grants;
+	struct memory buffer;
+	struct grant *grant;
+
+	for (int has_windows = 0; has_windows <= 1; has_windows++) {
+		open_all(&grants, &buffer);
+		grants.has_windows = has_windows;
+		assert_int_equal(grants_take(&grants, &pd, &(struct pool_message){.size = 8},
+					     UINT64_MAX, &grant),
+				 POOL_OK);
+		assert_int_equal(
+			device.access,
+			IBV_ACCESS_LOCAL_WRITE |
+				(has_windows ? IBV_ACCESS_MW_BIND
+					     : IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ));
+		assert_int_equal(grants_give(&grants, grant), 0);
+		grants_close(&grants);
+		free(buffer.cpu);
+	}
+}
+
+/* A client's share counts whole pages. */
+static void test_what_a_client_may_have(void **unused)
+{
+	static struct ibv_pd pd;
+	static const struct {
+		uint64_t size;
+		uint64_t left;
+		enum pool_status status;
+	} rows[] = {
+		{0,            UINT64_MAX, POOL_ZERO     },
+                {1,            PAGE,       POOL_OK       },
+		{PAGE,         PAGE,       POOL_OK       },
+                {1,            PAGE - 1,   POOL_SHARE    },
+		{PAGE + 1,     PAGE,       POOL_SHARE    },
+                {2 * PAGE + 1, UINT64_MAX, POOL_TOO_LARGE},
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		struct grants grants;
+		struct memory buffer;
+		struct grant *grant;
+
+		open_all(&grants, &buffer);
+		assert_int_equal(grants_take(&grants, &pd,
+					     &(struct pool_message){.size = rows[i].size},
+					     rows[i].left, &grant),
+				 rows[i].status);
+		if (rows[i].status == POOL_OK)
+			assert_int_equal(grants_give(&grants, grant), 0);
+		grants_close(&grants);
+		free(buffer.cpu);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_grant_is_cleared),
+		cmocka_unit_test(test_access),
+		cmocka_unit_test(test_what_a_client_may_have),
 		cmocka_unit_test(test_regions_that_refuse_for_a_while),
 		cmocka_unit_test(test_regions_that_go_at_the_end),
 	};

@@ -80,8 +80,18 @@ static void test_what_the_kernel_writes(void **unused)
 
 static void test_product(void **unused)
 {
+	static const unsigned int widths[] = {1, 4, 8, 12, 2};
+	static const unsigned int lane_mbps[] = {2500,  5000,  10000, 10000,
+						 14000, 25000, 50000, 100000};
+
 	assert_int_equal(link_rate_mbps(root, "x1", 2, WIDTH_4X, SPEED_NDR), 400000);
 	assert_int_equal(link_rate_mbps(root, "x1", 2, WIDTH_1X, SPEED_EDR), 25000);
+	/* Bits of active_width and active_speed, and rates of one lane: rate_show() of Linux. */
+	for (size_t i = 0; i < ARRAY_LENGTH(widths); i++)
+		for (size_t j = 0; j < ARRAY_LENGTH(lane_mbps); j++)
+			assert_int_equal(link_rate_mbps(root, "x1", 2, (uint8_t)(1U << i),
+							(uint8_t)(1U << j)),
+					 widths[i] * lane_mbps[j]);
 	assert_int_equal(link_rate_mbps(root, "x1", 2, WIDTH_4X, 0), 0);
 	assert_int_equal(link_rate_mbps(root, "x1", 2, 0, SPEED_NDR), 0);
 }

@@ -102,6 +102,20 @@ static void test_what_is_loaded(void **unused)
 }
 
 /* Under the names of the options, and without what the document has for something else. */
+static void test_losses(void **unused)
+{
+	json_t *document = loading_document();
+
+	loading_change(document, "cases/0/trials/0/loss", "{\"sent\": 30, \"lost\": 4}");
+	loading_change(document, "cases/0/trials/1/loss", "{\"sent\": 50, \"lost\": 7}");
+	assert_int_equal(loading_load(&result, document, &error), 0);
+	assert_int_equal(result.cases[0].trials[0].sent, 30);
+	assert_int_equal(result.cases[0].trials[0].lost, 4);
+	assert_int_equal(result.cases[0].trials[1].lost, 7);
+	assert_int_equal(result.cases[0].sent, 80);
+	assert_int_equal(result.cases[0].lost, 11);
+}
+
 static void test_parameters(void **unused)
 {
 	json_t *wanted = sample_json(
@@ -547,6 +561,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_again, reset, drop),
 		cmocka_unit_test_setup_teardown(test_what_is_loaded, reset, drop),
+		cmocka_unit_test_setup_teardown(test_losses, reset, drop),
 		cmocka_unit_test_setup_teardown(test_parameters, reset, drop),
 		cmocka_unit_test_setup_teardown(test_more_members, reset, drop),
 		cmocka_unit_test_setup_teardown(test_no_plan, reset, drop),

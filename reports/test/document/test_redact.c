@@ -255,15 +255,20 @@ static void test_several_hosts(void **unused)
 	}
 	json_object_set_new(document, "parties", parties);
 	json_object_set_new(line, "error", json_string("a.lab to b.lab:7500: b.lab has gone"));
-	json_object_set_new(
-		line, "flows",
-		json_pack("{s:[{s:s, s:s}]}", "flows", "from", "a.lab", "to", "b.lab:7500"));
+	json_object_set_new(line, "flows",
+			    json_pack("{s:[{s:s, s:s}, {s:s, s:s}]}", "flows", "from", "a.lab",
+				      "to", "b.lab:7500", "from", "stranger.lab", "to",
+				      "server 1"));
 	assert_int_equal(redact_document(document, NULL, NULL, 0, &error), 0);
 	assert_string_equal(json_string_value(json_object_get(line, "error")),
 			    "host 1 to host 2: host 2 has gone");
 	flow = json_array_get(json_object_get(json_object_get(line, "flows"), "flows"), 0);
 	assert_string_equal(json_string_value(json_object_get(flow, "from")), "host 1");
 	assert_string_equal(json_string_value(json_object_get(flow, "to")), "host 2");
+	/* A host that is no party has no number, and threads have no names to hide. */
+	flow = json_array_get(json_object_get(json_object_get(line, "flows"), "flows"), 1);
+	assert_string_equal(json_string_value(json_object_get(flow, "from")), "redacted");
+	assert_string_equal(json_string_value(json_object_get(flow, "to")), "server 1");
 	for (size_t i = 0; i < 2; i++) {
 		const json_t *party = json_array_get(parties, i);
 		const char *wanted = i ? "host 2" : "host 1";

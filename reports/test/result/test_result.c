@@ -108,6 +108,20 @@ static void test_latencies_are_merged(void **unused)
 	assert_int_equal(hist.count, 2);
 }
 
+static void test_losses_add_up(void **unused)
+{
+	static const struct result_trial trials[] = {
+		{.messages = 90, .duration_ns = 5, .sent = 100, .lost = 10},
+		{.messages = 7,  .duration_ns = 5, .sent = 12,  .lost = 5 },
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(trials); i++)
+		assert_int_equal(result_add_trial(&line, &trials[i], NULL, NULL, &error), 0);
+	assert_int_equal(line.messages, 97);
+	assert_int_equal(line.sent, 112);
+	assert_int_equal(line.lost, 15);
+}
+
 static void test_windows_are_appended(void **unused)
 {
 	static const uint64_t wanted[] = {5, 6, 8, 9};
@@ -257,6 +271,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_latencies_are_merged, reset, drop),
+		cmocka_unit_test_setup_teardown(test_losses_add_up, reset, drop),
 		cmocka_unit_test_setup_teardown(test_windows_are_appended, reset, drop),
 		cmocka_unit_test_setup_teardown(test_windows_that_do_not_fit, reset, drop),
 		cmocka_unit_test_setup_teardown(test_dropped, reset, drop),
