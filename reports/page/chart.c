@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "reports/page/table.h"
+
 /* Its series have room for CHART_SERIES, each for as many points as it says. */
 struct chart_panel {
 	struct svg_panel plot;
@@ -205,44 +207,40 @@ static const struct svg_panel_series *series_of(const struct chart_panel *panel,
 	return NULL;
 }
 
-static void print_value(FILE *out, const struct chart *chart, const struct svg_panel_point *point)
+/* With its interval, where low and high are one along the same axis. */
+static void put_value(struct grid *grid, const struct axis *axis, double value,
+		      const struct svg_panel_point *interval)
 {
-	char text[HTML_NUMBER];
+	char text[3][HTML_NUMBER] = {""};
 
-	fputs("<td>", out);
-	if (point) {
-		html_short(text, point->y / chart->y.unit, 5);
-		fputs(text, out);
+	html_short(text[0], value / axis->unit, 5);
+	if (interval) {
+		html_short(text[1], interval->low / axis->unit, 5);
+		html_short(text[2], interval->high / axis->unit, 5);
 	}
-	if (point && chart->mark == SVG_PANEL_LINES && !isnan(point->low)) {
-		html_short(text, point->low / chart->y.unit, 5);
-		fprintf(out, " (%s to ", text);
-		html_short(text, point->high / chart->y.unit, 5);
-		fprintf(out, "%s)", text);
-	}
-	fputs("</td>", out);
+	grid_put(grid, interval && !isnan(interval->low) ? "%s (%s to %s)" : "%s", text[0], text[1],
+		 text[2]);
 }
 
-static void print_row(FILE *out, const struct chart *chart, const struct chart_panel *panel,
-		      const struct svg_panel_point *of)
+static void put_row(struct grid *grid, const struct chart *chart, const struct chart_panel *panel,
+		    const struct svg_panel_point *of)
 {
-	char text[AXIS_TEXT];
+	bool is_bar = chart->mark == SVG_PANEL_BARS;
+	char text[2][AXIS_TEXT];
 
-	fputs("<th scope=\"row\">", out);
-	if (chart->mark == SVG_PANEL_BARS) {
-		axis_tell(&chart->x, of->low, text);
-		fprintf(out, "%s to ", text);
-		axis_tell(&chart->x, of->high, text);
-	} else {
-		axis_tell(&chart->x, of->x, text);
-	}
-	fprintf(out, "%s</th>", text);
+	axis_tell(&chart->x, is_bar ? of->low : of->x, text[0]);
+	axis_tell(&chart->x, of->high, text[1]);
+	grid_put(grid, "%s", panel->plot.title);
+	grid_put(grid, is_bar ? "%s to %s" : "%s", text[0], text[1]);
 	for (size_t look = 0; look < chart->n_looks; look++) {
 		const struct svg_panel_series *series = series_of(panel, look);
+		const struct svg_panel_point *point = series ? find_at(series, of->x) : NULL;
 
-		print_value(out, chart, series ? find_at(series, of->x) : NULL);
+		if (point)
+			put_value(grid, &chart->y, point->y, is_bar ? NULL : point);
+		else
+			grid_put(grid, "%s", "");
 	}
-	fputs("</tr>\n", out);
 }
 
 /* Of a series; NULL: there is none. last NULL: the first one. */
@@ -270,81 +268,58 @@ static const struct svg_panel_point *find_next(const struct chart_panel *panel,
 	return next;
 }
 
-/* A panel, with its title in front of all its rows. */
-static void print_rows(FILE *out, const struct chart *chart, const struct chart_panel *panel)
+static void put_rows(struct grid *grid, const struct chart *chart, const struct chart_panel *panel)
 {
 	const struct svg_panel_point *point;
-	size_t count = 0;
 
 	for (point = find_next(panel, NULL); point; point = find_next(panel, point))
-		count++;
-	fprintf(out,
-		"<tbody>\n<tr align=\"right\"><th scope=\"rowgroup\" rowspan=\"%zu\" "
-		"align=\"left\">",
-		count);
-	html_text(out, panel->plot.title);
-	fputs("</th>", out);
-	for (point = find_next(panel, NULL); point; point = find_next(panel, point)) {
-		print_row(out, chart, panel, point);
-		if (--count)
-			fputs("<tr align=\"right\">", out);
-	}
-	fputs("</tbody>\n", out);
+		put_row(grid, chart, panel, point);
 }
 
-/* Of intervals: one for each point. */
-static void print_interval_rows(FILE *out, const struct chart *chart,
-				const struct chart_panel *panel)
+/* One row for each interval. */
+static void put_interval_rows(struct grid *grid, const struct chart *chart,
+			      const struct chart_panel *panel)
 {
-	fputs("<tbody>\n", out);
 	for (size_t i = 0; i < panel->plot.n_series; i++) {
-		for (size_t j = 0; j < panel->series[i].n_points; j++) {
-			const struct svg_panel_point *point = &panel->series[i].points[j];
-			char text[3][HTML_NUMBER];
+		const struct svg_panel_series *series = &panel->series[i];
 
-			html_short(text[0], point->x / chart->x.unit, 5);
-			html_short(text[1], point->low / chart->x.unit, 5);
-			html_short(text[2], point->high / chart->x.unit, 5);
-			fputs("<tr><th scope=\"row\" align=\"left\">", out);
-			html_text(out, point->id);
-			fputs("</th><td>", out);
-			html_text(out, panel->series[i].name);
-			fprintf(out, "</td><td align=\"right\">%s (%s to %s)</td></tr>\n", text[0],
-				text[1], text[2]);
+		for (size_t j = 0; j < series->n_points; j++) {
+			const struct svg_panel_point *point = &series->points[j];
+
+			grid_put(grid, "%s", point->id);
+			grid_put(grid, "%s", series->name);
+			put_value(grid, &chart->x, point->x, point);
 		}
 	}
-	fputs("</tbody>\n", out);
-}
-
-static void print_head(FILE *out, const char *text, const char *unit)
-{
-	fputs("<th scope=\"col\" align=\"left\">", out);
-	html_text(out, text);
-	if (*unit)
-		fputs(", ", out);
-	html_text(out, unit);
-	fputs("</th>", out);
 }
 
 static void print_table(FILE *out, const struct chart *chart)
 {
 	bool is_intervals = chart->mark == SVG_PANEL_INTERVALS;
+	const struct grid_column columns[] = {
+		{"of",           GRID_WORDS,   0},
+		{"figure",       GRID_WORDS,   0},
+		{chart->x.title, GRID_FIGURES, 0},
+	};
+	char titles[CHART_SERIES][SVG_PANEL_NAME + 16];
+	struct grid grid;
 
-	fputs("<details>\n<summary>Values of this figure</summary>\n"
-	      "<table border=\"1\" cellspacing=\"0\" cellpadding=\"4\">\n<thead><tr>",
-	      out);
-	print_head(out, "of", "");
-	print_head(out, is_intervals ? "figure" : chart->x.title, "");
-	for (size_t i = 0; i < chart->n_looks && !is_intervals; i++)
-		print_head(out, chart->looks[i], chart->y.unit_name);
-	if (is_intervals)
-		print_head(out, chart->x.title, "");
-	fputs("</tr></thead>\n", out);
+	grid_open(&grid);
+	grid_columns(&grid, columns, is_intervals ? 2 : 1);
+	grid_columns(&grid, &columns[2], 1);
+	for (size_t i = 0; i < chart->n_looks && !is_intervals; i++) {
+		snprintf(titles[i], sizeof(titles[i]), "%s%s%s", chart->looks[i],
+			 *chart->y.unit_name ? ", " : "", chart->y.unit_name);
+		grid_columns(&grid, &(struct grid_column){.title = titles[i]}, 1);
+	}
 	for (size_t i = 0; i < chart->n_panels; i++)
 		if (is_worth_while(chart, &chart->panels[i]))
-			(is_intervals ? print_interval_rows : print_rows)(out, chart,
-									  &chart->panels[i]);
-	fputs("</table>\n</details>\n", out);
+			(is_intervals ? put_interval_rows : put_rows)(&grid, chart,
+								      &chart->panels[i]);
+	fputs("<details>\n<summary>Values of this figure</summary>\n", out);
+	page_table(out, &grid);
+	fputs("</details>\n", out);
+	grid_close(&grid);
 }
 
 static void print_switch(FILE *out, const char *id, const char *word, bool is_on)
