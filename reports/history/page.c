@@ -13,7 +13,7 @@
 #include "reports/page/table.h"
 
 /* Points of one figure of a setup: a page of all figures stays below 2 MB. */
-#define POINTS_MOST 1200
+#define POINTS_MOST 1000
 /* Series without room that are listed by name. */
 #define NAMED_MOST 200
 

@@ -159,6 +159,9 @@ static void fit(const struct chart *chart, struct axis *x, struct axis *y)
 
 	if (chart->level.name)
 		axis_see(chart->mark == SVG_PANEL_INTERVALS ? x : y, chart->level.value);
+	/* A bar as low as the axis begins would be none. */
+	if (chart->mark == SVG_PANEL_BARS && y->scale == AXIS_LOG)
+		axis_see(y, y->least / 2);
 	axis_fit(x);
 	axis_fit(y);
 	/* Rows, not values: half of one is free above the first, for its name. */
@@ -174,8 +177,48 @@ static bool has_switches(const struct chart *chart)
 	return *chart->key && chart->n_looks > 1;
 }
 
-/* Those of one panel, or of all. */
-static void lay_out(struct chart *chart, struct chart_panel *panel, struct axis *x, struct axis *y)
+/* The axes of one panel, or of all. */
+static void fit_axes(const struct chart *chart, const struct chart_panel *of,
+		     struct svg_panel_axes *axes)
+{
+	for (size_t i = 0; i < chart->n_panels; i++) {
+		const struct chart_panel *panel = &chart->panels[i];
+
+		if (panel == of || (chart->is_shared && is_worth_while(chart, panel)))
+			see(chart, panel, &axes->x, &axes->y);
+	}
+	fit(chart, &axes->x, &axes->y);
+}
+
+/* The axis of values, which can be switched: that of rows or nines cannot. */
+static struct axis *switched(const struct chart *chart, struct svg_panel_axes *axes)
+{
+	bool is_x = chart->mark == SVG_PANEL_INTERVALS || axes->y.scale == AXIS_NINES;
+
+	return is_x ? &axes->x : &axes->y;
+}
+
+/* Whether each panel has a value that the other scale can show. */
+static bool can_switch(const struct chart *chart)
+{
+	if (!*chart->key)
+		return false;
+	for (size_t i = 0; i < chart->n_panels; i++) {
+		struct svg_panel_axes axes = {chart->x, chart->y};
+		struct axis *axis = switched(chart, &axes);
+
+		if (!is_worth_while(chart, &chart->panels[i]))
+			continue;
+		if (!axis_switch(axis))
+			return false;
+		see(chart, &chart->panels[i], &axes.x, &axes.y);
+		if (axis->least > axis->most)
+			return false;
+	}
+	return true;
+}
+
+static void lay_out(struct chart *chart, struct chart_panel *panel)
 {
 	struct svg_panel *plot = &panel->plot;
 
@@ -183,12 +226,15 @@ static void lay_out(struct chart *chart, struct chart_panel *panel, struct axis 
 	plot->key = has_switches(chart) ? chart->key : NULL;
 	plot->series = panel->series;
 	plot->level = chart->level.name ? &chart->level : NULL;
-	plot->x = *x;
-	plot->y = *y;
-	if (chart->is_shared)
-		return;
-	see(chart, panel, &plot->x, &plot->y);
-	fit(chart, &plot->x, &plot->y);
+	plot->n_axes = can_switch(chart) ? 2 : 1;
+	for (size_t i = 0; i < plot->n_axes; i++) {
+		struct svg_panel_axes *axes = &plot->axes[i];
+
+		*axes = (struct svg_panel_axes){chart->x, chart->y};
+		if (i)
+			axis_switch(switched(chart, axes));
+		fit_axes(chart, panel, axes);
+	}
 }
 
 static const struct svg_panel_point *find_at(const struct svg_panel_series *series, double x)
@@ -322,12 +368,31 @@ static void print_table(FILE *out, const struct chart *chart)
 	grid_close(&grid);
 }
 
-static void print_switch(FILE *out, const char *id, const char *word, bool is_on)
+static void print_switch(FILE *out, const char *id, char suffix, const char *word, bool is_on)
 {
 	fprintf(out,
 		"<label><input type=\"radio\" name=\"%s\" id=\"%s%c\" autocomplete=\"off\"%s> "
 		"%s</label>\n",
-		id, id, *word, is_on ? " checked" : "", word);
+		id, id, suffix, is_on ? " checked" : "", word);
+}
+
+/* Without the script it does nothing, and is hidden. */
+static void print_axis_switch(FILE *out, struct chart *chart)
+{
+	struct svg_panel_axes axes = {chart->x, chart->y};
+	const struct axis *axis = switched(chart, &axes);
+	bool is_log = axis->scale == AXIS_LOG;
+	char name[SVG_PANEL_KEY + 8];
+
+	snprintf(name, sizeof(name), "%saxis", chart->key);
+	fputs("<div role=\"radiogroup\" data-switch hidden aria-label=\"axis of ", out);
+	html_text(out, axis->title);
+	fputs("\">\n", out);
+	print_switch(out, name, 'g', "log", is_log);
+	print_switch(out, name, 'n', "linear", !is_log);
+	fputs("<b>", out);
+	html_text(out, axis->title);
+	fputs("</b></div>\n", out);
 }
 
 /* A panel that has that series is one that is worth while. */
@@ -340,10 +405,17 @@ static bool is_drawn(const struct chart *chart, size_t look)
 }
 
 /* Browsers are to forget what was chosen: a page that is loaded again shows all. */
-static void print_switches(FILE *out, const struct chart *chart)
+static void print_switches(FILE *out, struct chart *chart)
 {
-	fputs("<details>\n<summary>Series</summary>\n", out);
-	for (size_t look = 0; look < chart->n_looks; look++) {
+	bool has_series = has_switches(chart);
+	bool has_axis = can_switch(chart);
+
+	if (!has_series && !has_axis)
+		return;
+	fprintf(out, "<details%s>\n<summary>%s%s</summary>\n", has_series ? "" : " hidden",
+		has_series ? "Series" : "Axis",
+		has_series && has_axis ? "<span hidden> and axis</span>" : "");
+	for (size_t look = 0; look < chart->n_looks && has_series; look++) {
 		char id[SVG_PANEL_KEY];
 
 		if (!is_drawn(chart, look))
@@ -352,12 +424,14 @@ static void print_switches(FILE *out, const struct chart *chart)
 		fputs("<div role=\"radiogroup\" aria-label=\"", out);
 		html_text(out, chart->looks[look]);
 		fputs("\">\n", out);
-		print_switch(out, id, "shown", true);
-		print_switch(out, id, "hidden", false);
+		print_switch(out, id, 's', "shown", true);
+		print_switch(out, id, 'h', "hidden", false);
 		fputs("<b>", out);
 		html_text(out, chart->looks[look]);
 		fputs("</b></div>\n", out);
 	}
+	if (has_axis)
+		print_axis_switch(out, chart);
 	fputs("</details>\n", out);
 }
 
@@ -378,24 +452,13 @@ static void settle(struct chart *chart)
 
 static void print_panels(FILE *out, struct chart *chart)
 {
-	struct axis x;
-	struct axis y;
-
 	settle(chart);
-	x = chart->x;
-	y = chart->y;
-	for (size_t i = 0; i < chart->n_panels && chart->is_shared; i++)
-		if (is_worth_while(chart, &chart->panels[i]))
-			see(chart, &chart->panels[i], &x, &y);
-	if (chart->is_shared)
-		fit(chart, &x, &y);
-	if (has_switches(chart))
-		print_switches(out, chart);
+	print_switches(out, chart);
 	fputs("<p>\n", out);
 	for (size_t i = 0; i < chart->n_panels; i++) {
 		if (!is_worth_while(chart, &chart->panels[i]))
 			continue;
-		lay_out(chart, &chart->panels[i], &x, &y);
+		lay_out(chart, &chart->panels[i]);
 		svg_panel_print(out, &chart->panels[i].plot);
 	}
 	fputs("</p>\n", out);
