@@ -61,7 +61,7 @@ static json_t *make_change(const struct history_view *view, const struct history
 			 "run_before", view->runs[change->before].name, "before",
 			 change->value_before, "after", change->value_after, "ratio",
 			 change->value_after / change->value_before, "worse",
-			 history_change_is_worse(series, change), "recent",
+			 history_change_verdict(series, change) == VERDICT_WORSE, "recent",
 			 history_change_is_recent(view, change));
 }
 

@@ -157,7 +157,7 @@ static void print_recent(FILE *out, const struct history_view *view,
 		char text[HISTORY_TEXT];
 
 		if (!history_change_is_recent(view, change) ||
-		    (!with_better && !history_change_is_worse(series, change)))
+		    (!with_better && history_change_verdict(series, change) != VERDICT_WORSE))
 			continue;
 		history_describe_case(name, series);
 		history_describe_change(text, view, series, change);
