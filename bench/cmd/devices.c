@@ -6,6 +6,7 @@
 #include "bench/host/soft_device.h"
 #include "core/base/address.h"
 #include "reports/result/banner.h"
+#include "reports/table/grid.h"
 
 struct settings {
 	const char *device;
@@ -20,25 +21,24 @@ static const struct option_row rows[] = {
 
 static const struct option_table options = {.rows = rows, .count = ARRAY_LENGTH(rows)};
 
-static void print_port(const struct device_port *port)
+static void put_port(struct grid *grid, const struct device_port *port)
 {
-	char name[80];
-	char numa[16] = "-";
-
-	snprintf(name, sizeof(name), "%s/%u", port->device, port->port);
-	if (port->numa_node >= 0)
-		snprintf(numa, sizeof(numa), "%d", port->numa_node);
-	printf("%-16s %-8s %-8s %-11s %7.4g %5u %5s ", name, device_kind_name(port->kind),
-	       device_state_name(port->state), port->link_layer, (double)port->rate_mbps / 1000,
-	       port->active_mtu, numa);
+	grid_put(grid, "%s/%u", port->device, port->port);
+	grid_put(grid, "%s", device_kind_name(port->kind));
+	grid_put(grid, "%s", device_state_name(port->state));
+	grid_put(grid, "%s", port->link_layer);
+	grid_put(grid, "%.4g", (double)port->rate_mbps / 1000);
+	grid_put(grid, "%u", port->active_mtu);
+	grid_put(grid, port->numa_node < 0 ? "-" : "%d", port->numa_node);
 	for (size_t i = 0; i < port->n_addresses; i++) {
 		const struct device_address *address = &port->addresses[i];
 		char text[ADDRESS_TEXT];
 
-		printf(" %s/%u", address_text((const struct sockaddr *)&address->address, text),
-		       address->prefix);
+		grid_begin(grid, "%s%s/%u", i ? " " : "",
+			   address_text((const struct sockaddr *)&address->address, text),
+			   address->prefix);
 	}
-	putchar('\n');
+	grid_put(grid, "%s", "");
 }
 
 static int print_json(const struct device_list *list, struct error *error)
@@ -53,16 +53,29 @@ static int print_json(const struct device_list *list, struct error *error)
 
 static void print_table(const struct device_list *list)
 {
+	static const struct grid_column columns[] = {
+		{"DEVICE/PORT", GRID_WORDS,   0},
+                {"KIND",        GRID_WORDS,   0},
+		{"STATE",       GRID_WORDS,   0},
+                {"LINK",        GRID_WORDS,   0},
+		{"Gb/s",        GRID_FIGURES, 0},
+                {"MTU",         GRID_FIGURES, 0},
+		{"NUMA",        GRID_FIGURES, 0},
+                {"ADDRESSES",   GRID_WORDS,   0},
+	};
 	bool has_soft = false;
+	struct grid grid;
 
 	for (size_t i = 0; i < list->n_ports; i++)
 		has_soft = has_soft || list->ports[i].kind == DEVICE_KIND_SOFT;
 	if (has_soft)
 		puts(BANNER_SOFT);
-	printf("%-16s %-8s %-8s %-11s %7s %5s %5s  %s\n", "DEVICE/PORT", "KIND", "STATE", "LINK",
-	       "Gb/s", "MTU", "NUMA", "ADDRESSES");
+	grid_open(&grid);
+	grid_columns(&grid, columns, ARRAY_LENGTH(columns));
 	for (size_t i = 0; i < list->n_ports; i++)
-		print_port(&list->ports[i]);
+		put_port(&grid, &list->ports[i]);
+	grid_text(stdout, &grid);
+	grid_close(&grid);
 }
 
 static int print(const struct settings *settings, struct error *error)

@@ -13,55 +13,56 @@ enum cells_table compare_cells_table(const struct compare_cell *cell)
 	return !strcmp(cell->line->metric, "load") ? CELLS_LOAD : CELLS_LATENCY;
 }
 
-void compare_cells_title(struct cells *cells, enum cells_table table)
+void compare_cells_open(struct grid *grid, enum cells_table which)
 {
 	static const char *const titles[] = {
 		[CELLS_LATENCY] = "LATENCY",
 		[CELLS_BANDWIDTH] = "BANDWIDTH",
 		[CELLS_LOAD] = "LOAD",
 	};
+	const struct grid_column names[] = {
+		{titles[which], GRID_WORDS,   0},
+		{"bytes",       GRID_FIGURES, 0},
+		{"cq",          GRID_WORDS,   0},
+		{"kind",        GRID_WORDS,   0},
+	};
+	static const struct grid_column figures[] = {
+		{"figure",  GRID_WORDS,   0},
+                {"BASE",    GRID_FIGURES, 0},
+                {"NEW",     GRID_FIGURES, 0},
+		{"ratio",   GRID_FIGURES, 0},
+                {"95 %",    GRID_FIGURES, 0},
+                {"runs",    GRID_FIGURES, 0},
+		{"verdict", GRID_WORDS,   0},
+	};
 
-	cells->count = 0;
-	cells_put_name(cells, titles[table]);
-	cells_put_title(cells, "bytes");
-	cells_put_name(cells, "cq");
-	if (table == CELLS_LATENCY)
-		cells_put_name(cells, "kind");
-	cells_put_name(cells, "figure");
-	cells_put_title(cells, "BASE");
-	cells_put_title(cells, "NEW");
-	cells_put_title(cells, "ratio");
-	cells_put_title(cells, "95 %");
-	cells_put_title(cells, "runs");
-	cells_put_name(cells, "verdict");
+	grid_open(grid);
+	grid_columns(grid, names, which == CELLS_LATENCY ? 4 : 3);
+	grid_columns(grid, figures, ARRAY_LENGTH(figures));
 }
 
-static void put_value(struct cells *cells, const struct compared_figure *figure, double unit,
+static void put_value(struct grid *grid, const struct compared_figure *figure, double unit,
 		      double value)
 {
 	if (!strcmp(figure->measure, "ns"))
-		cells_put_us(cells, value / unit);
+		cells_put_us(grid, value / unit);
 	else
-		cells_put_amount(cells, value / unit);
+		cells_put_amount(grid, value / unit);
 }
 
 /* Three digits behind the point tell half a thousandth; nobody needs more of what is far off. */
-static void put_ratio(struct cells *cells, const struct ratio *ratio)
+static void put_ratio(struct grid *grid, const struct ratio *ratio)
 {
-	char text[64];
-
-	snprintf(text, sizeof(text), ratio->ratio < 100 ? "%.3f" : "%.4g", ratio->ratio);
-	cells_put_title(cells, text);
+	grid_put(grid, ratio->ratio < 100 ? "%.3f" : "%.4g", ratio->ratio);
 	if (ratio_is_known(ratio))
-		snprintf(text, sizeof(text), ratio->high < 100 ? "%.3f..%.3f" : "%.4g..%.4g",
-			 ratio->low, ratio->high);
+		grid_put(grid, ratio->high < 100 ? "%.3f..%.3f" : "%.4g..%.4g", ratio->low,
+			 ratio->high);
 	else
-		snprintf(text, sizeof(text), "-");
-	cells_put_title(cells, text);
+		grid_put(grid, "-");
 }
 
-void compare_cells_fill(struct cells *cells, const struct table_unit *unit,
-			const struct compare_cell *cell)
+void compare_cells_add(struct grid *grid, const struct table_unit *unit,
+		       const struct compare_cell *cell)
 {
 	const struct compared_figure *figure = cell->figure;
 	double size = figure->unit;
@@ -69,16 +70,23 @@ void compare_cells_fill(struct cells *cells, const struct table_unit *unit,
 		figure == &compared_figure_bytes ? cells_unit(unit, &size) : figure->title;
 	char text[64];
 
-	cells_names(cells, cell->line);
+	cells_names(grid, cell->line);
 	if (compare_cells_table(cell) == CELLS_LATENCY)
-		cells_put_name(cells, result_kind_name(cell->line->kind));
-	cells_put_name(cells, title);
-	put_value(cells, figure, size, cell->ratio.base);
-	put_value(cells, figure, size, cell->ratio.now);
-	put_ratio(cells, &cell->ratio);
-	snprintf(text, sizeof(text), "%zu/%zu", cell->n_runs[COMPARE_BASE],
-		 cell->n_runs[COMPARE_NEW]);
-	cells_put_title(cells, text);
+		grid_put(grid, "%s", result_kind_name(cell->line->kind));
+	grid_put(grid, "%s", title);
+	put_value(grid, figure, size, cell->ratio.base);
+	put_value(grid, figure, size, cell->ratio.now);
+	put_ratio(grid, &cell->ratio);
+	grid_put(grid, "%zu/%zu", cell->n_runs[COMPARE_BASE], cell->n_runs[COMPARE_NEW]);
 	verdict_cell(text, sizeof(text), &cell->judged);
-	cells_put_name(cells, text);
+	grid_put(grid, "%s", text);
+}
+
+void compare_cells_grid(struct grid *grid, const struct table_unit *unit,
+			const struct comparison *comparison, enum cells_table which)
+{
+	compare_cells_open(grid, which);
+	for (size_t i = 0; i < comparison->n_cells; i++)
+		if (compare_cells_table(&comparison->cells[i]) == which)
+			compare_cells_add(grid, unit, &comparison->cells[i]);
 }

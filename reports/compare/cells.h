@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What of a comparison tables show, as texts. */
+/* The figures of a comparison in tables. */
 #ifndef REPORTS_COMPARE_CELLS_H
 #define REPORTS_COMPARE_CELLS_H
 
@@ -9,8 +9,13 @@
 /* In which table the cell is, in their order. */
 enum cells_table compare_cells_table(const struct compare_cell *cell);
 
-void compare_cells_title(struct cells *cells, enum cells_table table);
-void compare_cells_fill(struct cells *cells, const struct table_unit *unit,
-			const struct compare_cell *cell);
+/* Opens such a table, without rows. */
+void compare_cells_open(struct grid *grid, enum cells_table which);
+void compare_cells_add(struct grid *grid, const struct table_unit *unit,
+		       const struct compare_cell *cell);
+
+/* All cells of a table. */
+void compare_cells_grid(struct grid *grid, const struct table_unit *unit,
+			const struct comparison *comparison, enum cells_table which);
 
 #endif

@@ -8,27 +8,6 @@
 /* What is told in any case: the sum, what was forced, and how much is left out. */
 #define END (2 * COMPARE_TEXT + MARKDOWN_END)
 
-static void add_table(struct markdown *page, const struct table_unit *unit,
-		      const struct comparison *comparison, enum cells_table which)
-{
-	bool is_open = false;
-
-	for (size_t i = 0; i < comparison->n_cells; i++) {
-		struct cells cells;
-
-		if (compare_cells_table(&comparison->cells[i]) != which)
-			continue;
-		if (!is_open) {
-			page->before = "\n";
-			compare_cells_title(&cells, which);
-			markdown_title(page, &cells);
-		}
-		is_open = true;
-		compare_cells_fill(&cells, unit, &comparison->cells[i]);
-		markdown_row(page, &cells);
-	}
-}
-
 static void print_strong(FILE *out, const char *text)
 {
 	fputs("\n**", out);
@@ -41,11 +20,15 @@ void compare_markdown(FILE *out, const struct table_unit *unit, const struct com
 {
 	struct markdown page = {.out = out, .room = room > END ? room - END : 0};
 	char text[COMPARE_TEXT];
+	struct grid grid;
 
 	page.before = "### Comparison\n\n";
 	compare_say_head(comparison, markdown_say, &page);
-	for (enum cells_table which = CELLS_LATENCY; which <= CELLS_LOAD; which++)
-		add_table(&page, unit, comparison, which);
+	for (enum cells_table which = CELLS_LATENCY; which <= CELLS_LOAD; which++) {
+		compare_cells_grid(&grid, unit, comparison, which);
+		markdown_grid(&page, &grid);
+		grid_close(&grid);
+	}
 	page.before = "\n**Not compared, or not in all runs**\n\n";
 	compare_say_gaps(comparison, markdown_say, &page);
 	page.before = "\n**Notes**\n\n";

@@ -180,30 +180,25 @@ static size_t print_table(FILE *out, const struct table_unit *unit,
 			  const struct comparison *comparison, enum cells_table which,
 			  struct room *room)
 {
-	struct cells cells;
-	bool is_open = false;
+	struct grid grid;
 	size_t left_out = 0;
 
+	compare_cells_open(&grid, which);
 	for (size_t i = 0; i < comparison->n_cells; i++) {
 		const struct compare_cell *cell = &comparison->cells[i];
 
 		if (compare_cells_table(cell) != which)
 			continue;
-		if (!has_room(comparison, cell, room)) {
+		if (has_room(comparison, cell, room))
+			compare_cells_add(&grid, unit, cell);
+		else
 			left_out++;
-			continue;
-		}
-		if (!is_open) {
-			html_element(out, "h4", tables[which]);
-			compare_cells_title(&cells, which);
-			page_table_begin(out, &cells);
-		}
-		is_open = true;
-		compare_cells_fill(&cells, unit, cell);
-		page_table_row(out, &cells);
 	}
-	if (is_open)
-		page_table_end(out);
+	if (grid.n_cells) {
+		html_element(out, "h4", tables[which]);
+		page_table(out, &grid);
+	}
+	grid_close(&grid);
 	return left_out;
 }
 

@@ -6,30 +6,18 @@
 /* What is told in any case: the sum, and how much is left out. */
 #define END (GATE_TEXT + MARKDOWN_END)
 
-static void add_table(struct markdown *page, const struct gate_record *gate)
-{
-	struct cells cells;
-
-	if (!gate->n_cells)
-		return;
-	page->before = "\n";
-	gate_cells_title(&cells);
-	markdown_title(page, &cells);
-	for (size_t i = 0; i < gate->n_cells; i++) {
-		gate_cells_fill(&cells, gate, &gate->cells[i]);
-		markdown_row(page, &cells);
-	}
-}
-
 void gate_markdown(FILE *out, const struct gate_record *gate, size_t room)
 {
 	struct markdown page = {.out = out, .room = room > END ? room - END : 0};
 	char text[GATE_TEXT];
+	struct grid grid;
 
 	fprintf(out, "### Gate: %s\n", verdict_name(gate_end(gate)));
 	page.before = "\n";
 	gate_say_head(gate, markdown_say, &page);
-	add_table(&page, gate);
+	gate_grid(&grid, gate);
+	markdown_grid(&page, &grid);
+	grid_close(&grid);
 	page.before = "\n**Notes**\n\n";
 	gate_say_notes(gate, markdown_say, &page);
 	gate_sum(gate, text);

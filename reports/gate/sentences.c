@@ -7,27 +7,12 @@
 
 #include "reports/verdict/sentences.h"
 
-void gate_cells_title(struct cells *cells)
+static void put_bounds(struct grid *grid, const struct judge_finding *finding)
 {
-	cells->count = 0;
-	cells_put_name(cells, "CASE");
-	cells_put_name(cells, "figure");
-	cells_put_title(cells, "base");
-	cells_put_title(cells, "head");
-	cells_put_title(cells, "ratio");
-	cells_put_title(cells, "98 %");
-	cells_put_title(cells, "pairs");
-	cells_put_name(cells, "verdict");
-}
-
-static void put_bounds(struct cells *cells, const struct judge_finding *finding)
-{
-	char text[64] = "-";
-
 	if (isfinite(finding->judged.low) && isfinite(finding->judged.high))
-		snprintf(text, sizeof(text), "%.3f..%.3f", finding->judged.low,
-			 finding->judged.high);
-	cells_put_title(cells, text);
+		grid_put(grid, "%.3f..%.3f", finding->judged.low, finding->judged.high);
+	else
+		grid_put(grid, "-");
 }
 
 /* The second time counts for a cell that was run again. */
@@ -47,35 +32,51 @@ static struct judged_ratio judged_of(const struct judge_cell *cell)
 	return judged;
 }
 
-void gate_cells_fill(struct cells *cells, const struct gate_record *gate,
+static void add_cell(struct grid *grid, const struct gate_record *gate,
 		     const struct judge_cell *cell)
 {
 	const struct judge_finding *finding = last_of(cell);
 	struct judged_ratio shown = judged_of(cell);
 	char text[64];
 
-	cells->count = 0;
-	cells_put_name(cells, cell->id);
-	cells_put_name(cells, cell->figure->title);
+	grid_put(grid, "%s", cell->id);
+	grid_put(grid, "%s", cell->figure->title);
 	for (enum gate_side side = 0; side < GATE_SIDES; side++) {
 		double value = finding->medians[side] / cell->figure->unit;
 
 		if (!finding->pairs)
-			cells_put_title(cells, "-");
+			grid_put(grid, "-");
 		else if (cell->figure->more_is_good)
-			cells_put_amount(cells, value);
+			cells_put_amount(grid, value);
 		else
-			cells_put_us(cells, value);
+			cells_put_us(grid, value);
 	}
-	snprintf(text, sizeof(text), finding->pairs ? "%.3f" : "-", finding->judged.ratio);
-	cells_put_title(cells, text);
-	put_bounds(cells, finding);
-	snprintf(text, sizeof(text), cell->again.count ? "%zu+%zu" : "%zu", cell->finding.pairs,
+	grid_put(grid, finding->pairs ? "%.3f" : "-", finding->judged.ratio);
+	put_bounds(grid, finding);
+	grid_put(grid, cell->again.count ? "%zu+%zu" : "%zu", cell->finding.pairs,
 		 cell->confirmed.pairs);
-	cells_put_title(cells, text);
 	shown.verdict = gate_verdict(gate, cell);
 	verdict_cell(text, sizeof(text), &shown);
-	cells_put_name(cells, text);
+	grid_put(grid, "%s", text);
+}
+
+void gate_grid(struct grid *grid, const struct gate_record *gate)
+{
+	static const struct grid_column columns[] = {
+		{"CASE",    GRID_WORDS,   0},
+                {"figure",  GRID_WORDS,   0},
+                {"base",    GRID_FIGURES, 0},
+		{"head",    GRID_FIGURES, 0},
+                {"ratio",   GRID_FIGURES, 0},
+                {"98 %",    GRID_FIGURES, 0},
+		{"pairs",   GRID_FIGURES, 0},
+                {"verdict", GRID_WORDS,   0},
+	};
+
+	grid_open(grid);
+	grid_columns(grid, columns, ARRAY_LENGTH(columns));
+	for (size_t i = 0; i < gate->n_cells; i++)
+		add_cell(grid, gate, &gate->cells[i]);
 }
 
 void gate_tell_cell(char text[static GATE_TEXT], const struct judge_cell *cell)

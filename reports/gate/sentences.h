@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The cells of the table, and the sentences, that all formats of a gate share. */
+/* The table, and the sentences, that all formats of a gate share. */
 #ifndef REPORTS_GATE_SENTENCES_H
 #define REPORTS_GATE_SENTENCES_H
 
@@ -9,9 +9,8 @@
 
 #define GATE_TEXT 768
 
-void gate_cells_title(struct cells *cells);
-void gate_cells_fill(struct cells *cells, const struct gate_record *gate,
-		     const struct judge_cell *cell);
+/* Its table. */
+void gate_grid(struct grid *grid, const struct gate_record *gate);
 
 /* "send/lat/64/poll p50 us: worse: 9.8 % more (+8.7 to +11.0 %)", or why it has that verdict. */
 void gate_tell_cell(char text[static GATE_TEXT], const struct judge_cell *cell);

@@ -1,45 +1,46 @@
 /* SPDX-License-Identifier: MIT */
 #include "reports/history/json.h"
 
-#include "reports/table/csv.h"
+#include <math.h>
 
-static void print_text(FILE *out, const char *text)
-{
-	csv_field(out, text);
-	fputc(',', out);
-}
+#include "reports/table/grid.h"
 
-static void print_point(FILE *out, const struct history_view *view,
-			const struct history_series *series, const struct history_point *point)
+static void put_point(struct grid *grid, const struct history_view *view,
+		      const struct history_series *series, const struct history_point *point)
 {
 	const struct history_run *run = &view->runs[point->run];
 	const struct history_change *change = history_change_at(series, point->run);
 
-	fprintf(out, "%zu,", series->setup + 1);
-	print_text(out, series->case_id);
-	fprintf(out, "%s,%s,%s,%s,%s,", series->kind, series->figure->key, series->figure->measure,
-		run->name, run->started);
-	print_text(out, run->version);
-	print_text(out, run->revision);
-	fprintf(out, "%.15g,", point->value);
-	if (change)
-		fprintf(out, "%.15g,%.15g", change->value_before, change->value_after);
-	else
-		fputc(',', out);
-	fputc(',', out);
-	print_text(out, view->setups[series->setup].banner);
-	csv_field(out, series->variant);
-	fputc('\n', out);
+	grid_put(grid, "%zu", series->setup + 1);
+	grid_put(grid, "%s", series->case_id);
+	grid_put(grid, "%s", series->kind);
+	grid_put(grid, "%s", series->figure->key);
+	grid_put(grid, "%s", series->figure->measure);
+	grid_put(grid, "%s", run->name);
+	grid_put(grid, "%s", run->started);
+	grid_put(grid, "%s", run->version);
+	grid_put(grid, "%s", run->revision);
+	grid_put_exact(grid, point->value);
+	grid_put_exact(grid, change ? change->value_before : (double)NAN);
+	grid_put_exact(grid, change ? change->value_after : (double)NAN);
+	grid_put(grid, "%s", view->setups[series->setup].banner);
+	grid_put(grid, "%s", series->variant);
 }
 
 void history_csv(FILE *out, const struct history_view *view)
 {
-	fputs("setup,case,kind,figure,unit,run,started,version,commit,value,change_before,"
-	      "change_after,banner,variant\n",
-	      out);
+	static const char *const titles[] = {
+		"setup",   "case",   "kind",  "figure",        "unit",         "run",    "started",
+		"version", "commit", "value", "change_before", "change_after", "banner", "variant"};
+	struct grid grid;
+
+	grid_open(&grid);
+	grid_words(&grid, titles, ARRAY_LENGTH(titles));
 	for (size_t i = 0; i < view->n_series; i++)
 		for (size_t j = 0; j < view->series[i].n_points; j++)
-			print_point(out, view, &view->series[i], &view->series[i].points[j]);
+			put_point(&grid, view, &view->series[i], &view->series[i].points[j]);
+	grid_csv(out, &grid);
+	grid_close(&grid);
 }
 
 static json_t *count_of(size_t count)
@@ -60,7 +61,7 @@ static json_t *make_change(const struct history_view *view, const struct history
 			 "run_before", view->runs[change->before].name, "before",
 			 change->value_before, "after", change->value_after, "ratio",
 			 change->value_after / change->value_before, "worse",
-			 history_change_is_worse(series, change), "recent",
+			 history_change_verdict(series, change) == VERDICT_WORSE, "recent",
 			 history_change_is_recent(view, change));
 }
 

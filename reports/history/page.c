@@ -10,9 +10,10 @@
 #include "reports/history/sentences.h"
 #include "reports/page/chart.h"
 #include "reports/page/page.h"
+#include "reports/page/table.h"
 
 /* Points of one figure of a setup: a page of all figures stays below 2 MB. */
-#define POINTS_MOST 1200
+#define POINTS_MOST 1000
 /* Series without room that are listed by name. */
 #define NAMED_MOST 200
 
@@ -169,63 +170,37 @@ static int print_figure(FILE *out, const struct history_view *view, size_t setup
 	return code;
 }
 
-static void begin_table(FILE *out, const char *const *titles, size_t count)
-{
-	fputs("<table border=\"1\" cellspacing=\"0\" cellpadding=\"4\">\n<thead><tr>", out);
-	for (size_t i = 0; i < count; i++)
-		fprintf(out, "<th scope=\"col\" align=\"left\">%s</th>", titles[i]);
-	fputs("</tr></thead>\n<tbody>\n", out);
-}
-
-/* The first cell is the header of its row. */
-static void print_row(FILE *out, const char *const *words, size_t count)
-{
-	fputs("<tr>", out);
-	for (size_t i = 0; i < count; i++) {
-		const char *name = i ? "td" : "th";
-
-		fprintf(out, "<%s%s align=\"left\">", name, i ? "" : " scope=\"row\"");
-		html_text(out, words[i]);
-		fprintf(out, "</%s>", name);
-	}
-	fputs("</tr>\n", out);
-}
-
-static void print_changes_of(FILE *out, const struct history_view *view,
-			     const struct history_series *series)
+static void put_changes(struct grid *grid, const struct history_view *view,
+			const struct history_series *series)
 {
 	for (size_t i = 0; i < series->n_changes; i++) {
 		const struct history_change *change = &series->changes[i];
-		char name[HISTORY_TEXT];
-		char number[24];
 		char text[HISTORY_TEXT];
-		const char *const words[] = {name, number, text};
 
-		history_describe_case(name, series);
+		history_describe_case(text, series);
+		grid_put(grid, "%s", text);
+		grid_put(grid, "%zu", number_of(view, change->run));
 		history_describe_change(text, view, series, change);
-		snprintf(number, sizeof(number), "%zu", number_of(view, change->run));
-		print_row(out, words, ARRAY_LENGTH(words));
+		grid_put(grid, "%s", text);
 	}
 }
 
 static void print_changes(FILE *out, const struct history_view *view, size_t setup)
 {
 	static const char *const titles[] = {"case", "run", "change point"};
-	size_t count = 0;
+	struct grid grid;
 
-	for (size_t i = 0; i < view->n_series; i++)
-		if (view->series[i].setup == setup)
-			count += view->series[i].n_changes;
 	html_element(out, "h3", "Change points");
-	if (!count) {
-		html_element(out, "p", "None.");
-		return;
-	}
-	begin_table(out, titles, ARRAY_LENGTH(titles));
+	grid_open(&grid);
+	grid_words(&grid, titles, ARRAY_LENGTH(titles));
 	for (size_t i = 0; i < view->n_series; i++)
 		if (view->series[i].setup == setup)
-			print_changes_of(out, view, &view->series[i]);
-	fputs("</tbody>\n</table>\n", out);
+			put_changes(&grid, view, &view->series[i]);
+	if (grid.n_cells)
+		page_table(out, &grid);
+	else
+		html_element(out, "p", "None.");
+	grid_close(&grid);
 }
 
 static void print_runs(FILE *out, const struct history_view *view, size_t setup)
@@ -233,14 +208,13 @@ static void print_runs(FILE *out, const struct history_view *view, size_t setup)
 	static const char *const titles[] = {"run", "started", "version", "commit", "status"};
 	size_t most = view->choice.newest;
 	size_t left_out = 0;
+	struct grid grid;
 
 	html_element(out, "h3", "Runs");
-	begin_table(out, titles, ARRAY_LENGTH(titles));
+	grid_open(&grid);
+	grid_words(&grid, titles, ARRAY_LENGTH(titles));
 	for (size_t i = 0; i < view->n_runs; i++) {
 		const struct history_run *run = &view->runs[i];
-		char number[24];
-		const char *const words[] = {number, run->started, run->version, run->revision,
-					     run->status};
 
 		if (run->setup != setup)
 			continue;
@@ -248,10 +222,14 @@ static void print_runs(FILE *out, const struct history_view *view, size_t setup)
 			left_out++;
 			continue;
 		}
-		snprintf(number, sizeof(number), "%zu", number_of(view, i));
-		print_row(out, words, ARRAY_LENGTH(words));
+		grid_put(&grid, "%zu", number_of(view, i));
+		grid_put(&grid, "%s", run->started);
+		grid_put(&grid, "%s", run->version);
+		grid_put(&grid, "%s", run->revision);
+		grid_put(&grid, "%s", run->status);
 	}
-	fputs("</tbody>\n</table>\n", out);
+	page_table(out, &grid);
+	grid_close(&grid);
 	if (left_out)
 		fprintf(out, "<p>%zu older runs; <code>--last 0</code> shows all</p>\n", left_out);
 }

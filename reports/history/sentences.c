@@ -44,7 +44,7 @@ static void describe_values(char text[static 160], const struct history_series *
 	html_short(after, change->value_after / figure->unit, DIGITS);
 	snprintf(text, 160, "%s %s -> %s, %.3f times, %s", figure->title, before, after,
 		 change->value_after / change->value_before,
-		 history_change_is_worse(series, change) ? "worse" : "better");
+		 verdict_name(history_change_verdict(series, change)));
 }
 
 void history_describe_change(char text[static HISTORY_TEXT], const struct history_view *view,
@@ -83,10 +83,12 @@ size_t history_recent(const struct history_view *view, bool with_better)
 
 	for (size_t i = 0; i < view->n_series; i++)
 		for (size_t j = 0; j < view->series[i].n_changes; j++) {
-			const struct history_change *change = &view->series[i].changes[j];
+			const struct history_series *series = &view->series[i];
+			const struct history_change *change = &series->changes[j];
+			enum verdict verdict = history_change_verdict(series, change);
 
 			count += history_change_is_recent(view, change) &&
-				 (with_better || history_change_is_worse(&view->series[i], change));
+				 (with_better || verdict == VERDICT_WORSE);
 		}
 	return count;
 }

@@ -1,58 +1,37 @@
 /* SPDX-License-Identifier: MIT */
 #include "reports/history/table.h"
 
-#include <string.h>
-
 #include "reports/history/sentences.h"
-#include "reports/table/aligned.h"
+#include "reports/table/cells.h"
 
-/* Printed twice: to see how wide the columns are, and then in earnest. */
-struct table {
-	FILE *out; /* NULL: it is measured */
-	int width[CELLS_MAX];
-};
-
-static void put(struct table *table, const struct cells *cells)
+static const char *or_dash(const char *text)
 {
-	for (size_t i = 0; i < cells->count; i++) {
-		int needed = aligned_columns(cells->cell[i].text);
-
-		if (table->out)
-			aligned_print(table->out, cells, i, table->width[i]);
-		else if (needed > table->width[i])
-			table->width[i] = needed;
-	}
-	if (table->out)
-		fputc('\n', table->out);
+	return *text ? text : "-";
 }
 
-static void put_words(struct table *table, const char *const *words, size_t count)
-{
-	struct cells cells = {0};
-
-	for (size_t i = 0; i < count; i++)
-		cells_put_name(&cells, *words[i] ? words[i] : "-");
-	put(table, &cells);
-}
-
-static void put_runs(struct table *table, const struct history_view *view, size_t newest)
+static void print_runs(FILE *out, const struct history_view *view, size_t newest)
 {
 	static const char *const titles[] = {"RUN",    "setup",  "version",
 					     "commit", "status", "started"};
 	size_t first = newest && newest < view->n_runs ? view->n_runs - newest : 0;
+	struct grid grid;
 
-	put_words(table, titles, ARRAY_LENGTH(titles));
+	grid_open(&grid);
+	grid_words(&grid, titles, ARRAY_LENGTH(titles));
 	for (size_t i = first; i < view->n_runs; i++) {
 		const struct history_run *run = &view->runs[i];
-		char setup[24];
-		const char *const words[] = {run->name,     setup,       run->version,
-					     run->revision, run->status, run->started};
 
-		snprintf(setup, sizeof(setup), "%zu", run->setup + 1);
-		put_words(table, words, ARRAY_LENGTH(words));
+		grid_put(&grid, "%s", run->name);
+		grid_put(&grid, "%zu", run->setup + 1);
+		grid_put(&grid, "%s", or_dash(run->version));
+		grid_put(&grid, "%s", or_dash(run->revision));
+		grid_put(&grid, "%s", run->status);
+		grid_put(&grid, "%s", run->started);
 	}
-	if (table->out && first)
-		fprintf(table->out, "%zu older runs; --last 0 lists all\n", first);
+	grid_text(out, &grid);
+	grid_close(&grid);
+	if (first)
+		fprintf(out, "%zu older runs; --last 0 lists all\n", first);
 }
 
 static void print_head(FILE *out, const struct history_view *view)
@@ -71,8 +50,6 @@ static void print_setup(FILE *out, const struct history_view *view, size_t setup
 
 void history_table_list(FILE *out, const struct history_view *view, size_t newest)
 {
-	struct table table = {0};
-
 	print_head(out, view);
 	for (size_t i = 0; i < view->n_setups; i++) {
 		size_t count = 0;
@@ -82,56 +59,42 @@ void history_table_list(FILE *out, const struct history_view *view, size_t newes
 		print_setup(out, view, i);
 		fprintf(out, ", %zu series\n", count);
 	}
-	put_runs(&table, view, newest);
-	table.out = out;
-	put_runs(&table, view, newest);
+	print_runs(out, view, newest);
 }
 
-static void put_title(struct table *table, const struct history_series *series, size_t count)
-{
-	struct cells cells = {0};
-
-	cells_put_name(&cells, "started");
-	cells_put_name(&cells, "version");
-	cells_put_name(&cells, "commit");
-	for (size_t i = 0; i < count; i++)
-		cells_put_title(&cells, series[i].figure->title);
-	put(table, &cells);
-}
-
-static void put_value(struct cells *cells, const struct history_series *series,
+static void put_value(struct grid *grid, const struct history_series *series,
 		      const struct history_point *point)
 {
-	char text[sizeof(cells->cell[0].text)];
-
 	if (!point) {
-		cells_put_title(cells, "-");
+		grid_put(grid, "-");
 		return;
 	}
-	cells_put_amount(cells, point->value / series->figure->unit);
-	if (!history_change_at(series, point->run))
-		return;
-	snprintf(text, sizeof(text), "* %.100s", cells->cell[cells->count - 1].text);
-	memcpy(cells->cell[cells->count - 1].text, text, sizeof(text));
+	grid_begin(grid, "%s", history_change_at(series, point->run) ? "* " : "");
+	cells_put_amount(grid, point->value / series->figure->unit);
 }
 
-static void put_group(struct table *table, const struct history_view *view,
-		      const struct history_series *series, size_t count)
+static void print_values(FILE *out, const struct history_view *view,
+			 const struct history_series *series, size_t count)
 {
+	static const char *const titles[] = {"started", "version", "commit"};
 	struct history_walk walk = {.series = series, .count = count};
+	struct grid grid;
 
-	put_title(table, series, count);
+	grid_open(&grid);
+	grid_words(&grid, titles, ARRAY_LENGTH(titles));
+	for (size_t i = 0; i < count; i++)
+		grid_columns(&grid, &(struct grid_column){.title = series[i].figure->title}, 1);
 	while (history_walk(&walk)) {
 		const struct history_run *run = &view->runs[walk.run];
-		struct cells cells = {0};
 
-		cells_put_name(&cells, run->started);
-		cells_put_name(&cells, *run->version ? run->version : "-");
-		cells_put_name(&cells, *run->revision ? run->revision : "-");
+		grid_put(&grid, "%s", run->started);
+		grid_put(&grid, "%s", or_dash(run->version));
+		grid_put(&grid, "%s", or_dash(run->revision));
 		for (size_t i = 0; i < count; i++)
-			put_value(&cells, &series[i], walk.points[i]);
-		put(table, &cells);
+			put_value(&grid, &series[i], walk.points[i]);
 	}
+	grid_text(out, &grid);
+	grid_close(&grid);
 }
 
 static void print_changes(FILE *out, const struct history_view *view,
@@ -148,15 +111,12 @@ static void print_changes(FILE *out, const struct history_view *view,
 static void print_group(FILE *out, const struct history_view *view,
 			const struct history_series *series, size_t count)
 {
-	struct table table = {0};
 	char text[HISTORY_TEXT];
 	size_t left_out = 0;
 
 	history_describe_case(text, series);
 	fprintf(out, "\n%s\n", text);
-	put_group(&table, view, series, count);
-	table.out = out;
-	put_group(&table, view, series, count);
+	print_values(out, view, series, count);
 	for (size_t i = 0; i < count; i++)
 		left_out = series[i].n_left_out > left_out ? series[i].n_left_out : left_out;
 	if (left_out)
@@ -197,7 +157,7 @@ static void print_recent(FILE *out, const struct history_view *view,
 		char text[HISTORY_TEXT];
 
 		if (!history_change_is_recent(view, change) ||
-		    (!with_better && !history_change_is_worse(series, change)))
+		    (!with_better && history_change_verdict(series, change) != VERDICT_WORSE))
 			continue;
 		history_describe_case(name, series);
 		history_describe_change(text, view, series, change);

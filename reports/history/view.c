@@ -417,10 +417,12 @@ bool history_change_is_recent(const struct history_view *view, const struct hist
 	return run->newer < view->choice.recent && view->setups[run->setup].is_current;
 }
 
-bool history_change_is_worse(const struct history_series *series,
-			     const struct history_change *change)
+enum verdict history_change_verdict(const struct history_series *series,
+				    const struct history_change *change)
 {
-	return (change->value_after < change->value_before) == series->figure->more_is_good;
+	bool is_more = change->value_after > change->value_before;
+
+	return is_more == series->figure->more_is_good ? VERDICT_BETTER : VERDICT_WORSE;
 }
 
 void history_view_finish(struct history_view *view)

@@ -12,6 +12,7 @@
 #include "reports/history/name.h"
 #include "reports/result/compared_figure.h"
 #include "reports/stats/change_points.h"
+#include "reports/verdict/verdict.h"
 
 struct history_run {
 	int64_t number; /* they are sorted by it */
@@ -111,8 +112,9 @@ const char *history_view_banner(const struct history_view *view);
 /* Returns whether it lies in the newest runs of a setup that is in use. */
 bool history_change_is_recent(const struct history_view *view, const struct history_change *change);
 
-bool history_change_is_worse(const struct history_series *series,
-			     const struct history_change *change);
+/* Returns better or worse: its test has shown that the values differ. */
+enum verdict history_change_verdict(const struct history_series *series,
+				    const struct history_change *change);
 
 void history_view_finish(struct history_view *view);
 

@@ -153,6 +153,16 @@ double axis_at(const struct axis *axis, double value)
 	return axis->from + part * (axis->to - axis->from);
 }
 
+bool axis_switch(struct axis *axis)
+{
+	bool is_linear = axis->scale == AXIS_LINEAR || axis->scale == AXIS_RANGE;
+
+	if (axis->is_counted || (!is_linear && axis->scale != AXIS_LOG))
+		return false;
+	axis->scale = is_linear ? AXIS_LOG : AXIS_LINEAR;
+	return true;
+}
+
 const char *axis_scale_name(enum axis_scale scale)
 {
 	static const char *const names[] = {

@@ -52,6 +52,9 @@ void axis_fit(struct axis *axis);
 /* What lies outside is at the nearer end. */
 double axis_at(const struct axis *axis, double value);
 
+/* Logarithmic in place of linear, or the other way round; false: neither would do. */
+bool axis_switch(struct axis *axis);
+
 const char *axis_scale_name(enum axis_scale scale);
 
 #define AXIS_TICKS 16

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "reports/page/table.h"
+
 /* Its series have room for CHART_SERIES, each for as many points as it says. */
 struct chart_panel {
 	struct svg_panel plot;
@@ -157,6 +159,9 @@ static void fit(const struct chart *chart, struct axis *x, struct axis *y)
 
 	if (chart->level.name)
 		axis_see(chart->mark == SVG_PANEL_INTERVALS ? x : y, chart->level.value);
+	/* A bar as low as the axis begins would be none. */
+	if (chart->mark == SVG_PANEL_BARS && y->scale == AXIS_LOG)
+		axis_see(y, y->least / 2);
 	axis_fit(x);
 	axis_fit(y);
 	/* Rows, not values: half of one is free above the first, for its name. */
@@ -172,8 +177,48 @@ static bool has_switches(const struct chart *chart)
 	return *chart->key && chart->n_looks > 1;
 }
 
-/* Those of one panel, or of all. */
-static void lay_out(struct chart *chart, struct chart_panel *panel, struct axis *x, struct axis *y)
+/* The axes of one panel, or of all. */
+static void fit_axes(const struct chart *chart, const struct chart_panel *of,
+		     struct svg_panel_axes *axes)
+{
+	for (size_t i = 0; i < chart->n_panels; i++) {
+		const struct chart_panel *panel = &chart->panels[i];
+
+		if (panel == of || (chart->is_shared && is_worth_while(chart, panel)))
+			see(chart, panel, &axes->x, &axes->y);
+	}
+	fit(chart, &axes->x, &axes->y);
+}
+
+/* The axis of values, which can be switched: that of rows or nines cannot. */
+static struct axis *switched(const struct chart *chart, struct svg_panel_axes *axes)
+{
+	bool is_x = chart->mark == SVG_PANEL_INTERVALS || axes->y.scale == AXIS_NINES;
+
+	return is_x ? &axes->x : &axes->y;
+}
+
+/* Whether each panel has a value that the other scale can show. */
+static bool can_switch(const struct chart *chart)
+{
+	if (!*chart->key)
+		return false;
+	for (size_t i = 0; i < chart->n_panels; i++) {
+		struct svg_panel_axes axes = {chart->x, chart->y};
+		struct axis *axis = switched(chart, &axes);
+
+		if (!is_worth_while(chart, &chart->panels[i]))
+			continue;
+		if (!axis_switch(axis))
+			return false;
+		see(chart, &chart->panels[i], &axes.x, &axes.y);
+		if (axis->least > axis->most)
+			return false;
+	}
+	return true;
+}
+
+static void lay_out(struct chart *chart, struct chart_panel *panel)
 {
 	struct svg_panel *plot = &panel->plot;
 
@@ -181,12 +226,15 @@ static void lay_out(struct chart *chart, struct chart_panel *panel, struct axis 
 	plot->key = has_switches(chart) ? chart->key : NULL;
 	plot->series = panel->series;
 	plot->level = chart->level.name ? &chart->level : NULL;
-	plot->x = *x;
-	plot->y = *y;
-	if (chart->is_shared)
-		return;
-	see(chart, panel, &plot->x, &plot->y);
-	fit(chart, &plot->x, &plot->y);
+	plot->n_axes = can_switch(chart) ? 2 : 1;
+	for (size_t i = 0; i < plot->n_axes; i++) {
+		struct svg_panel_axes *axes = &plot->axes[i];
+
+		*axes = (struct svg_panel_axes){chart->x, chart->y};
+		if (i)
+			axis_switch(switched(chart, axes));
+		fit_axes(chart, panel, axes);
+	}
 }
 
 static const struct svg_panel_point *find_at(const struct svg_panel_series *series, double x)
@@ -205,44 +253,40 @@ static const struct svg_panel_series *series_of(const struct chart_panel *panel,
 	return NULL;
 }
 
-static void print_value(FILE *out, const struct chart *chart, const struct svg_panel_point *point)
+/* With its interval, where low and high are one along the same axis. */
+static void put_value(struct grid *grid, const struct axis *axis, double value,
+		      const struct svg_panel_point *interval)
 {
-	char text[HTML_NUMBER];
+	char text[3][HTML_NUMBER] = {""};
 
-	fputs("<td>", out);
-	if (point) {
-		html_short(text, point->y / chart->y.unit, 5);
-		fputs(text, out);
+	html_short(text[0], value / axis->unit, 5);
+	if (interval) {
+		html_short(text[1], interval->low / axis->unit, 5);
+		html_short(text[2], interval->high / axis->unit, 5);
 	}
-	if (point && chart->mark == SVG_PANEL_LINES && !isnan(point->low)) {
-		html_short(text, point->low / chart->y.unit, 5);
-		fprintf(out, " (%s to ", text);
-		html_short(text, point->high / chart->y.unit, 5);
-		fprintf(out, "%s)", text);
-	}
-	fputs("</td>", out);
+	grid_put(grid, interval && !isnan(interval->low) ? "%s (%s to %s)" : "%s", text[0], text[1],
+		 text[2]);
 }
 
-static void print_row(FILE *out, const struct chart *chart, const struct chart_panel *panel,
-		      const struct svg_panel_point *of)
+static void put_row(struct grid *grid, const struct chart *chart, const struct chart_panel *panel,
+		    const struct svg_panel_point *of)
 {
-	char text[AXIS_TEXT];
+	bool is_bar = chart->mark == SVG_PANEL_BARS;
+	char text[2][AXIS_TEXT];
 
-	fputs("<th scope=\"row\">", out);
-	if (chart->mark == SVG_PANEL_BARS) {
-		axis_tell(&chart->x, of->low, text);
-		fprintf(out, "%s to ", text);
-		axis_tell(&chart->x, of->high, text);
-	} else {
-		axis_tell(&chart->x, of->x, text);
-	}
-	fprintf(out, "%s</th>", text);
+	axis_tell(&chart->x, is_bar ? of->low : of->x, text[0]);
+	axis_tell(&chart->x, of->high, text[1]);
+	grid_put(grid, "%s", panel->plot.title);
+	grid_put(grid, is_bar ? "%s to %s" : "%s", text[0], text[1]);
 	for (size_t look = 0; look < chart->n_looks; look++) {
 		const struct svg_panel_series *series = series_of(panel, look);
+		const struct svg_panel_point *point = series ? find_at(series, of->x) : NULL;
 
-		print_value(out, chart, series ? find_at(series, of->x) : NULL);
+		if (point)
+			put_value(grid, &chart->y, point->y, is_bar ? NULL : point);
+		else
+			grid_put(grid, "%s", "");
 	}
-	fputs("</tr>\n", out);
 }
 
 /* Of a series; NULL: there is none. last NULL: the first one. */
@@ -270,89 +314,85 @@ static const struct svg_panel_point *find_next(const struct chart_panel *panel,
 	return next;
 }
 
-/* A panel, with its title in front of all its rows. */
-static void print_rows(FILE *out, const struct chart *chart, const struct chart_panel *panel)
+static void put_rows(struct grid *grid, const struct chart *chart, const struct chart_panel *panel)
 {
 	const struct svg_panel_point *point;
-	size_t count = 0;
 
 	for (point = find_next(panel, NULL); point; point = find_next(panel, point))
-		count++;
-	fprintf(out,
-		"<tbody>\n<tr align=\"right\"><th scope=\"rowgroup\" rowspan=\"%zu\" "
-		"align=\"left\">",
-		count);
-	html_text(out, panel->plot.title);
-	fputs("</th>", out);
-	for (point = find_next(panel, NULL); point; point = find_next(panel, point)) {
-		print_row(out, chart, panel, point);
-		if (--count)
-			fputs("<tr align=\"right\">", out);
-	}
-	fputs("</tbody>\n", out);
+		put_row(grid, chart, panel, point);
 }
 
-/* Of intervals: one for each point. */
-static void print_interval_rows(FILE *out, const struct chart *chart,
-				const struct chart_panel *panel)
+/* One row for each interval. */
+static void put_interval_rows(struct grid *grid, const struct chart *chart,
+			      const struct chart_panel *panel)
 {
-	fputs("<tbody>\n", out);
 	for (size_t i = 0; i < panel->plot.n_series; i++) {
-		for (size_t j = 0; j < panel->series[i].n_points; j++) {
-			const struct svg_panel_point *point = &panel->series[i].points[j];
-			char text[3][HTML_NUMBER];
+		const struct svg_panel_series *series = &panel->series[i];
 
-			html_short(text[0], point->x / chart->x.unit, 5);
-			html_short(text[1], point->low / chart->x.unit, 5);
-			html_short(text[2], point->high / chart->x.unit, 5);
-			fputs("<tr><th scope=\"row\" align=\"left\">", out);
-			html_text(out, point->id);
-			fputs("</th><td>", out);
-			html_text(out, panel->series[i].name);
-			fprintf(out, "</td><td align=\"right\">%s (%s to %s)</td></tr>\n", text[0],
-				text[1], text[2]);
+		for (size_t j = 0; j < series->n_points; j++) {
+			const struct svg_panel_point *point = &series->points[j];
+
+			grid_put(grid, "%s", point->id);
+			grid_put(grid, "%s", series->name);
+			put_value(grid, &chart->x, point->x, point);
 		}
 	}
-	fputs("</tbody>\n", out);
-}
-
-static void print_head(FILE *out, const char *text, const char *unit)
-{
-	fputs("<th scope=\"col\" align=\"left\">", out);
-	html_text(out, text);
-	if (*unit)
-		fputs(", ", out);
-	html_text(out, unit);
-	fputs("</th>", out);
 }
 
 static void print_table(FILE *out, const struct chart *chart)
 {
 	bool is_intervals = chart->mark == SVG_PANEL_INTERVALS;
+	const struct grid_column columns[] = {
+		{"of",           GRID_WORDS,   0},
+		{"figure",       GRID_WORDS,   0},
+		{chart->x.title, GRID_FIGURES, 0},
+	};
+	char titles[CHART_SERIES][SVG_PANEL_NAME + 16];
+	struct grid grid;
 
-	fputs("<details>\n<summary>Values of this figure</summary>\n"
-	      "<table border=\"1\" cellspacing=\"0\" cellpadding=\"4\">\n<thead><tr>",
-	      out);
-	print_head(out, "of", "");
-	print_head(out, is_intervals ? "figure" : chart->x.title, "");
-	for (size_t i = 0; i < chart->n_looks && !is_intervals; i++)
-		print_head(out, chart->looks[i], chart->y.unit_name);
-	if (is_intervals)
-		print_head(out, chart->x.title, "");
-	fputs("</tr></thead>\n", out);
+	grid_open(&grid);
+	grid_columns(&grid, columns, is_intervals ? 2 : 1);
+	grid_columns(&grid, &columns[2], 1);
+	for (size_t i = 0; i < chart->n_looks && !is_intervals; i++) {
+		snprintf(titles[i], sizeof(titles[i]), "%s%s%s", chart->looks[i],
+			 *chart->y.unit_name ? ", " : "", chart->y.unit_name);
+		grid_columns(&grid, &(struct grid_column){.title = titles[i]}, 1);
+	}
 	for (size_t i = 0; i < chart->n_panels; i++)
 		if (is_worth_while(chart, &chart->panels[i]))
-			(is_intervals ? print_interval_rows : print_rows)(out, chart,
-									  &chart->panels[i]);
-	fputs("</table>\n</details>\n", out);
+			(is_intervals ? put_interval_rows : put_rows)(&grid, chart,
+								      &chart->panels[i]);
+	fputs("<details>\n<summary>Values of this figure</summary>\n", out);
+	page_table(out, &grid);
+	fputs("</details>\n", out);
+	grid_close(&grid);
 }
 
-static void print_switch(FILE *out, const char *id, const char *word, bool is_on)
+static void print_switch(FILE *out, const char *id, char suffix, const char *word, bool is_on)
 {
 	fprintf(out,
 		"<label><input type=\"radio\" name=\"%s\" id=\"%s%c\" autocomplete=\"off\"%s> "
 		"%s</label>\n",
-		id, id, *word, is_on ? " checked" : "", word);
+		id, id, suffix, is_on ? " checked" : "", word);
+}
+
+/* Without the script it does nothing, and is hidden. */
+static void print_axis_switch(FILE *out, struct chart *chart)
+{
+	struct svg_panel_axes axes = {chart->x, chart->y};
+	const struct axis *axis = switched(chart, &axes);
+	bool is_log = axis->scale == AXIS_LOG;
+	char name[SVG_PANEL_KEY + 8];
+
+	snprintf(name, sizeof(name), "%saxis", chart->key);
+	fputs("<div role=\"radiogroup\" data-switch hidden aria-label=\"axis of ", out);
+	html_text(out, axis->title);
+	fputs("\">\n", out);
+	print_switch(out, name, 'g', "log", is_log);
+	print_switch(out, name, 'n', "linear", !is_log);
+	fputs("<b>", out);
+	html_text(out, axis->title);
+	fputs("</b></div>\n", out);
 }
 
 /* A panel that has that series is one that is worth while. */
@@ -365,10 +405,17 @@ static bool is_drawn(const struct chart *chart, size_t look)
 }
 
 /* Browsers are to forget what was chosen: a page that is loaded again shows all. */
-static void print_switches(FILE *out, const struct chart *chart)
+static void print_switches(FILE *out, struct chart *chart)
 {
-	fputs("<details>\n<summary>Series</summary>\n", out);
-	for (size_t look = 0; look < chart->n_looks; look++) {
+	bool has_series = has_switches(chart);
+	bool has_axis = can_switch(chart);
+
+	if (!has_series && !has_axis)
+		return;
+	fprintf(out, "<details%s>\n<summary>%s%s</summary>\n", has_series ? "" : " hidden",
+		has_series ? "Series" : "Axis",
+		has_series && has_axis ? "<span hidden> and axis</span>" : "");
+	for (size_t look = 0; look < chart->n_looks && has_series; look++) {
 		char id[SVG_PANEL_KEY];
 
 		if (!is_drawn(chart, look))
@@ -377,12 +424,14 @@ static void print_switches(FILE *out, const struct chart *chart)
 		fputs("<div role=\"radiogroup\" aria-label=\"", out);
 		html_text(out, chart->looks[look]);
 		fputs("\">\n", out);
-		print_switch(out, id, "shown", true);
-		print_switch(out, id, "hidden", false);
+		print_switch(out, id, 's', "shown", true);
+		print_switch(out, id, 'h', "hidden", false);
 		fputs("<b>", out);
 		html_text(out, chart->looks[look]);
 		fputs("</b></div>\n", out);
 	}
+	if (has_axis)
+		print_axis_switch(out, chart);
 	fputs("</details>\n", out);
 }
 
@@ -403,24 +452,13 @@ static void settle(struct chart *chart)
 
 static void print_panels(FILE *out, struct chart *chart)
 {
-	struct axis x;
-	struct axis y;
-
 	settle(chart);
-	x = chart->x;
-	y = chart->y;
-	for (size_t i = 0; i < chart->n_panels && chart->is_shared; i++)
-		if (is_worth_while(chart, &chart->panels[i]))
-			see(chart, &chart->panels[i], &x, &y);
-	if (chart->is_shared)
-		fit(chart, &x, &y);
-	if (has_switches(chart))
-		print_switches(out, chart);
+	print_switches(out, chart);
 	fputs("<p>\n", out);
 	for (size_t i = 0; i < chart->n_panels; i++) {
 		if (!is_worth_while(chart, &chart->panels[i]))
 			continue;
-		lay_out(chart, &chart->panels[i], &x, &y);
+		lay_out(chart, &chart->panels[i]);
 		svg_panel_print(out, &chart->panels[i].plot);
 	}
 	fputs("</p>\n", out);

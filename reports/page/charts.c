@@ -182,11 +182,9 @@ void drawing_name(struct drawing_names *names, const struct result_case *line)
 		[RESULT_COMPLETION] = "to the own completion",
 		[RESULT_CALL] = "a call",
 	};
-	struct cells cells;
 
-	cells_names(&cells, line);
-	snprintf(names->operation, DRAWING_NAME, "%s", cells.cell[0].text);
-	snprintf(names->modes, DRAWING_NAME, "%s", cells.cell[2].text);
+	snprintf(names->operation, DRAWING_NAME, "%s%s", line->op, cells_extras(line));
+	cells_modes(names->modes, line);
 	names->kind = kinds[line->kind];
 }
 

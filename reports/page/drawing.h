@@ -24,8 +24,8 @@ struct drawing_sizes {
  * More cases than this, and figures that are not of all sizes are of fewer still: a page is
  * to stay below 2 MB.
  */
-#define DRAWING_CASES      200
-#define DRAWING_CASES_MAIN 400
+#define DRAWING_CASES      160
+#define DRAWING_CASES_MAIN 300
 
 /* What all figures of a table are made from. */
 struct drawing_source {

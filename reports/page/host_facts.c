@@ -7,6 +7,7 @@
 
 #include "reports/io/json_member.h"
 #include "reports/page/html.h"
+#include "reports/page/table.h"
 #include "reports/result/fingerprint.h"
 
 /* How deep facts lie: a document of somebody else's may be deeper. */
@@ -14,13 +15,12 @@
 
 /* The rows of one end, or of both ends as columns. */
 struct facts {
-	FILE *out;
+	struct grid grid;
 	const char *end;   /* in front of all names; or empty */
 	bool is_differing; /* those that do not differ are left out */
 	size_t count;
 	const json_t *column[HOST_FACTS_MOST];
 	const char *fingerprint[HOST_FACTS_MOST];
-	size_t n_rows; /* that were printed */
 };
 
 /* One name in all columns. */
@@ -52,29 +52,26 @@ static bool differs(const struct facts *facts, const struct level *level)
 	return false;
 }
 
-static void print_value(FILE *out, const json_t *value)
+static void put_value(struct grid *grid, const json_t *value)
 {
 	char *text = NULL;
 
 	if (value && !json_is_string(value))
 		text = json_dumps(value, JSON_ENCODE_ANY | JSON_SORT_KEYS);
-	fputs("<td>", out);
-	html_text(out, !value                  ? "-"
-		       : json_is_string(value) ? json_string_value(value)
-		       : text                  ? text
-					       : "");
-	fputs("</td>", out);
+	grid_put(grid, "%s",
+		 !value                  ? "-"
+		 : json_is_string(value) ? json_string_value(value)
+		 : text                  ? text
+					 : "");
 	free(text);
 }
 
 /* The names that lead there. */
-static void print_name(FILE *out, const struct level *level)
+static void begin_name(struct grid *grid, const struct level *level)
 {
-	if (level->above) {
-		print_name(out, level->above);
-		fputc(' ', out);
-	}
-	html_text(out, level->name);
+	if (level->above)
+		begin_name(grid, level->above);
+	grid_begin(grid, "%s%s", level->above ? " " : "", level->name);
 }
 
 static bool is_hard(const struct level *level)
@@ -86,34 +83,23 @@ static bool is_hard(const struct level *level)
 	return fingerprint_has(level->name, member);
 }
 
-static void begin_row(struct facts *facts)
-{
-	fputs("<tr><th scope=\"row\" align=\"left\">", facts->out);
-	html_text(facts->out, facts->end);
-	facts->n_rows++;
-}
-
-static void print_fact(struct facts *facts, const struct level *level)
+static void put_fact(struct facts *facts, const struct level *level)
 {
 	bool is_other = differs(facts, level);
-	FILE *out = facts->out;
 
 	if (facts->is_differing && !is_other)
 		return;
-	begin_row(facts);
-	print_name(out, level);
-	fputs("</th>", out);
+	grid_begin(&facts->grid, "%s", facts->end);
+	begin_name(&facts->grid, level);
+	grid_put(&facts->grid, "%s", "");
 	for (size_t i = 0; i < facts->count; i++)
-		print_value(out, level->value[i]);
-	fprintf(out, "<td>%s</td></tr>\n",
-		!is_other        ? ""
-		: is_hard(level) ? "differs, hard"
-				 : "differs");
+		put_value(&facts->grid, level->value[i]);
+	grid_put(&facts->grid, "%s", !is_other ? "" : is_hard(level) ? "differs, hard" : "differs");
 }
 
-static void print_facts(struct facts *facts, const struct level *above);
+static void put_facts(struct facts *facts, const struct level *above);
 
-static void print_level(struct facts *facts, const struct level *above, const char *name)
+static void put_level(struct facts *facts, const struct level *above, const char *name)
 {
 	const json_t *const *from = above ? above->value : facts->column;
 	struct level level = {above, name, above ? above->depth + 1 : 1, {NULL}};
@@ -124,13 +110,13 @@ static void print_level(struct facts *facts, const struct level *above, const ch
 		has_members = has_members || json_is_object(level.value[i]);
 	}
 	if (has_members && level.depth < DEPTH_MAX)
-		print_facts(facts, &level);
+		put_facts(facts, &level);
 	else
-		print_fact(facts, &level);
+		put_fact(facts, &level);
 }
 
 /* above NULL: of all sections. */
-static void print_facts(struct facts *facts, const struct level *above)
+static void put_facts(struct facts *facts, const struct level *above)
 {
 	const json_t *const *from = above ? above->value : facts->column;
 	json_t *names = json_object();
@@ -141,12 +127,12 @@ static void print_facts(struct facts *facts, const struct level *above)
 		json_object_update_missing(names, (json_t *)(uintptr_t)from[i]);
 	json_object_foreach(names, name, unused)
 	{
-		print_level(facts, above, name);
+		put_level(facts, above, name);
 	}
 	json_decref(names);
 }
 
-static void print_fingerprints(struct facts *facts)
+static void put_fingerprints(struct facts *facts)
 {
 	bool is_other = false;
 
@@ -154,59 +140,44 @@ static void print_fingerprints(struct facts *facts)
 		is_other = is_other || strcmp(facts->fingerprint[0], facts->fingerprint[i]) != 0;
 	if (facts->is_differing && !is_other)
 		return;
-	begin_row(facts);
-	fputs("hard fingerprint</th>", facts->out);
-	for (size_t i = 0; i < facts->count; i++) {
-		const char *text = facts->fingerprint[i];
-
-		fputs("<td>", facts->out);
-		html_text(facts->out, *text ? text : "-");
-		fputs("</td>", facts->out);
-	}
-	fprintf(facts->out, "<td>%s</td></tr>\n", is_other ? "differs" : "");
+	grid_put(&facts->grid, "%shard fingerprint", facts->end);
+	for (size_t i = 0; i < facts->count; i++)
+		grid_put(&facts->grid, "%s", *facts->fingerprint[i] ? facts->fingerprint[i] : "-");
+	grid_put(&facts->grid, "%s", is_other ? "differs" : "");
 }
 
-static void begin_table(FILE *out)
+static void put_all(struct facts *facts)
+{
+	put_fingerprints(facts);
+	put_facts(facts, NULL);
+}
+
+/* names: of the columns. */
+static void open_grid(struct facts *facts, const char *const *names)
+{
+	grid_open(&facts->grid);
+	grid_words(&facts->grid, (const char *const[]){"fact"}, 1);
+	grid_words(&facts->grid, names, facts->count);
+	grid_words(&facts->grid, (const char *const[]){"differing"}, 1);
+}
+
+static void print_and_close(FILE *out, struct facts *facts)
 {
 	fputs("<p>A hard fact is one that decides what is measured: results that differ in one are "
-	      "not compared, and two ends that do are not alike.</p>\n"
-	      "<table border=\"1\" cellspacing=\"0\" cellpadding=\"4\">\n<thead><tr>"
-	      "<th scope=\"col\" align=\"left\">fact</th>",
+	      "not compared, and two ends that do are not alike.</p>\n",
 	      out);
-}
-
-static void print_head(FILE *out, const char *before, const char *text)
-{
-	fputs("<th scope=\"col\" align=\"left\">", out);
-	fputs(before, out);
-	html_text(out, text);
-	fputs("</th>", out);
-}
-
-static void end_head(FILE *out)
-{
-	print_head(out, "differing", "");
-	fputs("</tr></thead>\n<tbody>\n", out);
-}
-
-static void end_table(FILE *out)
-{
-	fputs("</tbody>\n</table>\n", out);
-}
-
-/* Behind the heads of its columns. */
-static void print_all(struct facts *facts)
-{
-	end_head(facts->out);
-	print_fingerprints(facts);
-	print_facts(facts, NULL);
-	end_table(facts->out);
+	if (facts->grid.n_cells)
+		page_table(out, &facts->grid);
+	else
+		html_element(out, "p", "None.");
+	grid_close(&facts->grid);
 }
 
 /* Of several hosts each, as many as there is room for. */
 static void print_parties(FILE *out, const json_t *parties)
 {
-	struct facts facts = {.out = out, .end = ""};
+	struct facts facts = {.end = ""};
+	const char *names[HOST_FACTS_MOST];
 	size_t all = json_array_size(parties);
 	bool is_known = false;
 
@@ -214,6 +185,7 @@ static void print_parties(FILE *out, const json_t *parties)
 	for (size_t i = 0; i < facts.count; i++) {
 		const json_t *party = json_array_get(parties, i);
 
+		names[i] = json_member_or_empty(party, "name");
 		facts.column[i] = host_facts_find(party, "facts");
 		facts.fingerprint[i] = json_member_or_empty(party, "hard_fingerprint");
 		is_known = is_known || facts.column[i];
@@ -223,16 +195,16 @@ static void print_parties(FILE *out, const json_t *parties)
 	html_element(out, "h3", "Circumstances");
 	if (all > facts.count)
 		fprintf(out, "<p>Of the first %zu of %zu hosts.</p>\n", facts.count, all);
-	begin_table(out);
-	for (size_t i = 0; i < facts.count; i++)
-		print_head(out, "", json_member_or_empty(json_array_get(parties, i), "name"));
-	print_all(&facts);
+	open_grid(&facts, names);
+	put_all(&facts);
+	print_and_close(out, &facts);
 }
 
 static void print_ends(FILE *out, const struct result *result)
 {
+	char client[sizeof(result->client.host) + 16];
+	char server[sizeof(client)];
 	struct facts facts = {
-		.out = out,
 		.end = "",
 		.count = 2,
 		.column = {result->client.facts,       result->server.facts      },
@@ -242,10 +214,11 @@ static void print_ends(FILE *out, const struct result *result)
 	if (!facts.column[0] && !facts.column[1])
 		return;
 	html_element(out, "h3", "Circumstances");
-	begin_table(out);
-	print_head(out, "client: ", result->client.host);
-	print_head(out, "server: ", result->server.host);
-	print_all(&facts);
+	snprintf(client, sizeof(client), "client: %s", result->client.host);
+	snprintf(server, sizeof(server), "server: %s", result->server.host);
+	open_grid(&facts, (const char *const[]){client, server});
+	put_all(&facts);
+	print_and_close(out, &facts);
 }
 
 void host_facts_print(FILE *out, const struct result *result)
@@ -256,7 +229,7 @@ void host_facts_print(FILE *out, const struct result *result)
 		print_ends(out, result);
 }
 
-static void print_end(struct facts *facts, const struct host_facts_of *results, bool is_server)
+static void put_end_facts(struct facts *facts, const struct host_facts_of *results, bool is_server)
 {
 	facts->end = is_server ? "server " : "client ";
 	for (size_t i = 0; i < facts->count; i++) {
@@ -266,32 +239,26 @@ static void print_end(struct facts *facts, const struct host_facts_of *results, 
 		facts->column[i] = end->facts;
 		facts->fingerprint[i] = end->fingerprint;
 	}
-	print_fingerprints(facts);
-	print_facts(facts, NULL);
+	put_all(facts);
 }
 
 void host_facts_print_differing(FILE *out, const struct host_facts_of *results, size_t count)
 {
 	struct facts facts = {
-		.out = out,
 		.is_differing = true,
 		.count = count < HOST_FACTS_MOST ? count : HOST_FACTS_MOST,
 	};
+	const char *names[HOST_FACTS_MOST];
 
 	if (count < 2)
 		return;
 	html_element(out, "h3", "Circumstances that differ");
 	if (count > facts.count)
 		fprintf(out, "<p>Of the first %zu of %zu results.</p>\n", facts.count, count);
-	begin_table(out);
 	for (size_t i = 0; i < facts.count; i++)
-		print_head(out, "", results[i].name);
-	end_head(out);
-	print_end(&facts, results, false);
-	print_end(&facts, results, true);
-	if (!facts.n_rows)
-		fprintf(out,
-			"<tr><th scope=\"row\" align=\"left\">none</th><td colspan=\"%zu\"></td></tr>\n",
-			facts.count + 1);
-	end_table(out);
+		names[i] = results[i].name;
+	open_grid(&facts, names);
+	put_end_facts(&facts, results, false);
+	put_end_facts(&facts, results, true);
+	print_and_close(out, &facts);
 }

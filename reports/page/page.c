@@ -46,29 +46,15 @@ static void print_metric(FILE *out, const struct charts *figures, enum cells_tab
 		[CELLS_LOAD] = "Load, microseconds",
 		[CELLS_CALLS] = "Calls, microseconds",
 	};
-	const struct result *result = figures->result;
-	bool is_open = false;
+	struct grid grid;
 
-	for (size_t i = 0; i < result->n_cases; i++) {
-		const struct result_case *line = &result->cases[i];
-		struct cells cells;
-
-		if (!cells_has_figures(line) || cells_table(line) != which)
-			continue;
-		if (!is_open) {
-			html_element(out, "h3", titles[which]);
-			charts_print_before(out, figures, which);
-			cells_title(&cells, figures->unit, line);
-			page_table_begin(out, &cells);
-			is_open = true;
-		}
-		cells_fill(&cells, figures->unit, result, line);
-		page_table_row(out, &cells);
+	if (cells_grid(&grid, figures->unit, figures->result, which)) {
+		html_element(out, "h3", titles[which]);
+		charts_print_before(out, figures, which);
+		page_table(out, &grid);
+		charts_print_behind(out, figures, which);
 	}
-	if (!is_open)
-		return;
-	page_table_end(out);
-	charts_print_behind(out, figures, which);
+	grid_close(&grid);
 }
 
 static void print_loss(FILE *out, const struct result_case *line)

@@ -103,10 +103,21 @@ static void print_set(FILE *out, const struct svg_panel *plot,
 	fprintf(out, "<set %s begin=\"%sh.click\" end=\"%ss.click\"/>", becomes, id, id);
 }
 
-static void begin_axis(FILE *out, const char *name, const struct axis *axis)
+/* A path on each pair of axes; on the second without what is relative, which is the same. */
+static const char *const paths[] = {"d", "data-d"};
+
+/* Attributes of a group that exists once for each pair. */
+static const char *either(const struct svg_panel *plot, size_t pair)
+{
+	if (plot->n_axes == 1)
+		return "";
+	return pair ? " data-either display=\"none\"" : " data-either";
+}
+
+static void begin_axis(FILE *out, const char *name, const struct axis *axis, const char *attributes)
 {
 	fprintf(out, "<g data-axis=\"%s\" data-scale=\"%s\"%s", name, axis_scale_name(axis->scale),
-		axis->is_counted ? " data-counted" : "");
+		attributes);
 	if (axis->scale == AXIS_SIZES)
 		fputs(" data-sizes", out);
 	print_attribute(out, "unit", axis->unit);
@@ -133,25 +144,25 @@ static void print_title(FILE *out, const struct axis *axis, double x, double y, 
 
 #define GRID "stroke=\"currentColor\" stroke-opacity=\"0.2\""
 
-static void print_x(FILE *out, const struct svg_panel *plot)
+static void print_x(FILE *out, const struct svg_panel *plot, const struct axis *axis,
+		    const char *attributes)
 {
-	const struct axis *axis = &plot->x;
 	struct axis_tick ticks[AXIS_TICKS];
 	size_t count = axis_ticks(axis, ticks);
-	double top = fmin(plot->y.from, plot->y.to);
-	double bottom = fmax(plot->y.from, plot->y.to);
+	double top = fmin(plot->axes->y.from, plot->axes->y.to);
+	double bottom = fmax(plot->axes->y.from, plot->axes->y.to);
 
-	begin_axis(out, "x", axis);
+	begin_axis(out, "x", axis, attributes);
 	fputs("<path " GRID " d=\"", out);
 	for (size_t i = 0; i < count; i++)
-		fprintf(out, "M%.1f %.1fV%.1f", axis_at(axis, ticks[i].value), bottom + 4, top);
+		fprintf(out, "M%.1f %gV%g", axis_at(axis, ticks[i].value), bottom + 4, top);
 	fputs("\"/>\n<g font-size=\"10\" text-anchor=\"middle\">\n", out);
 	for (size_t i = 0; i < count; i++) {
 		double at = axis_at(axis, ticks[i].value);
 		/* The last one has no more room than the margin. */
 		bool is_last = at > axis->to - RIGHT && strlen(ticks[i].label) > LABEL_LETTERS;
 
-		fprintf(out, "<text x=\"%.1f\" y=\"%.1f\"%s>%s</text>\n",
+		fprintf(out, "<text x=\"%.1f\" y=\"%g\"%s>%s</text>\n",
 			is_last ? SVG_PANEL_WIDTH - 2 : at, bottom + 15,
 			is_last ? " text-anchor=\"end\"" : "", ticks[i].label);
 	}
@@ -159,23 +170,39 @@ static void print_x(FILE *out, const struct svg_panel *plot)
 	print_title(out, axis, (axis->from + axis->to) / 2, bottom + 31, false);
 }
 
-static void print_y(FILE *out, const struct svg_panel *plot)
+static void print_y(FILE *out, const struct svg_panel *plot, const struct axis *axis,
+		    const char *attributes)
 {
-	const struct axis *axis = &plot->y;
 	struct axis_tick ticks[AXIS_TICKS];
 	size_t count = plot->mark == SVG_PANEL_INTERVALS ? 0 : axis_ticks(axis, ticks);
 
-	begin_axis(out, "y", axis);
+	begin_axis(out, "y", axis, attributes);
 	fputs("<path " GRID " d=\"", out);
 	for (size_t i = 0; i < count; i++)
-		fprintf(out, "M%.1f %.1fH%.1f", plot->x.from - 4, axis_at(axis, ticks[i].value),
-			plot->x.to);
+		fprintf(out, "M%g %.1fH%g", plot->axes->x.from - 4, axis_at(axis, ticks[i].value),
+			plot->axes->x.to);
 	fputs("\"/>\n<g font-size=\"10\" text-anchor=\"end\">\n", out);
 	for (size_t i = 0; i < count; i++)
-		fprintf(out, "<text x=\"%.1f\" y=\"%.1f\">%s</text>\n", plot->x.from - 6,
+		fprintf(out, "<text x=\"%g\" y=\"%.1f\">%s</text>\n", plot->axes->x.from - 6,
 			axis_at(axis, ticks[i].value) + 3.5, ticks[i].label);
 	fputs("</g>\n", out);
 	print_title(out, axis, 11, (axis->from + axis->to) / 2, true);
+}
+
+/* One of the two is the same in both pairs. */
+static void print_axes(FILE *out, const struct svg_panel *plot)
+{
+	const struct svg_panel_axes *first = &plot->axes[0];
+	const struct svg_panel_axes *second = &plot->axes[plot->n_axes - 1];
+	bool is_x = first->x.scale != second->x.scale;
+	bool is_y = first->y.scale != second->y.scale;
+
+	print_x(out, plot, &first->x, is_x ? either(plot, 0) : "");
+	if (is_x)
+		print_x(out, plot, &second->x, either(plot, 1));
+	print_y(out, plot, &first->y, is_y ? either(plot, 0) : "");
+	if (is_y)
+		print_y(out, plot, &second->y, either(plot, 1));
 }
 
 static bool has_band(const struct svg_panel_series *series)
@@ -190,7 +217,7 @@ static bool has_band(const struct svg_panel_series *series)
 static bool is_gap(const struct svg_panel *plot, const struct svg_panel_point *one,
 		   const struct svg_panel_point *next)
 {
-	if (plot->x.is_continuous)
+	if (plot->axes->x.is_continuous)
 		return false;
 	for (size_t i = 0; i < plot->n_series; i++) {
 		const struct svg_panel_series *series = &plot->series[i];
@@ -218,32 +245,49 @@ static size_t stretch(const struct svg_panel *plot, const struct svg_panel_serie
 static void print_band(FILE *out, const struct svg_panel *plot,
 		       const struct svg_panel_point *points, size_t count)
 {
-	fputs("<path stroke=\"none\" fill-opacity=\"0.2\" d=\"", out);
-	for (size_t i = 0; i < 2 * count; i++) {
-		const struct svg_panel_point *point = &points[i < count ? i : 2 * count - 1 - i];
-		double edge = i < count ? point->high : point->low;
+	fputs("<path stroke=\"none\" fill-opacity=\"0.2\"", out);
+	for (size_t pair = 0; pair < plot->n_axes; pair++) {
+		const struct svg_panel_axes *axes = &plot->axes[pair];
 
-		fprintf(out, "%c%.1f %.1f", i ? 'L' : 'M', axis_at(&plot->x, point->x),
-			axis_at(&plot->y, isnan(edge) ? point->y : edge));
+		fprintf(out, " %s=\"", paths[pair]);
+		for (size_t i = 0; i < 2 * count; i++) {
+			const struct svg_panel_point *point =
+				&points[i < count ? i : 2 * count - 1 - i];
+			double edge = i < count ? point->high : point->low;
+
+			fprintf(out, "%c%.1f %.1f", i ? 'L' : 'M', axis_at(&axes->x, point->x),
+				axis_at(&axes->y, isnan(edge) ? point->y : edge));
+		}
+		fputs(pair ? "\"" : "z\"", out);
 	}
-	fputs("z\"/>\n", out);
+	fputs("/>\n", out);
+}
+
+static void print_line_on(FILE *out, const struct svg_panel *plot,
+			  const struct svg_panel_axes *axes, const struct svg_panel_series *series)
+{
+	size_t gap = 0;
+
+	for (size_t i = 0; i < series->n_points; i++) {
+		fprintf(out, "%c%.1f %.1f", i == gap ? 'M' : 'L',
+			axis_at(&axes->x, series->points[i].x),
+			axis_at(&axes->y, series->points[i].y));
+		if (i == gap)
+			gap += stretch(plot, series, i);
+	}
 }
 
 static void print_line(FILE *out, const struct svg_panel *plot,
 		       const struct svg_panel_series *series)
 {
-	size_t gap = 0;
-
-	fprintf(out, "<path fill=\"none\" stroke-width=\"1.5\" stroke-dasharray=\"%s\" d=\"",
+	fprintf(out, "<path fill=\"none\" stroke-width=\"1.5\" stroke-dasharray=\"%s\"",
 		dash_of(series));
-	for (size_t i = 0; i < series->n_points; i++) {
-		fprintf(out, "%c%.1f %.1f", i == gap ? 'M' : 'L',
-			axis_at(&plot->x, series->points[i].x),
-			axis_at(&plot->y, series->points[i].y));
-		if (i == gap)
-			gap += stretch(plot, series, i);
+	for (size_t pair = 0; pair < plot->n_axes; pair++) {
+		fprintf(out, " %s=\"", paths[pair]);
+		print_line_on(out, plot, &plot->axes[pair], series);
+		fputs("\"", out);
 	}
-	fputs("\"/>\n", out);
+	fputs("/>\n", out);
 }
 
 static void tell(FILE *out, const char *before, const struct axis *axis, double value)
@@ -259,21 +303,21 @@ static void print_hint(FILE *out, const struct svg_panel *plot,
 		       const struct svg_panel_series *series, const struct svg_panel_point *point)
 {
 	bool is_interval = plot->mark == SVG_PANEL_INTERVALS;
-	const struct axis *axis = is_interval ? &plot->x : &plot->y;
+	const struct axis *axis = is_interval ? &plot->axes->x : &plot->axes->y;
 	char text[2][HTML_NUMBER];
 
 	html_text(out, is_interval ? point->id : series->name);
 	if (plot->mark == SVG_PANEL_BARS) {
-		tell(out, " from ", &plot->x, point->low);
-		tell(out, " to ", &plot->x, point->high);
-		tell(out, ": ", &plot->y, point->y);
+		tell(out, " from ", &plot->axes->x, point->low);
+		tell(out, " to ", &plot->axes->x, point->high);
+		tell(out, ": ", &plot->axes->y, point->y);
 		return;
 	}
 	if (is_interval) {
 		fputs(", ", out);
 		html_text(out, series->name);
 	} else {
-		tell(out, " at ", &plot->x, point->x);
+		tell(out, " at ", &plot->axes->x, point->x);
 	}
 	tell(out, ": ", axis, is_interval ? point->x : point->y);
 	if (!isnan(point->low)) {
@@ -302,6 +346,17 @@ static void print_values(FILE *out, const struct svg_panel *plot,
 	fputs("</title></path>\n", out);
 }
 
+static void print_marker(FILE *out, const struct svg_panel *plot,
+			 const struct svg_panel_series *series, const struct svg_panel_point *point)
+{
+	fputs("<path", out);
+	for (size_t pair = 0; pair < plot->n_axes; pair++)
+		fprintf(out, " %s=\"M%.1f %.1f%s\"", paths[pair],
+			axis_at(&plot->axes[pair].x, point->x),
+			axis_at(&plot->axes[pair].y, point->y), pair ? "" : marker_of(series));
+	print_values(out, plot, series, point);
+}
+
 static void print_lines(FILE *out, const struct svg_panel *plot,
 			const struct svg_panel_series *series)
 {
@@ -312,13 +367,8 @@ static void print_lines(FILE *out, const struct svg_panel *plot,
 		i += count;
 	}
 	print_line(out, plot, series);
-	for (size_t i = 0; i < series->n_points; i++) {
-		const struct svg_panel_point *point = &series->points[i];
-
-		fprintf(out, "<path d=\"M%.1f %.1f%s\"", axis_at(&plot->x, point->x),
-			axis_at(&plot->y, point->y), marker_of(series));
-		print_values(out, plot, series, point);
-	}
+	for (size_t i = 0; i < series->n_points; i++)
+		print_marker(out, plot, series, &series->points[i]);
 }
 
 static void print_bars(FILE *out, const struct svg_panel *plot,
@@ -327,11 +377,32 @@ static void print_bars(FILE *out, const struct svg_panel *plot,
 	for (size_t i = 0; i < series->n_points; i++) {
 		const struct svg_panel_point *point = &series->points[i];
 
-		fprintf(out, "<path stroke=\"none\" d=\"M%.1f %.1fV%.1fH%.1fV%.1fz\"",
-			axis_at(&plot->x, point->low), plot->y.from, axis_at(&plot->y, point->y),
-			axis_at(&plot->x, point->high), plot->y.from);
+		fputs("<path stroke=\"none\"", out);
+		for (size_t pair = 0; pair < plot->n_axes; pair++) {
+			const struct svg_panel_axes *axes = &plot->axes[pair];
+
+			fprintf(out, " %s=\"M%.1f %gV%.1fH%.1fV%g%s\"", paths[pair],
+				axis_at(&axes->x, point->low), axes->y.from,
+				axis_at(&axes->y, point->y), axis_at(&axes->x, point->high),
+				axes->y.from, pair ? "" : "z");
+		}
 		print_values(out, plot, series, point);
 	}
+}
+
+static void print_span(FILE *out, const struct svg_panel *plot, const struct svg_panel_point *point)
+{
+	double y = axis_at(&plot->axes->y, point->y);
+
+	fputs("<path", out);
+	for (size_t pair = 0; pair < plot->n_axes; pair++) {
+		double low = axis_at(&plot->axes[pair].x, point->low);
+		double high = axis_at(&plot->axes[pair].x, point->high);
+
+		fprintf(out, " %s=\"M%.1f %.1fV%.1fM%.1f %.1fH%.1fM%.1f %.1fV%.1f\"", paths[pair],
+			low, y - 4, y + 4, low, y, high, high, y - 4, y + 4);
+	}
+	fputs(" fill=\"none\" stroke-width=\"2\"/>", out);
 }
 
 /* Each below its name, which is too long to stand in front. */
@@ -340,22 +411,16 @@ static void print_intervals(FILE *out, const struct svg_panel *plot,
 {
 	for (size_t i = 0; i < series->n_points; i++) {
 		const struct svg_panel_point *point = &series->points[i];
-		double y = axis_at(&plot->y, point->y);
 
 		if (!isnan(point->low))
-			fprintf(out,
-				"<path d=\"M%.1f %.1fv8m0-4H%.1fm0-4v8\" fill=\"none\" "
-				"stroke-width=\"2\"/>",
-				axis_at(&plot->x, point->low), y - 4,
-				axis_at(&plot->x, point->high));
+			print_span(out, plot, point);
 		fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" stroke=\"none\" fill=\"currentColor\">",
-			plot->x.from, y - 7);
+			plot->axes->x.from, axis_at(&plot->axes->y, point->y) - 7);
 		print_start(out, point->id, TITLE_LETTERS - 12);
 		fputs(": ", out);
 		html_text(out, series->name);
-		fprintf(out, "</text>\n<path d=\"M%.1f %.1f%s\"", axis_at(&plot->x, point->x), y,
-			marker_of(series));
-		print_values(out, plot, series, point);
+		fputs("</text>\n", out);
+		print_marker(out, plot, series, point);
 	}
 }
 
@@ -380,23 +445,24 @@ static void print_series(FILE *out, const struct svg_panel *plot,
 	fputs("</g>\n", out);
 }
 
-static void print_level(FILE *out, const struct svg_panel *plot)
+static void print_level(FILE *out, const struct svg_panel *plot, size_t pair)
 {
 	const struct svg_panel_level *level = plot->level;
+	const struct svg_panel_axes *axes = &plot->axes[pair];
 	double at;
 
-	fputs("<g data-level", out);
+	fprintf(out, "<g data-level%s", either(plot, pair));
 	print_attribute(out, "value", level->value);
 	fputs(" stroke=\"currentColor\" stroke-dasharray=\"1 2\">", out);
 	if (plot->mark == SVG_PANEL_INTERVALS) {
-		at = axis_at(&plot->x, level->value);
-		fprintf(out, "<path d=\"M%.1f %.1fV%.1f\"/>", at, plot->y.from, plot->y.to);
+		at = axis_at(&axes->x, level->value);
+		fprintf(out, "<path d=\"M%.1f %.1fV%.1f\"/>", at, axes->y.from, axes->y.to);
 	} else {
-		at = axis_at(&plot->y, level->value);
+		at = axis_at(&axes->y, level->value);
 		fprintf(out,
 			"<path d=\"M%.1f %.1fH%.1f\"/><text x=\"%.1f\" y=\"%.1f\" "
 			"text-anchor=\"end\" stroke=\"none\" font-size=\"10\">",
-			plot->x.from, at, plot->x.to, plot->x.to, at + 11);
+			axes->x.from, at, axes->x.to, axes->x.to, at + 11);
 		html_text(out, level->name);
 		fputs("</text>", out);
 	}
@@ -428,9 +494,9 @@ static void print_legend(FILE *out, const struct svg_panel *plot)
 		double y = TITLE + LEGEND_ROW * (double)row;
 
 		fprintf(out,
-			"<g><path d=\"M%.1f %.1fh22\" stroke=\"%s\" stroke-width=\"1.5\" "
-			"stroke-dasharray=\"%s\"/><path d=\"M%.1f %.1f%s\" fill=\"%s\"/>"
-			"<text x=\"%.1f\" y=\"%.1f\">",
+			"<g><path d=\"M%g %gh22\" stroke=\"%s\" stroke-width=\"1.5\" "
+			"stroke-dasharray=\"%s\"/><path d=\"M%g %g%s\" fill=\"%s\"/>"
+			"<text x=\"%g\" y=\"%g\">",
 			x, y - 4, colour_of(series), dash_of(series), x + 11, y - 4,
 			marker_of(series), colour_of(series), x + 26, y);
 		print_start(out, series->name, LEGEND_LETTERS);
@@ -455,10 +521,10 @@ static void describe(FILE *out, const struct svg_panel *plot)
 			continue;
 		fputs(between, out);
 		html_text(out, series->name);
-		tell(out, ": from ", &plot->y, first->y);
-		tell(out, " at ", &plot->x, first->x);
-		tell(out, " to ", &plot->y, last->y);
-		tell(out, " at ", &plot->x, last->x);
+		tell(out, ": from ", &plot->axes->y, first->y);
+		tell(out, " at ", &plot->axes->x, first->x);
+		tell(out, " to ", &plot->axes->y, last->y);
+		tell(out, " at ", &plot->axes->x, last->x);
 		between = "; ";
 	}
 	fputs(*between ? "." : "All values are in the table.", out);
@@ -489,13 +555,14 @@ void svg_panel_print(FILE *out, struct svg_panel *plot)
 	double top = TITLE + LEGEND_ROW * (double)rows + 12;
 	double height = top + tall(plot) + BELOW;
 
-	plot->x.from = plot->mark == SVG_PANEL_INTERVALS ? 16 : LEFT;
-	plot->x.to = SVG_PANEL_WIDTH - RIGHT;
-	plot->y.from = top + tall(plot);
-	plot->y.to = top;
-	if (plot->mark == SVG_PANEL_INTERVALS) {
-		plot->y.from = top;
-		plot->y.to = top + tall(plot);
+	for (size_t pair = 0; pair < plot->n_axes; pair++) {
+		struct svg_panel_axes *axes = &plot->axes[pair];
+		bool is_interval = plot->mark == SVG_PANEL_INTERVALS;
+
+		axes->x.from = is_interval ? 16 : LEFT;
+		axes->x.to = SVG_PANEL_WIDTH - RIGHT;
+		axes->y.from = is_interval ? top : top + tall(plot);
+		axes->y.to = is_interval ? top + tall(plot) : top;
 	}
 	fprintf(out,
 		"<svg role=\"img\" data-mark=\"%s\" width=\"%d\" height=\"%.0f\" viewBox=\"0 0 %d %.0f\" "
@@ -509,10 +576,9 @@ void svg_panel_print(FILE *out, struct svg_panel *plot)
 	fputs("</text>\n", out);
 	if (has_legend(plot))
 		print_legend(out, plot);
-	print_x(out, plot);
-	print_y(out, plot);
-	if (plot->level)
-		print_level(out, plot);
+	print_axes(out, plot);
+	for (size_t pair = 0; plot->level && pair < plot->n_axes; pair++)
+		print_level(out, plot, pair);
 	for (size_t i = 0; i < plot->n_series; i++)
 		print_series(out, plot, &plot->series[i]);
 	fputs("</svg>\n", out);

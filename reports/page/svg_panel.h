@@ -4,7 +4,9 @@
  * and no script: attributes alone, in colours that are seen on light and dark and are told
  * apart by the shape of their markers and lines as well. Each marker carries its values
  * exactly, in data-x, data-y, data-low, data-high, data-case, and tells them in its title.
- * What page.js draws anew on other axes, it finds in such attributes, too.
+ * A panel may have a second pair of axes, which is not shown: a path has the absolute part of its
+ * data for that pair in data-d, and groups that exist once for each pair have data-either, and
+ * display="none" for the second. page.js exchanges the two.
  */
 #ifndef REPORTS_PAGE_SVG_PANEL_H
 #define REPORTS_PAGE_SVG_PANEL_H
@@ -49,12 +51,17 @@ struct svg_panel_level {
 /* Letters and digits alone: in what ids of elements are made of, others have a meaning. */
 #define SVG_PANEL_KEY 24
 
+struct svg_panel_axes {
+	struct axis x;
+	struct axis y;
+};
+
 struct svg_panel {
 	char title[SVG_PANEL_TITLE];
 	const char *key; /* of what hides series, see svg_panel_switch; NULL: nothing does */
 	enum svg_panel_mark mark;
-	struct axis x;
-	struct axis y;
+	struct svg_panel_axes axes[2]; /* as drawn, and with another scale */
+	size_t n_axes;
 	const struct svg_panel_level *level; /* of y, or of x where there are intervals; or NULL */
 	struct svg_panel_series *series;
 	size_t n_series;

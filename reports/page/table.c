@@ -1,36 +1,51 @@
 /* SPDX-License-Identifier: MIT */
 #include "reports/page/table.h"
 
+#include <stdbool.h>
+#include <string.h>
+
 #include "reports/page/html.h"
 
-static void print_cells(FILE *out, const struct cells *cells, bool is_head)
+static bool has_figures(const struct grid *grid)
 {
-	fputs("<tr align=\"right\">", out);
-	for (size_t i = 0; i < cells->count; i++) {
-		const struct cell *cell = &cells->cell[i];
-		const char *name = is_head || !i ? "th" : "td";
-		const char *scope = is_head ? " scope=\"col\"" : !i ? " scope=\"row\"" : "";
+	for (size_t i = 0; i < grid->n_columns; i++)
+		if (grid->columns[i].align == GRID_FIGURES)
+			return true;
+	return false;
+}
 
-		fprintf(out, "<%s%s%s>", name, scope, cell->is_name ? " align=\"left\"" : "");
-		html_text(out, cell->text);
-		fprintf(out, "</%s>", name);
+/* cell NULL: the titles. Returns the first cell of the next row. */
+static const char *print_row(FILE *out, const struct grid *grid, const char *cell)
+{
+	fputs("<tr>", out);
+	for (size_t i = 0; i < grid->n_columns; i++) {
+		bool is_words = grid->columns[i].align == GRID_WORDS;
+		bool is_head = !cell || !i;
+
+		if (is_head)
+			fprintf(out, "<th scope=\"%s\"", cell ? "row" : "col");
+		else
+			fputs("<td", out);
+		/* Browsers center heads, and begin other cells at the left. */
+		fputs(is_words && (is_head || has_figures(grid)) ? " align=\"left\">" : ">", out);
+		html_text(out, cell ? cell : grid->columns[i].title);
+		fputs(is_head ? "</th>" : "</td>", out);
+		if (cell)
+			cell += strlen(cell) + 1;
 	}
 	fputs("</tr>\n", out);
+	return cell;
 }
 
-void page_table_begin(FILE *out, const struct cells *titles)
+void page_table(FILE *out, struct grid *grid)
 {
-	fputs("<table border=\"1\" cellspacing=\"0\" cellpadding=\"4\">\n<thead>", out);
-	print_cells(out, titles, true);
-	fputs("</thead>\n<tbody>\n", out);
-}
+	const char *cell = grid_cells(grid);
+	const char *align = has_figures(grid) ? " align=\"right\"" : "";
 
-void page_table_row(FILE *out, const struct cells *cells)
-{
-	print_cells(out, cells, false);
-}
-
-void page_table_end(FILE *out)
-{
+	fprintf(out, "<table border=\"1\" cellspacing=\"0\" cellpadding=\"4\">\n<thead%s>", align);
+	print_row(out, grid, NULL);
+	fprintf(out, "</thead>\n<tbody%s>\n", align);
+	for (size_t i = 0; i < grid->n_cells; i += grid->n_columns)
+		cell = print_row(out, grid, cell);
 	fputs("</tbody>\n</table>\n", out);
 }

@@ -3,7 +3,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,43 +61,15 @@ enum {
 
 #define LAG_QUANTILE 990000
 
-static struct cell *table_cells_add(struct cells *cells, int width)
+static void add_figure(struct grid *grid, int digits, double value)
 {
-	struct cell *cell = &cells->cell[cells->count++];
-
-	*cell = (struct cell){.width = width};
-	return cell;
-}
-
-static void FORMAT(2, 3) add_name(struct cells *cells, const char *format, ...)
-{
-	struct cell *cell = table_cells_add(cells, 0);
-	va_list arguments;
-
-	cell->is_name = true;
-	va_start(arguments, format);
-	vsnprintf(cell->text, sizeof(cell->text), format, arguments);
-	va_end(arguments);
-}
-
-static void add_title(struct cells *cells, int width, const char *title)
-{
-	struct cell *cell = table_cells_add(cells, width);
-
-	snprintf(cell->text, sizeof(cell->text), "%s", title);
-}
-
-static void add_figure(struct cells *cells, int width, int digits, double value)
-{
-	struct cell *cell = table_cells_add(cells, width);
-
 	if (isnan(value))
-		snprintf(cell->text, sizeof(cell->text), "-");
+		grid_put(grid, "-");
 	else
-		snprintf(cell->text, sizeof(cell->text), "%.*f", digits, value);
+		grid_put(grid, "%.*f", digits, value);
 }
 
-static void add_costs(struct cells *cells, const struct result_case *line)
+static void add_costs(struct grid *grid, const struct result_case *line)
 {
 	const double ns[] = {result_cpu_ns(&line->client), result_cpu_ns(&line->server)};
 	char text[ARRAY_LENGTH(ns)][32] = {"-", "-"};
@@ -106,7 +77,7 @@ static void add_costs(struct cells *cells, const struct result_case *line)
 	for (size_t i = 0; i < ARRAY_LENGTH(ns); i++)
 		if (!isnan(ns[i]))
 			snprintf(text[i], sizeof(text[i]), "%.2f", ns[i] / NS_PER_US);
-	add_name(cells, "%s/%s", text[0], text[1]);
+	grid_put(grid, "%s/%s", text[0], text[1]);
 }
 
 /* Three digits that say something, whatever the scale. */
@@ -141,33 +112,49 @@ static double width_over_trials(const struct result_case *line, const double *fi
 	return (interval.high - interval.low) / 2;
 }
 
-/* The operation with whatever of the case is not at its default, the size, the modes. */
-void cells_names(struct cells *cells, const struct result_case *line)
+static bool has_two_modes(const struct result_case *line)
+{
+	return strcmp(line->cq, line->server_cq) != 0;
+}
+
+const char *cells_extras(const struct result_case *line)
 {
 	const char *extras = line->id;
-	bool has_two = strcmp(line->cq, line->server_cq) != 0;
 
-	cells->count = 0;
 	for (int i = 0; i < 4 && extras; i++)
 		extras = strchr(extras + (i > 0), '/');
-	if (has_two && extras)
+	if (has_two_modes(line) && extras)
 		extras = strchr(extras + 1, '/');
-	add_name(cells, "%s%s", line->op, extras ? extras : "");
-	add_figure(cells, WIDTH_BYTES, 0, (double)line->size);
-	add_name(cells, "%s%s%s", line->cq, has_two ? "/" : "", has_two ? line->server_cq : "");
+	return extras ? extras : "";
+}
+
+void cells_modes(char text[static CELLS_MODES], const struct result_case *line)
+{
+	bool has_two = has_two_modes(line);
+
+	snprintf(text, CELLS_MODES, "%s%s%s", line->cq, has_two ? "/" : "",
+		 has_two ? line->server_cq : "");
+}
+
+void cells_names(struct grid *grid, const struct result_case *line)
+{
+	char modes[CELLS_MODES];
+
+	cells_modes(modes, line);
+	grid_put(grid, "%s%s", line->op, cells_extras(line));
+	grid_put(grid, "%" PRIu64, line->size);
+	grid_put(grid, "%s", modes);
 }
 
 /* What windows span; those too short for the messages say nothing. */
-static void add_windows(struct cells *cells, const struct table_unit *unit,
+static void add_windows(struct grid *grid, const struct table_unit *unit,
 			const struct result_case *line)
 {
-	struct cell *cell = table_cells_add(cells, WIDTH_WINDOWS);
 	uint64_t least = UINT64_MAX;
 	uint64_t most = 0;
 	uint64_t messages = 0;
 	double high;
 
-	snprintf(cell->text, sizeof(cell->text), "-");
 	for (size_t i = 0; i < line->windows->count; i++) {
 		uint64_t rate = rate_windows_rate(line->windows, i, line->size);
 
@@ -175,11 +162,12 @@ static void add_windows(struct cells *cells, const struct table_unit *unit,
 		most = rate > most ? rate : most;
 		messages += line->windows->messages[i];
 	}
-	if (!messages || messages < RATE_WINDOWS_MESSAGES * line->windows->count)
-		return;
 	high = (double)most / unit->bytes;
-	snprintf(cell->text, sizeof(cell->text), "%.*f..%.*f", digits_for(high),
-		 (double)least / unit->bytes, digits_for(high), high);
+	if (!messages || messages < RATE_WINDOWS_MESSAGES * line->windows->count)
+		grid_put(grid, "-");
+	else
+		grid_put(grid, "%.*f..%.*f", digits_for(high), (double)least / unit->bytes,
+			 digits_for(high), high);
 }
 
 /* "fairness 0.998 of 3 flows of 20.1..20.9 Gb/s". */
@@ -228,7 +216,7 @@ bool cells_lone_mean(const struct result_case *line, char text[static 64])
 	return true;
 }
 
-static void add_bandwidth(struct cells *cells, const struct table_unit *unit,
+static void add_bandwidth(struct grid *grid, const struct table_unit *unit,
 			  const struct result *result, const struct result_case *line)
 {
 	double messages_per_s = result_rate(line, false);
@@ -236,25 +224,28 @@ static void add_bandwidth(struct cells *cells, const struct table_unit *unit,
 	double rate = bytes_per_s / unit->bytes;
 	uint64_t line_mbps = result_line_mbps(result, line);
 
-	cells_put_amount(cells, rate);
-	add_figure(cells, WIDTH_INTERVAL, digits_for(rate),
+	cells_put_amount(grid, rate);
+	add_figure(grid, digits_for(rate),
 		   width_over_trials(line, &line->trials->bytes_per_s) / unit->bytes);
-	add_figure(cells, WIDTH_PART, 1,
-		   line_mbps ? bytes_per_s * 8e-4 / (double)line_mbps : (double)NAN);
-	cells_put_amount(cells, messages_per_s / 1e6);
-	add_windows(cells, unit, line);
+	add_figure(grid, 1, line_mbps ? bytes_per_s * 8e-4 / (double)line_mbps : (double)NAN);
+	cells_put_amount(grid, messages_per_s / 1e6);
+	add_windows(grid, unit, line);
 }
 
-static void title_bandwidth(struct cells *cells, const struct table_unit *unit)
+static void title_bandwidth(struct grid *grid, const struct table_unit *unit)
 {
-	add_title(cells, WIDTH_FIGURE, unit->name);
-	add_title(cells, WIDTH_INTERVAL, PLUS_MINUS);
-	add_title(cells, WIDTH_PART, "%line");
-	add_title(cells, WIDTH_FIGURE, "Mmsg/s");
-	add_title(cells, WIDTH_WINDOWS, "windows");
+	const struct grid_column columns[] = {
+		{unit->name, GRID_FIGURES, WIDTH_FIGURE  },
+		{PLUS_MINUS, GRID_FIGURES, WIDTH_INTERVAL},
+		{"%line",    GRID_FIGURES, WIDTH_PART    },
+		{"Mmsg/s",   GRID_FIGURES, WIDTH_FIGURE  },
+		{"windows",  GRID_FIGURES, WIDTH_WINDOWS },
+	};
+
+	grid_columns(grid, columns, ARRAY_LENGTH(columns));
 }
 
-static void add_times(struct cells *cells, const struct result_case *line)
+static void add_times(struct grid *grid, const struct result_case *line)
 {
 	for (size_t i = 0; i < STATISTICS; i++) {
 		const struct statistic *statistic = &statistics[i];
@@ -262,52 +253,59 @@ static void add_times(struct cells *cells, const struct result_case *line)
 
 		if (!statistic->title)
 			continue;
-		add_figure(cells, WIDTH_FIGURE, latency_digits(value), value);
+		add_figure(grid, latency_digits(value), value);
 		if (!strcmp(statistic->key, "p50"))
-			add_figure(cells, WIDTH_INTERVAL, latency_digits(value),
+			add_figure(grid, latency_digits(value),
 				   width_over_trials(line, &line->trials->latency[i]) / NS_PER_US);
 	}
 }
 
-static void title_times(struct cells *cells)
+static void title_times(struct grid *grid)
 {
 	for (size_t i = 0; i < STATISTICS; i++) {
-		if (!statistics[i].title)
-			continue;
-		add_title(cells, WIDTH_FIGURE, statistics[i].title);
-		if (!strcmp(statistics[i].key, "p50"))
-			add_title(cells, WIDTH_INTERVAL, PLUS_MINUS);
+		const struct grid_column columns[] = {
+			{statistics[i].title, GRID_FIGURES, WIDTH_FIGURE  },
+			{PLUS_MINUS,          GRID_FIGURES, WIDTH_INTERVAL},
+		};
+
+		if (statistics[i].title)
+			grid_columns(grid, columns, strcmp(statistics[i].key, "p50") ? 1 : 2);
 	}
 }
 
 /* Messages per second. */
-static void add_rate(struct cells *cells, double rate)
+static void add_rate(struct grid *grid, double rate)
 {
-	add_figure(cells, WIDTH_RATE, digits_for(rate), rate);
+	add_figure(grid, digits_for(rate), rate);
 }
 
 /* Whether the schedule was kept is a word, and so is seen wherever the figures are. */
-static void add_load(struct cells *cells, const struct result_case *line)
+static void add_load(struct grid *grid, const struct result_case *line)
 {
 	const struct hist *lag = &line->pace->lag;
 	double lag_us = (double)NAN;
 
 	if (hist_has_quantile(lag, LAG_QUANTILE))
 		lag_us = hist_quantile(lag, LAG_QUANTILE) / NS_PER_US;
-	add_name(cells, "%s", pace_is_saturated(line) ? "saturated" : "kept");
-	add_rate(cells, pace_rate(line));
-	add_rate(cells, pace_got(line));
-	add_times(cells, line);
-	add_figure(cells, WIDTH_FIGURE, latency_digits(lag_us), lag_us);
+	grid_put(grid, "%s", pace_is_saturated(line) ? "saturated" : "kept");
+	add_rate(grid, pace_rate(line));
+	add_rate(grid, pace_got(line));
+	add_times(grid, line);
+	add_figure(grid, latency_digits(lag_us), lag_us);
 }
 
-static void title_load(struct cells *cells)
+static void title_load(struct grid *grid)
 {
-	add_name(cells, "schedule");
-	add_title(cells, WIDTH_RATE, "msg/s");
-	add_title(cells, WIDTH_RATE, "went");
-	title_times(cells);
-	add_title(cells, WIDTH_FIGURE, "lag p99");
+	static const struct grid_column columns[] = {
+		{"schedule", GRID_WORDS,   0           },
+		{"msg/s",    GRID_FIGURES, WIDTH_RATE  },
+		{"went",     GRID_FIGURES, WIDTH_RATE  },
+		{"lag p99",  GRID_FIGURES, WIDTH_FIGURE},
+	};
+
+	grid_columns(grid, columns, 3);
+	title_times(grid);
+	grid_columns(grid, &columns[3], 1);
 }
 
 /* Of one after another, with nothing between them. */
@@ -325,7 +323,7 @@ enum cells_table cells_table(const struct result_case *line)
 	return line->kind == RESULT_CALL ? CELLS_CALLS : CELLS_LATENCY;
 }
 
-void cells_title(struct cells *cells, const struct table_unit *unit, const struct result_case *line)
+void cells_open(struct grid *grid, const struct table_unit *unit, enum cells_table which)
 {
 	static const char *const titles[] = {
 		[CELLS_LATENCY] = "LATENCY us",
@@ -333,51 +331,57 @@ void cells_title(struct cells *cells, const struct table_unit *unit, const struc
 		[CELLS_LOAD] = "LOAD us",
 		[CELLS_CALLS] = "CALLS us",
 	};
+	static const struct grid_column kind = {"kind", GRID_WORDS, 0};
+	static const struct grid_column calls = {"calls/s", GRID_FIGURES, WIDTH_RATE};
+	static const struct grid_column cpu = {"CPU us/msg near/far", GRID_WORDS, 0};
+	const struct grid_column names[] = {
+		{titles[which], GRID_WORDS,   0          },
+		{"bytes",       GRID_FIGURES, WIDTH_BYTES},
+		{"cq",          GRID_WORDS,   0          },
+	};
 
-	cells->count = 0;
-	add_name(cells, "%s", titles[cells_table(line)]);
-	add_title(cells, WIDTH_BYTES, "bytes");
-	add_name(cells, "cq");
-	switch (cells_table(line)) {
+	grid_open(grid);
+	grid_columns(grid, names, ARRAY_LENGTH(names));
+	switch (which) {
 	case CELLS_BANDWIDTH:
-		title_bandwidth(cells, unit ? unit : &units[0]);
+		title_bandwidth(grid, unit ? unit : &units[0]);
 		break;
 	case CELLS_LOAD:
-		title_load(cells);
+		title_load(grid);
 		break;
 	case CELLS_LATENCY:
-		add_name(cells, "kind");
-		title_times(cells);
+		grid_columns(grid, &kind, 1);
+		title_times(grid);
 		break;
 	case CELLS_CALLS:
-		title_times(cells);
-		add_title(cells, WIDTH_RATE, "calls/s");
+		title_times(grid);
+		grid_columns(grid, &calls, 1);
 		break;
 	}
-	add_name(cells, "CPU us/msg near/far");
+	grid_columns(grid, &cpu, 1);
 }
 
-void cells_fill(struct cells *cells, const struct table_unit *unit, const struct result *result,
-		const struct result_case *line)
+void cells_add(struct grid *grid, const struct table_unit *unit, const struct result *result,
+	       const struct result_case *line)
 {
-	cells_names(cells, line);
+	cells_names(grid, line);
 	switch (cells_table(line)) {
 	case CELLS_BANDWIDTH:
-		add_bandwidth(cells, unit ? unit : &units[0], result, line);
+		add_bandwidth(grid, unit ? unit : &units[0], result, line);
 		break;
 	case CELLS_LOAD:
-		add_load(cells, line);
+		add_load(grid, line);
 		break;
 	case CELLS_LATENCY:
-		add_name(cells, "%s", result_kind_name(line->kind));
-		add_times(cells, line);
+		grid_put(grid, "%s", result_kind_name(line->kind));
+		add_times(grid, line);
 		break;
 	case CELLS_CALLS:
-		add_times(cells, line);
-		add_rate(cells, calls_per_second(line));
+		add_times(grid, line);
+		add_rate(grid, calls_per_second(line));
 		break;
 	}
-	add_costs(cells, line);
+	add_costs(grid, line);
 }
 
 /* Most of its trials were measured before their warm-up had come to an end. */
@@ -415,29 +419,35 @@ bool cells_has_figures(const struct result_case *line)
 	return line->status == RESULT_COMPLETE && line->n_trials;
 }
 
-void cells_put_name(struct cells *cells, const char *text)
+bool cells_grid(struct grid *grid, const struct table_unit *unit, const struct result *result,
+		enum cells_table which)
 {
-	add_name(cells, "%s", text);
+	bool has_any = false;
+
+	cells_open(grid, unit, which);
+	for (size_t i = 0; i < result->n_cases; i++) {
+		const struct result_case *line = &result->cases[i];
+
+		if (!cells_has_figures(line) || cells_table(line) != which)
+			continue;
+		cells_add(grid, unit, result, line);
+		has_any = true;
+	}
+	return has_any;
 }
 
-void cells_put_title(struct cells *cells, const char *text)
+void cells_put_us(struct grid *grid, double us)
 {
-	add_title(cells, WIDTH_FIGURE, text);
+	add_figure(grid, latency_digits(us), us);
 }
 
-void cells_put_us(struct cells *cells, double us)
-{
-	add_figure(cells, WIDTH_FIGURE, latency_digits(us), us);
-}
-
-void cells_put_amount(struct cells *cells, double amount)
+void cells_put_amount(struct grid *grid, double amount)
 {
 	/* What is small is not shown as nothing. */
 	if (amount > 0 && amount < 0.001)
-		snprintf(table_cells_add(cells, WIDTH_FIGURE)->text, sizeof(cells->cell->text),
-			 "%.1e", amount);
+		grid_put(grid, "%.1e", amount);
 	else
-		add_figure(cells, WIDTH_FIGURE, digits_for(amount), amount);
+		add_figure(grid, digits_for(amount), amount);
 }
 
 const char *cells_unit(const struct table_unit *unit, double *bytes)

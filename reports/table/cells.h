@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What of a case tables show, as texts: the same figures with the same digits,
- * whatever the table is made of.
- */
+/* The figures of cases in tables: with the same digits in every output. */
 #ifndef REPORTS_TABLE_CELLS_H
 #define REPORTS_TABLE_CELLS_H
 
 #include "reports/result/result.h"
+#include "reports/table/grid.h"
 
 /* Room for the head of a table. */
 #define CELLS_HEAD 960
@@ -25,19 +23,6 @@ const char *table_parse_unit(const char *text, void *unit);
 const char *table_unit_name(const struct table_unit *unit);
 double table_unit_bytes(const struct table_unit *unit);
 
-#define CELLS_MAX 16
-
-struct cell {
-	char text[160];
-	bool is_name; /* words, not a figure: they begin where their column does */
-	int width;    /* that its column has at least; 0: a name is as long as it is */
-};
-
-struct cells {
-	size_t count;
-	struct cell cell[CELLS_MAX];
-};
-
 /* The tables that there are, of cases with figures. */
 enum cells_table {
 	CELLS_LATENCY,
@@ -48,16 +33,26 @@ enum cells_table {
 
 enum cells_table cells_table(const struct result_case *line);
 
-/* What a case is called: its first three cells, without any figure. */
-void cells_names(struct cells *cells, const struct result_case *line);
+/* Opens a table of that kind, without rows. */
+void cells_open(struct grid *grid, const struct table_unit *unit, enum cells_table which);
 
-/* Of the table in which the case is: a latency's is not a bandwidth's. */
-void cells_title(struct cells *cells, const struct table_unit *unit,
-		 const struct result_case *line);
+/* The rest of the id behind size and modes: all parameters that differ from their default. */
+const char *cells_extras(const struct result_case *line);
 
-/* Of a case with trials. */
-void cells_fill(struct cells *cells, const struct table_unit *unit, const struct result *result,
-		const struct result_case *line);
+/* The completion modes of both ends. */
+#define CELLS_MODES 160
+void cells_modes(char text[static CELLS_MODES], const struct result_case *line);
+
+/* The first three cells of a row, which name the case. */
+void cells_names(struct grid *grid, const struct result_case *line);
+
+/* The row of a case with trials. */
+void cells_add(struct grid *grid, const struct table_unit *unit, const struct result *result,
+	       const struct result_case *line);
+
+/* All cases of a table; false if it has no rows. Close the grid in either case. */
+bool cells_grid(struct grid *grid, const struct table_unit *unit, const struct result *result,
+		enum cells_table which);
 
 /* How even what has several threads, queue pairs or flows is; false: nothing has. */
 bool cells_evenness(char text[static 160], const struct table_unit *unit,
@@ -82,11 +77,9 @@ bool cells_unsteady(char text[static 256], const struct result *result);
 
 bool cells_has_figures(const struct result_case *line);
 
-/* For other tables, cells of the same kind: a word, the title of figures, and figures. */
-void cells_put_name(struct cells *cells, const char *text);
-void cells_put_title(struct cells *cells, const char *text);
-void cells_put_us(struct cells *cells, double us);
-void cells_put_amount(struct cells *cells, double amount);
+/* Figures of other tables, with the same digits: microseconds, and anything else. */
+void cells_put_us(struct grid *grid, double us);
+void cells_put_amount(struct grid *grid, double amount);
 
 /* What a bandwidth is shown in, and how many bytes per second that is; NULL: Gb/s. */
 const char *cells_unit(const struct table_unit *unit, double *bytes);

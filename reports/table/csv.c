@@ -6,10 +6,11 @@
 #include <string.h>
 
 #include "reports/io/json_member.h"
+#include "reports/table/grid.h"
 
 /* What all lines of a case begin with. */
 struct rows {
-	FILE *out;
+	struct grid *grid;
 	const char *name;
 	const struct result_case *line;
 	size_t trial; /* from 1; 0: of all trials together */
@@ -18,82 +19,62 @@ struct rows {
 /* Parameters that are columns of their own, as the id alone has those that were asked for. */
 static const char *const parameters[] = {"qps", "threads", "tx-depth"};
 
-static void print_field(FILE *out, const char *before, const char *text)
+static void open_grid(struct grid *grid)
 {
-	if (!strpbrk(text, ",\"\r\n")) {
-		fprintf(out, "%s%s", before, text);
-		return;
-	}
-	fprintf(out, "\"%s", before);
-	for (; *text; text++) {
-		if (*text == '"')
-			fputc('"', out);
-		fputc(*text, out);
-	}
-	fputc('"', out);
-}
+	static const char *const titles[] = {
+		"file",      "case",      "op",     "metric",  "bytes",    "cq",
+		"server_cq", "transport", "qps",    "threads", "tx_depth", "kind",
+		"status",    "trial",     "figure", "unit",    "value"};
 
-void csv_field(FILE *out, const char *text)
-{
-	print_field(out, "", text);
-}
-
-/* The same file under a name that is no formula to a spreadsheet; "-" is none. */
-static void print_file(FILE *out, const char *name)
-{
-	print_field(out, json_member_is_formula(name) && name[1] ? "./" : "", name);
-}
-
-static void print_parameter(FILE *out, const struct result_case *line, const char *name)
-{
-	const json_t *value = json_object_get(line->parameters, name);
-
-	if (json_is_integer(value))
-		fprintf(out, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+	grid_open(grid);
+	grid_words(grid, titles, ARRAY_LENGTH(titles));
 }
 
 void csv_begin(FILE *out)
 {
-	fputs("file,case,op,metric,bytes,cq,server_cq,transport,qps,threads,tx_depth,kind,status,"
-	      "trial,figure,unit,value\n",
-	      out);
+	struct grid grid;
+
+	open_grid(&grid);
+	grid_csv(out, &grid);
+	grid_close(&grid);
 }
 
-static void begin_row(const struct rows *rows)
+static void add_parameter(struct grid *grid, const struct result_case *line, const char *name)
+{
+	const json_t *value = json_object_get(line->parameters, name);
+
+	grid_put_exact(grid, json_is_integer(value) ? json_number_value(value) : (double)NAN);
+}
+
+static void put_row(const struct rows *rows, const char *figure, const char *unit, double value)
 {
 	const struct result_case *line = rows->line;
-	const char *const names[] = {line->id, line->op, line->metric};
-	const char *const others[] = {line->cq, line->server_cq, line->transport};
+	struct grid *grid = rows->grid;
+	/* The same file under a name that is no formula to a spreadsheet; "-" is none. */
+	bool is_formula = json_member_is_formula(rows->name) && rows->name[1];
 
-	print_file(rows->out, rows->name);
-	fputc(',', rows->out);
-	for (size_t i = 0; i < ARRAY_LENGTH(names); i++) {
-		csv_field(rows->out, names[i]);
-		fputc(',', rows->out);
-	}
-	fprintf(rows->out, "%" PRIu64 ",", line->size);
-	for (size_t i = 0; i < ARRAY_LENGTH(others); i++) {
-		csv_field(rows->out, others[i]);
-		fputc(',', rows->out);
-	}
-	for (size_t i = 0; i < ARRAY_LENGTH(parameters); i++) {
-		print_parameter(rows->out, line, parameters[i]);
-		fputc(',', rows->out);
-	}
-	fprintf(rows->out, "%s,%s,", result_has_latency(line) ? result_kind_name(line->kind) : "",
-		result_status_name(line->status));
-	if (rows->trial)
-		fprintf(rows->out, "%zu", rows->trial);
-	fputc(',', rows->out);
+	grid_put(grid, "%s%s", is_formula ? "./" : "", rows->name);
+	grid_put(grid, "%s", line->id);
+	grid_put(grid, "%s", line->op);
+	grid_put(grid, "%s", line->metric);
+	grid_put(grid, "%" PRIu64, line->size);
+	grid_put(grid, "%s", line->cq);
+	grid_put(grid, "%s", line->server_cq);
+	grid_put(grid, "%s", line->transport);
+	for (size_t i = 0; i < ARRAY_LENGTH(parameters); i++)
+		add_parameter(grid, line, parameters[i]);
+	grid_put(grid, "%s", result_has_latency(line) ? result_kind_name(line->kind) : "");
+	grid_put(grid, "%s", result_status_name(line->status));
+	grid_put_exact(grid, rows->trial ? (double)rows->trial : (double)NAN);
+	grid_put(grid, "%s", figure);
+	grid_put(grid, "%s", unit);
+	grid_put_exact(grid, value);
 }
 
-/* As many digits as a double has right. */
 static void add_row(const struct rows *rows, const char *figure, const char *unit, double value)
 {
-	if (isnan(value))
-		return;
-	begin_row(rows);
-	fprintf(rows->out, "%s,%s,%.15g\n", figure, unit, value);
+	if (!isnan(value))
+		put_row(rows, figure, unit, value);
 }
 
 static void add_latency(const struct rows *rows, const double values[static STATISTICS])
@@ -162,8 +143,7 @@ static void add_case(struct rows *rows)
 	double rate = result_rate(line, false);
 
 	if (line->status != RESULT_COMPLETE || !line->n_trials) {
-		begin_row(rows);
-		fputs(",,\n", rows->out);
+		put_row(rows, "", "", (double)NAN);
 		return;
 	}
 	add_row(rows, "messages", "1", (double)line->messages);
@@ -185,8 +165,11 @@ static void add_case(struct rows *rows)
 void csv_add(FILE *out, const struct result *result, const char *name)
 {
 	for (size_t i = 0; i < result->n_cases; i++) {
-		struct rows rows = {.out = out, .name = name, .line = &result->cases[i]};
+		struct grid grid;
 
-		add_case(&rows);
+		open_grid(&grid);
+		add_case(&(struct rows){.grid = &grid, .name = name, .line = &result->cases[i]});
+		grid_csv_rows(out, &grid);
+		grid_close(&grid);
 	}
 }

@@ -12,9 +12,6 @@
 
 #include "reports/result/result.h"
 
-/* One value, quoted where it has to be. */
-void csv_field(FILE *out, const char *text);
-
 /* The names of the columns. */
 void csv_begin(FILE *out);
 

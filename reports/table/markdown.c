@@ -18,23 +18,11 @@
 static void add_metric(struct markdown *page, const struct table_unit *unit,
 		       const struct result *result, enum cells_table which)
 {
-	bool is_open = false;
+	struct grid grid;
 
-	for (size_t i = 0; i < result->n_cases; i++) {
-		const struct result_case *line = &result->cases[i];
-		struct cells cells;
-
-		if (!cells_has_figures(line) || cells_table(line) != which)
-			continue;
-		if (!is_open) {
-			page->before = "\n";
-			cells_title(&cells, unit, line);
-			markdown_title(page, &cells);
-		}
-		is_open = true;
-		cells_fill(&cells, unit, result, line);
-		markdown_row(page, &cells);
-	}
+	if (cells_grid(&grid, unit, result, which))
+		markdown_grid(page, &grid);
+	grid_close(&grid);
 }
 
 static void add_others(struct markdown *page, const struct result *result)

@@ -94,37 +94,46 @@ void markdown_say_plain(void *owner, const char *text)
 	markdown_put(&line, owner);
 }
 
-static void print_row(FILE *out, const struct cells *cells)
+static void print_cell(FILE *out, const char *text)
 {
-	for (size_t i = 0; i < cells->count; i++) {
-		fputs("| ", out);
-		markdown_escape(out, cells->cell[i].text);
-		fputc(' ', out);
-	}
-	fputc('|', out);
+	fputs("| ", out);
+	markdown_escape(out, text);
+	fputc(' ', out);
 }
 
-void markdown_row(struct markdown *page, const struct cells *cells)
+static void put_titles(struct markdown *page, const struct grid *grid)
 {
 	struct markdown_line line;
 
 	if (!markdown_open(&line, page))
 		return;
-	print_row(line.out, cells);
-	markdown_put(&line, page);
-}
-
-/* Words on the left, figures on the right. */
-void markdown_title(struct markdown *page, const struct cells *cells)
-{
-	struct markdown_line line;
-
-	if (!markdown_open(&line, page))
-		return;
-	print_row(line.out, cells);
-	fputc('\n', line.out);
-	for (size_t i = 0; i < cells->count; i++)
-		fputs(cells->cell[i].is_name ? "| :-- " : "| --: ", line.out);
+	for (size_t i = 0; i < grid->n_columns; i++)
+		print_cell(line.out, grid->columns[i].title);
+	fputs("|\n", line.out);
+	for (size_t i = 0; i < grid->n_columns; i++)
+		fputs(grid->columns[i].align == GRID_WORDS ? "| :-- " : "| --: ", line.out);
 	fputc('|', line.out);
 	markdown_put(&line, page);
+}
+
+void markdown_grid(struct markdown *page, struct grid *grid)
+{
+	const char *cell = grid_cells(grid);
+	struct markdown_line line;
+
+	if (!grid->n_cells)
+		return;
+	page->before = "\n";
+	put_titles(page, grid);
+	for (size_t row = 0; row < grid->n_cells / grid->n_columns; row++) {
+		bool is_open = markdown_open(&line, page);
+
+		for (size_t i = 0; i < grid->n_columns; i++, cell += strlen(cell) + 1)
+			if (is_open)
+				print_cell(line.out, cell);
+		if (!is_open)
+			continue;
+		fputc('|', line.out);
+		markdown_put(&line, page);
+	}
 }

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "reports/table/cells.h"
+#include "reports/table/grid.h"
 
 /* Bytes of the last line, and of what is between two results. */
 #define MARKDOWN_END 128
@@ -45,8 +45,7 @@ void markdown_put(struct markdown_line *line, struct markdown *page);
 void markdown_say(void *owner, const char *text);
 void markdown_say_plain(void *owner, const char *text);
 
-/* Of a table. In its title words are said to be on the left, figures on the right. */
-void markdown_title(struct markdown *page, const struct cells *cells);
-void markdown_row(struct markdown *page, const struct cells *cells);
+/* A table behind an empty line, or nothing if it has no rows. */
+void markdown_grid(struct markdown *page, struct grid *grid);
 
 #endif

@@ -11,7 +11,6 @@
 #include "reports/finding/semantics.h"
 #include "reports/io/json_member.h"
 #include "reports/result/banner.h"
-#include "reports/table/aligned.h"
 #include "reports/table/sentences.h"
 
 /* Of columns of words, as wide as what is in them: the case, the modes, the kind. */
@@ -35,45 +34,38 @@ static bool is_utf8(void)
 	return is_so;
 }
 
-/* A terminal shows what it has letters for; files are UTF-8. */
-static void spell(const struct table *table, struct cells *cells)
-{
-	for (size_t i = 0; i < cells->count && table->is_ascii; i++)
-		if (!strcmp(cells->cell[i].text, "\xc2\xb1"))
-			snprintf(cells->cell[i].text, sizeof(cells->cell[i].text), "+-");
-}
-
-static void widen(int *width, const char *text)
-{
-	int needed = aligned_columns(text);
-
-	*width = *width < needed ? needed : *width;
-}
-
 void table_open(struct table *table, FILE *out, const struct table_unit *unit,
 		const struct result *result)
 {
+	static const struct grid_column names[] = {
+		{"", GRID_WORDS,   NAME_LEAST},
+		{"", GRID_FIGURES, 0         },
+		{"", GRID_WORDS,   CQ_LEAST  },
+		{"", GRID_WORDS,   KIND_LEAST},
+	};
 	char head[CELLS_HEAD];
+	struct grid grid;
 
+	grid_open(&grid);
+	grid_columns(&grid, names, ARRAY_LENGTH(names));
+	for (size_t i = 0; i < result->n_cases; i++) {
+		const struct result_case *line = &result->cases[i];
+		bool has_kind = strcmp(line->metric, "bw") != 0;
+
+		if (line->status == RESULT_SKIPPED)
+			continue;
+		cells_names(&grid, line);
+		grid_put(&grid, "%s", has_kind ? result_kind_name(line->kind) : "");
+	}
+	grid_fit(&grid);
 	*table = (struct table){
 		.out = out,
 		.unit = unit,
 		.result = result,
-		.width = {NAME_LEAST, CQ_LEAST, KIND_LEAST},
+		.width = {grid.columns[0].width, grid.columns[2].width, grid.columns[3].width},
 		.is_ascii = isatty(fileno(out)) && !is_utf8(),
 	};
-	for (size_t i = 0; i < result->n_cases; i++) {
-		const struct result_case *line = &result->cases[i];
-		struct cells cells;
-
-		if (line->status == RESULT_SKIPPED)
-			continue;
-		cells_names(&cells, line);
-		widen(&table->width[0], cells.cell[0].text);
-		widen(&table->width[1], cells.cell[2].text);
-		if (strcmp(line->metric, "bw") != 0)
-			widen(&table->width[2], result_kind_name(line->kind));
-	}
+	grid_close(&grid);
 	if (banner_of(result))
 		fprintf(out, "%s\n", banner_of(result));
 	/* Of several hosts none may have come as far as to tell what it is. */
@@ -83,16 +75,19 @@ void table_open(struct table *table, FILE *out, const struct table_unit *unit,
 	fprintf(out, "%s\n", head);
 }
 
-static void print(const struct table *table, const struct cells *cells)
+/* Columns of all lines are alike, whatever is in this one; a terminal may have ASCII alone. */
+static void open_line(struct grid *grid, const struct table *table, const struct result_case *line)
 {
 	size_t n_names = 0;
 
-	for (size_t i = 0; i < cells->count; i++) {
-		int width = cells->cell[i].width;
+	cells_open(grid, table->unit, cells_table(line));
+	for (size_t i = 0; i < grid->n_columns; i++) {
+		struct grid_column *column = &grid->columns[i];
 
-		if (cells->cell[i].is_name)
-			width = n_names < TABLE_NAMES ? table->width[n_names++] : 0;
-		aligned_print(table->out, cells, i, width);
+		if (column->align == GRID_WORDS && n_names < TABLE_NAMES)
+			column->width = table->width[n_names++];
+		if (table->is_ascii && !strcmp(column->title, "\xc2\xb1"))
+			column->title = "+-";
 	}
 }
 
@@ -142,7 +137,7 @@ static void print_flows(const struct table *table, const struct result_case *lin
 
 void table_line(struct table *table, const struct result_case *line)
 {
-	struct cells cells;
+	struct grid grid;
 
 	if (line->status == RESULT_INTERRUPTED || line->status == RESULT_SKIPPED)
 		return;
@@ -155,16 +150,16 @@ void table_line(struct table *table, const struct result_case *line)
 	}
 	if (!semantics_has_times(table->result))
 		return;
+	open_line(&grid, table, line);
 	if (!table->last || cells_table(table->last) != cells_table(line)) {
-		cells_title(&cells, table->unit, line);
-		spell(table, &cells);
 		colour(table, bold);
-		print(table, &cells);
+		grid_text_row(table->out, &grid, NULL);
 		end_colour(table);
 	}
 	table->last = line;
-	cells_fill(&cells, table->unit, table->result, line);
-	print(table, &cells);
+	cells_add(&grid, table->unit, table->result, line);
+	grid_text_row(table->out, &grid, grid_cells(&grid));
+	grid_close(&grid);
 	if (line->lost)
 		fprintf(table->out, "  lost %" PRIu64 " of %" PRIu64, line->lost, line->sent);
 	print_shares(table, line);

@@ -116,7 +116,7 @@ ENDED_BADLY = (
 class Page(html.parser.HTMLParser):
     """The tables of a page, as lists of their rows' cells, and its other text; no figures."""
 
-    VOID = ("meta",)
+    VOID = ("input", "meta")
     CELLS = ("th", "td")
 
     def __init__(self, text):

@@ -46,7 +46,7 @@ JENKINS = "sandbox; default-src 'none'; img-src 'self'; style-src 'self';"
 READ = r"""[...document.querySelectorAll("svg")].map(svg => ({
     title: svg.querySelector("title").textContent,
     mark: svg.dataset.mark,
-    axes: Object.fromEntries([...svg.querySelectorAll("[data-axis]")].map(group => {
+    axes: Object.fromEntries([...svg.querySelectorAll("[data-axis]:not([display])")].map(group => {
         const [grid, labels] = group.children;
         const name = group.dataset.axis;
         const at = [...grid.getAttribute("d").matchAll(/M(\S+) ([^HV]+)[HV]/g)];
@@ -67,7 +67,7 @@ READ = r"""[...document.querySelectorAll("svg")].map(svg => ({
                 box: [box.x, box.y, box.x + box.width, box.y + box.height]};
     }),
 }))"""
-SWITCHES = "[role=radiogroup][aria-label^='axis of']"
+SWITCHES = "[role=radiogroup][aria-label^='axis of']:not([hidden])"
 # All axes that can be switched, to what they are not.
 SWITCH = f"""document.querySelectorAll("{SWITCHES}").forEach(
     group => group.querySelector("input:not(:checked)").click())"""

@@ -17,6 +17,9 @@ class Figures(html.parser.HTMLParser):
 
     def handle_starttag(self, tag, attrs):
         attrs = dict(attrs)
+        # Axes and levels that wait to be switched to.
+        if attrs.get("display") == "none":
+            return
         if tag == "h4":
             self.heading, self.into = "", "heading"
         elif tag == "svg":

@@ -20,25 +20,36 @@ static struct judge_cell cell_of(enum verdict verdict, double low, double high)
 	};
 }
 
+/* In the last column of the table. */
+static void assert_verdict(struct judge_cell *cell, const char *wanted)
+{
+	struct gate_record gate = {.cells = cell, .n_cells = 1};
+	const char *text;
+	struct grid grid;
+
+	gate_grid(&grid, &gate);
+	text = grid_cells(&grid);
+	for (size_t i = 1; i < grid.n_columns; i++)
+		text += strlen(text) + 1;
+	assert_string_equal(text, wanted);
+	grid_close(&grid);
+}
+
 /* 1.05 * 1.2 is 1.26. */
 static void test_cells(void **unused)
 {
 	struct judge_cell cell = cell_of(VERDICT_UNCLEAR, 0.9, 1.02);
-	struct gate_record gate = {0};
 	char text[GATE_TEXT];
-	struct cells cells;
 
 	gate_tell_cell(text, &cell);
 	assert_string_equal(text, "id p50 us: unclear: 5.0 % less (-10.0 to +2.0 %); the smallest "
 				  "difference that the data could have shown is 26 %");
-	gate_cells_fill(&cells, &gate, &cell);
-	assert_string_equal(cells.cell[cells.count - 1].text, "unclear (detects 26 %)");
+	assert_verdict(&cell, "unclear (detects 26 %)");
 	/* It is unclear for another reason than its interval. */
 	snprintf(cell.why, sizeof(cell.why), "a reason");
 	gate_tell_cell(text, &cell);
 	assert_string_equal(text, "id p50 us: unclear: a reason");
-	gate_cells_fill(&cells, &gate, &cell);
-	assert_string_equal(cells.cell[cells.count - 1].text, "unclear");
+	assert_verdict(&cell, "unclear");
 	cell = cell_of(VERDICT_WORSE, 1.08, 1.12);
 	cell.finding.judged.ratio = 1.1;
 	gate_tell_cell(text, &cell);

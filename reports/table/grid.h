@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A table as texts: columns with titles, and rows of cells. The code that knows the contents builds
+ * it once; the outputs (terminals and CSV here, markdown_grid, page_table) show any grid, whatever
+ * its contents. If memory runs out, a grid shows a sentence that says so in place of its rows.
+ */
+#ifndef REPORTS_TABLE_GRID_H
+#define REPORTS_TABLE_GRID_H
+
+#include <stdio.h>
+
+#include "core/base/compiler.h"
+
+#define GRID_COLUMNS 26
+
+enum grid_align {
+	GRID_FIGURES, /* end at the right of their column */
+	GRID_WORDS,   /* begin at its left */
+};
+
+struct grid_column {
+	const char *title; /* the caller's, as long as the grid */
+	enum grid_align align;
+	int width; /* in a terminal, at least */
+};
+
+struct grid {
+	struct grid_column columns[GRID_COLUMNS];
+	size_t n_columns;
+	size_t n_cells;
+	FILE *memory; /* cells, row by row, each ended by '\0' */
+	char *text;
+	size_t length;
+};
+
+void grid_open(struct grid *grid);
+void grid_close(struct grid *grid);
+
+/* Further columns, before the first cell; or columns of words with these titles. */
+void grid_columns(struct grid *grid, const struct grid_column *columns, size_t count);
+void grid_words(struct grid *grid, const char *const *titles, size_t count);
+
+/* The next cell, behind what grid_begin has put into it. */
+void FORMAT(2, 3) grid_put(struct grid *grid, const char *format, ...);
+void FORMAT(2, 3) grid_begin(struct grid *grid, const char *format, ...);
+
+/* A value with all the digits that a double holds; empty for NAN. */
+void grid_put_exact(struct grid *grid, double value);
+
+/* The first cell; the next one is behind its '\0'. */
+const char *grid_cells(struct grid *grid);
+
+/* Makes columns as wide as their contents. */
+void grid_fit(struct grid *grid);
+
+/* For terminals, with columns as wide as their contents. */
+void grid_text(FILE *out, struct grid *grid);
+
+/*
+ * One row of it without the end of the line, with columns as wide as they say: for rows that are
+ * shown before all are known. cell NULL: the titles. Returns the first cell of the next row.
+ */
+const char *grid_text_row(FILE *out, const struct grid *grid, const char *cell);
+
+/* CSV according to RFC 4180: rows alone, or titles and rows. */
+void grid_csv_rows(FILE *out, struct grid *grid);
+void grid_csv(FILE *out, struct grid *grid);
+
+#endif
