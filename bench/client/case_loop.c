@@ -17,10 +17,10 @@ static int note_shares(const struct trial *trial, const struct plan_case *wanted
 		       struct result_case *found, bool is_first, struct error *error)
 {
 	struct flows flows = {0};
-	int code = result_add_shares(found, &trial->shares, is_first, error);
+	int code = result_add_shares(found, &trial->outcome.shares, is_first, error);
 
 	if (!code)
-		code = pattern_flows(&wanted->parameters, &trial->shares, &flows, error);
+		code = pattern_flows(&wanted->parameters, &trial->outcome.shares, &flows, error);
 	if (!code)
 		code = result_add_flows(found, &flows, is_first, error);
 	flows_close(&flows);
@@ -34,18 +34,18 @@ static int run_trial(struct trial *trial, const struct plan_case *wanted, struct
 	bool is_bw = wanted->parameters.metric == METRIC_BW;
 	bool is_first = !found->n_trials;
 	struct result_trial seen;
-	int code = trial_run(trial, wanted, &seen, error);
+	int code = trial_run(trial, &seen, error);
 
 	if (!code)
 		code = result_add_trial(found, &seen,
-					trial_has_latency(wanted) ? trial->hist : NULL,
-					is_bw ? trial->windows : NULL, error);
+					trial_has_latency(wanted) ? trial->lanes->hist : NULL,
+					is_bw ? trial->lanes->windows : NULL, error);
 	if (!code && wanted->parameters.metric == METRIC_LOAD)
 		code = pace_add(found, &trial->pacing->seen, error);
 	if (!code)
 		code = note_shares(trial, wanted, found, is_first, error);
 	if (!code)
-		code = result_add_warmup(found, trial->warmup, error);
+		code = result_add_warmup(found, trial->lanes->warmup, error);
 	return code;
 }
 
@@ -60,10 +60,10 @@ static int run_trials(struct trial *trial, const struct plan_case *wanted, uint6
 		code = run_trial(trial, wanted, found, error);
 	}
 	trial_close(trial);
-	found->client_place = trial->near;
-	found->server_place = trial->far;
-	found->client_chosen = trial->near_chosen;
-	found->server_chosen = trial->far_chosen;
+	found->client_place = trial->outcome.client_place;
+	found->server_place = trial->outcome.server_place;
+	found->client_chosen = trial->outcome.client_chosen;
+	found->server_chosen = trial->outcome.server_chosen;
 	return code;
 }
 

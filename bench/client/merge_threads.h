@@ -10,17 +10,16 @@
 
 #include "bench/client/trial.h"
 
-/* Room for what a thread sees, with lines of its own, near to the thread that calls this. */
-int merge_threads_open(struct trial *part, struct trial *whole, struct error *error);
-void merge_threads_close(struct trial *part); /* a zeroed one is fine */
+/* Room for what a thread sees, on cache lines of its own. The thread that measures calls this. */
+int merge_threads_open(struct trial_lane *own, struct error *error);
+void merge_threads_close(struct trial_lane *own); /* a zeroed one is fine */
 
-/* Into the first one's hist, warm-up and windows, found, and the trial's shares. */
-int merge_threads_parts(struct trial *trial, const struct plan_case *wanted,
-			struct result_trial *found, struct error *error);
+/* Into the first lane's hist, warmup and windows, found, and the trial's outcome. */
+int merge_threads_parts(struct trial *trial, struct result_trial *found, struct error *error);
 
-/* Of all lanes. */
-uint64_t merge_threads_posted(struct trial *trial);
-uint64_t merge_threads_lost(struct trial *trial);
-struct result_place merge_threads_places(struct trial *trial);
+/* Sums over all lanes. */
+uint64_t merge_threads_posted(const struct trial *trial);
+uint64_t merge_threads_lost(const struct trial *trial);
+double merge_threads_received_per_s(const struct trial *trial);
 
 #endif

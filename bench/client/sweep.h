@@ -25,7 +25,7 @@ struct sweep {
 	struct secret secret; /* that both ends have to have; zeroed: none */
 	struct control control;
 	bool is_lost;                           /* the server, before all was done */
-	struct start_barrier *gate;             /* of each trial; NULL: none */
+	struct start_barrier *barrier;          /* of each trial; NULL: none */
 	const struct allowed_networks *allowed; /* where the server may be; NULL: anywhere */
 	const struct dial_stop
 		*stop; /* what ends the wait for it, and for its answers; NULL: nothing */
