@@ -44,18 +44,15 @@ static void interrupted(struct watch *watch)
 
 static int interruption_open(struct interruption *interruption, struct error *error)
 {
-	sigset_t signals;
+	int fd = interrupt_block(NULL, error);
 	int code;
 
-	interrupt_signals(&signals);
-	sigprocmask(SIG_BLOCK, &signals, NULL);
-	interruption->watch = (struct watch){
-		.fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK), .ready = interrupted};
-	if (interruption->watch.fd < 0)
-		return error_set_errno(error, -errno, "cannot wait for signals");
+	if (fd < 0)
+		return fd;
+	interruption->watch = (struct watch){.fd = fd, .ready = interrupted};
 	code = watch_add(&interruption->watch, error);
 	if (code)
-		close(interruption->watch.fd);
+		close(fd);
 	return code;
 }
 

@@ -3,7 +3,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "bench/cli/signals.h"
@@ -289,7 +288,6 @@ static int take_secret(struct server *server, const struct settings *settings, s
 static int server_open(struct server *server, const struct settings *settings, struct error *error)
 {
 	uint16_t port = settings->port;
-	sigset_t signals;
 
 	*server = (struct server){
 		.listener = -1, .signals = -1, .input = -1, .quota = settings->quota};
@@ -312,12 +310,10 @@ static int server_open(struct server *server, const struct settings *settings, s
 		return error->code;
 	/* Clients are served when nobody reads any more what is printed of them. */
 	signal(SIGPIPE, SIG_IGN);
-	interrupt_signals(&signals);
 	/* Before any thread starts: they inherit the mask. */
-	sigprocmask(SIG_BLOCK, &signals, NULL);
-	server->signals = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+	server->signals = interrupt_block(NULL, error);
 	if (server->signals < 0)
-		return error_set_errno(error, -errno, "cannot wait for signals");
+		return server->signals;
 	if (clients_open(&server->clients, error))
 		return error->code;
 	server->listener = dial_listen(settings->bind, &port, error);
