@@ -272,26 +272,12 @@ static int parse(struct settings *settings, int argc, char *argv[], struct error
 	return code;
 }
 
-static int cmd_compare_run(int argc, char *argv[], struct error *error)
+static int cmd_compare_run(int argc, char *argv[], const char **operands, struct error *error)
 {
-	const char **files = calloc((size_t)argc * COMPARE_SIDES, sizeof(*files));
-	struct settings settings = {.sides = {.files = {files, files + argc}}};
-	int status = COMMAND_USAGE;
-	int code;
+	struct settings settings = {.sides = {.files = {operands, operands + argc}}};
+	int code = parse(&settings, argc, argv, error);
 
-	if (!files) {
-		error_set_errno(error, -ENOMEM, "cannot keep the names");
-		return COMMAND_FAILED;
-	}
-	code = parse(&settings, argc, argv, error);
-	if (code > 0) {
-		command_help(&command_compare);
-		status = COMMAND_GOOD;
-	} else if (!code) {
-		status = compare(&settings, error);
-	}
-	free(files);
-	return status;
+	return code ? command_parsed(code) : compare(&settings, error);
 }
 
 const struct command command_compare = {

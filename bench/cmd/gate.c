@@ -310,24 +310,22 @@ static int bisect_status(int status)
 	return status == COMMAND_USAGE ? BISECT_ABORT : status;
 }
 
-static int cmd_gate_run(int argc, char *argv[], struct error *error)
+static int cmd_gate_run(int argc, char *argv[], const char **operands, struct error *error)
 {
 	struct settings settings = {.gating = GATE_DEFAULTS};
-	int status = COMMAND_USAGE;
+	int status;
 	int code;
 
 	for (int i = 1; i < argc; i++)
 		settings.is_bisecting |= !strcmp(argv[i], "--bisect");
 	settings.gating.seed = gate_draw_seed();
 	code = parse(&settings, argc, argv, error);
-	if (code > 0)
-		command_help(&command_gate);
-	if (code > 0)
-		status = COMMAND_GOOD;
-	else if (!code && settings.plan.is_dry)
+	if (code)
+		status = command_parsed(code);
+	else if (settings.plan.is_dry)
 		status = gate_print(&settings.gating, &settings.plan, stdout, error) ? COMMAND_USAGE
 										     : COMMAND_GOOD;
-	else if (!code)
+	else
 		status = measure(&settings, error);
 	plan_close(&settings.plan);
 	/* What could not be written, or begun, says nothing of the revision. */

@@ -340,26 +340,14 @@ static enum command_status run_verb(const struct settings *settings, struct erro
 	return status;
 }
 
-static int cmd_history_run(int argc, char *argv[], struct error *error)
+static int cmd_history_run(int argc, char *argv[], const char **operands, struct error *error)
 {
-	struct settings settings = {.words = calloc((size_t)argc, sizeof(*settings.words)),
-				    .rule = change_points_usual};
-	int status = COMMAND_USAGE;
-	int code;
+	struct settings settings = {.words = operands, .rule = change_points_usual};
+	int code = parse_settings(&settings, argc, argv, error);
 
-	if (!settings.words) {
-		error_set_errno(error, -ENOMEM, "cannot keep the operands");
-		return COMMAND_FAILED;
-	}
-	code = parse_settings(&settings, argc, argv, error);
-	if (code > 0) {
-		command_help(&command_history);
-		status = COMMAND_GOOD;
-	} else if (!code) {
-		status = run_verb(&settings, error);
-	}
-	free(settings.words);
-	return status;
+	if (code)
+		return command_parsed(code);
+	return run_verb(&settings, error);
 }
 
 const struct command command_history = {

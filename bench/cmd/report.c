@@ -414,28 +414,16 @@ static int parse(struct settings *settings, int argc, char *argv[], struct error
 	return 0;
 }
 
-static int cmd_report_run(int argc, char *argv[], struct error *error)
+static int cmd_report_run(int argc, char *argv[], const char **operands, struct error *error)
 {
-	const char **files = calloc((size_t)argc * 2, sizeof(*files));
-	struct settings settings = {.files = files,
-				    .baseline = {.files = {[COMPARE_BASE] = files + argc}}};
-	int status = COMMAND_USAGE;
-	int code;
+	struct settings settings = {.files = operands,
+				    .baseline = {.files = {[COMPARE_BASE] = operands + argc}}};
+	int code = parse(&settings, argc, argv, error);
 
-	if (!files) {
-		error_set_errno(error, -ENOMEM, "cannot keep the names");
-		return COMMAND_FAILED;
-	}
-	code = parse(&settings, argc, argv, error);
-	if (code > 0) {
-		command_help(&command_report);
-		status = COMMAND_GOOD;
-	} else if (!code) {
-		status = settings.is_merged || settings.json ? print_one(&settings, error)
-							     : print_each(&settings, error);
-	}
-	free(files);
-	return status;
+	if (code)
+		return command_parsed(code);
+	return settings.is_merged || settings.json ? print_one(&settings, error)
+						   : print_each(&settings, error);
 }
 
 const struct command command_report = {

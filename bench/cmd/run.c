@@ -402,8 +402,7 @@ static int measure(struct plan *plan, json_t *command, struct error *error)
 	return status;
 }
 
-int run_command(const struct command *command, const char *preset, int argc, char *argv[],
-		struct error *error)
+int run_command(const char *preset, int argc, char *argv[], struct error *error)
 {
 	int status = COMMAND_GOOD;
 	struct plan plan;
@@ -413,10 +412,8 @@ int run_command(const struct command *command, const char *preset, int argc, cha
 		choose_early(&plan);
 	if (!code)
 		code = plan_complete(&plan, error);
-	if (code > 0)
-		command_help(command);
-	else if (code < 0)
-		status = COMMAND_USAGE;
+	if (code)
+		status = command_parsed(code);
 	else if (plan.is_dry)
 		plan_print(&plan, stdout);
 	else
@@ -425,9 +422,9 @@ int run_command(const struct command *command, const char *preset, int argc, cha
 	return status;
 }
 
-static int cmd_run_run(int argc, char *argv[], struct error *error)
+static int cmd_run_run(int argc, char *argv[], const char **operands, struct error *error)
 {
-	return run_command(&command_run, NULL, argc, argv, error);
+	return run_command(NULL, argc, argv, error);
 }
 
 const struct command command_run = {

@@ -360,7 +360,7 @@ static int cmd_serve_check(const struct settings *settings, struct error *error)
 	return 0;
 }
 
-static int cmd_serve_run(int argc, char *argv[], struct error *error)
+static int cmd_serve_run(int argc, char *argv[], const char **operands, struct error *error)
 {
 	/* What a pool cannot do: nobody has said how it is to wait. */
 	struct settings settings = {.port = HOSTS_PORT, .pool.wait = RDMA_ADAPTIVE};
@@ -369,12 +369,8 @@ static int cmd_serve_run(int argc, char *argv[], struct error *error)
 
 	quota_init(&settings.quota, "");
 	code = option_parse(&options, argc, argv, &settings, error);
-	if (code < 0)
-		return COMMAND_USAGE;
-	if (code) {
-		command_help(&command_serve);
-		return COMMAND_GOOD;
-	}
+	if (code)
+		return command_parsed(code);
 	if (cmd_serve_check(&settings, error))
 		return COMMAND_USAGE;
 	quota_find_threads(&settings.quota, "");
