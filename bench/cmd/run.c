@@ -17,8 +17,8 @@
 #include "bench/cmd/redact.h"
 #include "bench/host/soft_device.h"
 #include "bench/plan/hosts.h"
-#include "core/base/printable.h"
 #include "reports/document/document.h"
+#include "reports/io/json_make.h"
 #include "reports/io/save.h"
 #include "reports/table/table.h"
 
@@ -381,14 +381,8 @@ static json_t *command_line(int argc, char *argv[])
 {
 	json_t *words = json_pack("[s]", "verbmark");
 
-	for (int i = 0; i < argc; i++) {
-		json_t *word = json_string(argv[i]);
-		char text[256];
-
-		/* JSON is UTF-8; an argument need not be. */
-		printable_copy(text, sizeof(text), argv[i]);
-		json_array_append_new(words, word ? word : json_string(text));
-	}
+	for (int i = 0; i < argc; i++)
+		json_array_append_new(words, json_make_text(argv[i]));
 	return words;
 }
 
