@@ -2,6 +2,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -15,7 +16,7 @@ static const struct command *const commands[] = {
 	&command_devices, &command_doctor,  &command_pool,   &command_tips,
 };
 
-void command_help(const struct command *command)
+static int print_help_of(const struct command *command)
 {
 	const struct option_table *options = command->options;
 
@@ -23,6 +24,7 @@ void command_help(const struct command *command)
 	       options->operand ? " " : "", options->operand ? options->operand : "",
 	       command->summary);
 	option_print(options, stdout);
+	return COMMAND_GOOD;
 }
 
 static void print_help(void)
@@ -87,6 +89,22 @@ static void raise_limits(void)
 	}
 }
 
+static int run_named(const struct command *command, int argc, char *argv[])
+{
+	const char **operands = calloc(2 * (size_t)argc, sizeof(*operands));
+	struct error error = {0};
+	int status = COMMAND_FAILED;
+
+	if (operands)
+		status = command->run(argc, argv, operands, &error);
+	else
+		error_set_errno(&error, -ENOMEM, "cannot keep the operands");
+	free(operands);
+	if (error.code)
+		return complain(&error, status);
+	return finish(status == COMMAND_HELP ? print_help_of(command) : status);
+}
+
 int main(int argc, char *argv[])
 {
 	struct error error = {0};
@@ -107,14 +125,9 @@ int main(int argc, char *argv[])
 		printf("verbmark %s\n", VERBMARK_VERSION);
 		return finish(COMMAND_GOOD);
 	}
-	for (size_t i = 0; i < ARRAY_LENGTH(commands); i++) {
-		int status;
-
-		if (strcmp(argv[1], commands[i]->name) != 0)
-			continue;
-		status = commands[i]->run(argc - 1, argv + 1, &error);
-		return error.code ? complain(&error, status) : finish(status);
-	}
+	for (size_t i = 0; i < ARRAY_LENGTH(commands); i++)
+		if (!strcmp(argv[1], commands[i]->name))
+			return run_named(commands[i], argc - 1, argv + 1);
 	error_set(&error, -1, "there is no command '%s'; see verbmark --help", argv[1]);
 	return complain(&error, COMMAND_USAGE);
 }

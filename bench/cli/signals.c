@@ -8,7 +8,7 @@
 
 #include "core/base/compiler.h"
 
-void interrupt_signals(sigset_t *signals)
+static void find_signals(sigset_t *signals)
 {
 	static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
 	struct sigaction action;
@@ -19,18 +19,24 @@ void interrupt_signals(sigset_t *signals)
 			sigaddset(signals, ends[i]);
 }
 
-int interrupt_open(struct interrupt *interrupt, struct error *error)
+int interrupt_block(sigset_t *before, struct error *error)
 {
 	sigset_t signals;
+	int fd;
 
-	interrupt_signals(&signals);
-	sigprocmask(SIG_BLOCK, &signals, &interrupt->before);
-	interrupt->fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+	find_signals(&signals);
+	sigprocmask(SIG_BLOCK, &signals, before);
+	fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+	return fd < 0 ? error_set_errno(error, -errno, "cannot wait for signals") : fd;
+}
+
+int interrupt_open(struct interrupt *interrupt, struct error *error)
+{
+	interrupt->fd = interrupt_block(&interrupt->before, error);
 	if (interrupt->fd >= 0)
 		return 0;
-	error_set_errno(error, -errno, "cannot wait for signals");
 	sigprocmask(SIG_SETMASK, &interrupt->before, NULL);
-	return error->code;
+	return interrupt->fd;
 }
 
 bool interrupt_has_come(const struct interrupt *interrupt)

@@ -16,8 +16,12 @@ struct interrupt {
 	sigset_t before;
 };
 
-/* Those signals, but what the starter of this program has them ignored: nohup, say. */
-void interrupt_signals(sigset_t *signals);
+/*
+ * Blocks those signals, except those that this program was started to ignore (nohup). Returns a
+ * descriptor to read them from, which the caller closes, or a negative errno; before: the mask
+ * until then, or NULL.
+ */
+int interrupt_block(sigset_t *before, struct error *error);
 
 int interrupt_open(struct interrupt *interrupt, struct error *error);
 

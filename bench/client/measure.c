@@ -14,30 +14,24 @@
 #define WARMUP_NS       (20 * NS_PER_MS)
 /* It looks after each window of that time whether the last ones agree. */
 #define WINDOW_NS (4 * NS_PER_MS)
-/* Of a thread that is steady and waits for others: what it sends when they are is lost. */
+/* The window of a thread that waits for others to converge: a long one would delay them. */
 #define WAITING_NS (200 * NS_PER_US)
-/* As many messages, before it is known how long they take. */
+/* Messages of the first window, before the time of one is known. */
 #define FIRST_WINDOW 16
 /* Throughput is counted in windows of that time, or longer for RATE_WINDOWS_MESSAGES. */
 #define THROUGHPUT_NS (10 * NS_PER_MS)
 /* A load that is behind is given at least that, after its end, to catch up. */
 #define BEHIND_NS (500 * NS_PER_MS)
 
-/* What all threads of a trial do. */
-struct order {
-	struct trial *trial;
-	const struct plan_case *wanted;
-};
-
 bool measure_is_cause(int code)
 {
 	return code == -ECONNRESET || code == -ESHUTDOWN || code == -EINTR;
 }
 
-static int loop(struct trial *trial, const struct plan_case *wanted, const struct loop_run *run,
-		struct error *error)
+static int run_loop(struct trial *trial, struct lane *lane, const struct loop_run *run,
+		    struct error *error)
 {
-	struct lane *lane = &trial->lane;
+	const struct plan_case *wanted = trial->wanted;
 
 	if (wanted->parameters.metric == METRIC_LOAD)
 		return pacing_loop(trial->pacing, lane, wanted, run, error);
@@ -51,130 +45,135 @@ static uint64_t ticks(const struct clock *clock, uint64_t ns)
 	return (uint64_t)(((unsigned __int128)ns << 32) / clock->mult);
 }
 
-static struct loop_run make_run(const struct trial *trial, const struct plan_case *wanted)
+static struct loop_run make_run(const struct trial *trial, const struct trial_lane *own)
 {
-	const struct clock *clock = trial->clock;
+	const struct clock *clock = trial->settings->clock;
+	const struct plan_case *wanted = trial->wanted;
 	bool is_half = wanted->parameters.metric == METRIC_LAT && wanted->kind == RESULT_HALF;
 	bool is_load = wanted->parameters.metric == METRIC_LOAD;
 
 	return (struct loop_run){
 		.messages = UINT64_MAX,
 		.until = UINT64_MAX,
-		.hist = trial->hist,
-		.windows = trial->windows,
+		.hist = own->hist,
+		.windows = own->windows,
 		.load = is_load ? &trial->pacing->load : NULL,
 		.mult = is_half ? clock->mult / 2 : clock->mult,
 		.is_counter = clock->is_counter,
 	};
 }
 
-/* steady NULL: it waits for the others, and is to see soon that they are steady as well. */
-static uint64_t window_ns(const struct trial *trial, const struct plan_case *wanted,
-			  const struct warmup *steady)
+static void clear(struct trial *trial, struct trial_lane *own)
 {
-	if (!steady)
+	hist_clear(own->hist);
+	rate_windows_init(own->windows, THROUGHPUT_NS);
+	pacing_clear(trial->pacing, trial->wanted);
+}
+
+/* A thread that has converged waits for others in short windows. */
+static uint64_t window_ns(const struct trial *trial, bool has_converged)
+{
+	if (has_converged)
 		return WAITING_NS;
-	if (wanted->parameters.metric != METRIC_LOAD)
+	if (trial->wanted->parameters.metric != METRIC_LOAD)
 		return WINDOW_NS;
 	return pacing_window_ns(trial->pacing, WINDOW_NS,
-				wanted->parameters.warmup_ns / WARMUP_WINDOWS);
+				trial->wanted->parameters.warmup_ns / WARMUP_WINDOWS);
 }
 
-/* What a load has for latency, where it is too much, depends on how long it lasts. */
-static const struct hist *warm_hist(const struct trial *trial, const struct plan_case *wanted)
+/* Latencies of a load that is too much depend on how long it lasts; those without it do not. */
+static const struct hist *warm_hist(const struct trial *trial, const struct trial_lane *own)
 {
-	return wanted->parameters.metric == METRIC_LOAD ? &trial->pacing->seen.uncorrected
-							: trial->hist;
+	return trial->wanted->parameters.metric == METRIC_LOAD ? &trial->pacing->seen.uncorrected
+							       : own->hist;
 }
 
-/* Runs one window of the warm-up and adds its figure, where that is wanted. */
-static int warm_window(struct trial *trial, struct lane *lane, const struct plan_case *wanted,
-		       struct warmup *steady, struct error *error)
+/*
+ * Runs one window of the warm-up and adds its figure to it; NULL: the thread has converged.
+ * count: messages of this window, and then of the next one.
+ */
+static int warm_window(struct trial *trial, struct trial_lane *own, struct warmup *warmup,
+		       uint64_t *count, struct error *error)
 {
-	bool is_bw = wanted->parameters.metric == METRIC_BW;
-	struct loop_run run = make_run(trial, wanted);
-	uint64_t before = lane->messages;
+	const struct parameters *p = &trial->wanted->parameters;
+	bool is_bw = p->metric == METRIC_BW;
+	struct loop_run run = make_run(trial, own);
+	uint64_t before = own->lane.messages;
 	uint64_t start = clock_now_ns();
 	uint64_t elapsed;
 	uint64_t from;
 	int code;
 
-	hist_clear(trial->hist);
-	rate_windows_init(trial->windows, THROUGHPUT_NS);
-	pacing_clear(trial->pacing, wanted);
+	clear(trial, own);
 	from = clock_ticks(run.is_counter);
-	/* A stream that is to be counted, or timed, begins with nothing under way. */
-	if (is_bw &&
-	    (wanted->parameters.iterations != PARAMETER_AUTO || wanted->parameters.latencies))
-		run.messages = trial->window_messages;
+	/* A stream that is to be counted, or timed, begins with nothing in flight. */
+	if (is_bw && (p->iterations != PARAMETER_AUTO || p->latencies))
+		run.messages = *count;
 	else
-		run.until = from + ticks(trial->clock, window_ns(trial, wanted, steady));
-	pacing_span(trial->pacing, wanted, from, run.until);
-	code = loop(trial, wanted, &run, error);
+		run.until = from + ticks(trial->settings->clock, window_ns(trial, !warmup));
+	pacing_span(trial->pacing, trial->wanted, from, run.until);
+	code = run_loop(trial, &own->lane, &run, error);
 	elapsed = clock_now_ns() - start;
-	if (steady) {
-		double messages = (double)(lane->messages - before);
+	if (warmup) {
+		double messages = (double)(own->lane.messages - before);
 
-		trial->window_messages = 1 + (uint64_t)(messages * WINDOW_NS / (double)elapsed);
-		warmup_add(steady, is_bw ? messages / (double)elapsed
-					 : hist_quantile(warm_hist(trial, wanted), 500000));
+		*count = 1 + (uint64_t)(messages * WINDOW_NS / (double)elapsed);
+		warmup_add(warmup, is_bw ? messages / (double)elapsed
+					 : hist_quantile(warm_hist(trial, own), 500000));
 	}
-	if (!is_bw && trial->warmup)
-		hist_merge(trial->warmup, trial->hist);
+	if (!is_bw)
+		hist_merge(own->warmup, own->hist);
 	return code;
 }
 
-/* Nobody stops before all of them are: what the others still do is part of what it is like. */
-static bool are_all_steady(struct trial *trial, struct result_warmup *warmup, bool is_steady)
+/* A thread that has converged goes on until all have: its load is part of what they measure. */
+static bool have_all_converged(struct trial *trial, struct result_warmup *seen, bool has_converged)
 {
-	struct trial *whole = trial->whole;
-
-	if (is_steady && !warmup->has_converged) {
-		warmup->has_converged = true;
-		atomic_fetch_add(&whole->n_steady, 1);
+	if (has_converged && !seen->has_converged) {
+		seen->has_converged = true;
+		atomic_fetch_add(&trial->n_converged, 1);
 	}
-	return atomic_load(&whole->n_steady) == whole->threads.n;
+	return atomic_load(&trial->n_converged) == trial->threads.n;
 }
 
-static int warm_up(struct trial *trial, struct lane *lane, const struct plan_case *wanted,
-		   struct result_warmup *warmup, struct error *error)
+static int warm_up(struct trial *trial, struct trial_lane *own, struct error *error)
 {
-	struct warmup steady = {0};
+	struct result_warmup *seen = &own->seen.warmup;
+	struct warmup warmup = {0};
+	uint64_t count = FIRST_WINDOW;
 	uint64_t start = clock_now_ns();
 	bool is_over = false;
 	int code = 0;
 
-	trial->window_messages = FIRST_WINDOW;
-	pacing_begin(trial->pacing, wanted, trial->clock, true);
-	if (trial->warmup)
-		hist_clear(trial->warmup);
-	while (!code && warmup->duration_ns < wanted->parameters.warmup_ns && !is_over) {
-		code = warm_window(trial, lane, wanted, warmup->has_converged ? NULL : &steady,
-				   error);
-		warmup->messages = lane->messages;
-		warmup->duration_ns = clock_now_ns() - start;
-		is_over = are_all_steady(trial, warmup,
-					 warmup->messages >= WARMUP_MESSAGES &&
-						 warmup->duration_ns >= WARMUP_NS &&
-						 warmup_agrees(&steady));
+	pacing_begin(trial->pacing, trial->wanted, trial->settings->clock, true);
+	hist_clear(own->warmup);
+	while (!code && seen->duration_ns < trial->wanted->parameters.warmup_ns && !is_over) {
+		code = warm_window(trial, own, seen->has_converged ? NULL : &warmup, &count, error);
+		seen->messages = own->lane.messages;
+		seen->duration_ns = clock_now_ns() - start;
+		is_over = have_all_converged(trial, seen,
+					     seen->messages >= WARMUP_MESSAGES &&
+						     seen->duration_ns >= WARMUP_NS &&
+						     warmup_agrees(&warmup));
 	}
 	return code;
 }
 
-/* What the loop has left in hist or windows becomes figures. */
-static int note(const struct trial *trial, const struct plan_case *wanted,
-		struct result_trial *found, struct error *error)
+/* Turns the hist or windows of all threads into figures. */
+static int note(const struct trial *trial, struct result_trial *found, struct error *error)
 {
+	const struct plan_case *wanted = trial->wanted;
+	const struct trial_lane *all = trial->lanes;
 	double seconds = (double)found->duration_ns / (double)NS_PER_S;
 
 	if (trial_has_latency(wanted))
-		statistic_fill(found->latency, trial->hist);
+		statistic_fill(found->latency, all->hist);
 	if (wanted->parameters.metric == METRIC_LAT)
 		return 0;
 	if (wanted->parameters.metric == METRIC_LOAD)
 		return pacing_note(trial->pacing, found, error);
-	rate_windows_finish(trial->windows, found->duration_ns);
-	rate_windows_coarsen(trial->windows, RATE_WINDOWS_MESSAGES);
+	rate_windows_finish(all->windows, found->duration_ns);
+	rate_windows_coarsen(all->windows, RATE_WINDOWS_MESSAGES);
 	found->messages_per_s = (double)found->messages / seconds;
 	found->bytes_per_s = found->messages_per_s * (double)wanted->parameters.size;
 	return 0;
@@ -202,94 +201,98 @@ static uint64_t behind(const struct clock *clock, uint64_t until, uint64_t durat
 /* The last of them has come. */
 static void begin_together(void *whole)
 {
-	const struct order *order = whole;
-	struct trial *trial = order->trial;
+	struct trial *trial = whole;
+	struct start_barrier *barrier = trial->settings->barrier;
 
-	trial->gate_fault = (struct error){0};
-	if (trial->gate && trial->gate->open(trial->gate, &trial->gate_fault))
+	trial->barrier_fault = (struct error){0};
+	if (barrier && barrier->pass(barrier, &trial->barrier_fault))
 		return;
-	trial->from_ns = clock_now_ns();
-	trial->origin = clock_ticks(trial->clock->is_counter);
+	trial->outcome.from_ns = clock_now_ns();
+	trial->origin = clock_ticks(trial->settings->clock->is_counter);
 }
 
-static int measure(struct trial *trial, struct lane *lane, const struct plan_case *wanted,
-		   struct result_trial *found, struct error *error)
+/* Waits until all threads, here and behind the barrier, are ready to measure. */
+static int await_all(struct trial *trial, struct error *error)
 {
-	const struct parameters *parameters = &wanted->parameters;
-	struct loop_run run = make_run(trial, wanted);
+	const struct error *fault = &trial->barrier_fault;
+	int code = threads_meet(&trial->threads, begin_together, error);
+
+	return code || !fault->code ? code : error_set(error, fault->code, "%s", fault->text);
+}
+
+static int measure(struct trial *trial, struct trial_lane *own, struct error *error)
+{
+	const struct parameters *parameters = &trial->wanted->parameters;
+	const struct clock *clock = trial->settings->clock;
+	struct loop_run run = make_run(trial, own);
+	struct result_trial *found = &own->seen;
+	struct lane *lane = &own->lane;
 	struct result_cost before;
 	uint64_t received;
-	int code = warm_up(trial, lane, wanted, &found->warmup, error);
+	int code = warm_up(trial, own, error);
 
 	if (code)
 		return measure_is_cause(code) ? code : error_append(error, "while it warmed up");
-	hist_clear(trial->hist);
-	rate_windows_init(trial->windows, THROUGHPUT_NS);
-	pacing_clear(trial->pacing, wanted);
+	clear(trial, own);
 	run.messages = parameters->iterations;
 	received = lane->received;
 	before = cpu_cost_now(lane);
-	pacing_begin(trial->pacing, wanted, trial->clock, false);
-	code = threads_meet(&trial->whole->threads, begin_together, error);
-	if (!code && trial->whole->gate_fault.code)
-		code = error_set(error, trial->whole->gate_fault.code, "%s",
-				 trial->whole->gate_fault.text);
+	pacing_begin(trial->pacing, trial->wanted, clock, false);
+	code = await_all(trial, error);
 	if (code)
 		return code;
-	run.origin = trial->whole->origin;
+	run.origin = trial->origin;
 	if (parameters->duration_ns != PARAMETER_AUTO)
-		run.until = run.origin + ticks(trial->clock, parameters->duration_ns);
-	pacing_span(trial->pacing, wanted, run.origin,
-		    behind(trial->clock, run.until, parameters->duration_ns));
+		run.until = run.origin + ticks(clock, parameters->duration_ns);
+	pacing_span(trial->pacing, trial->wanted, run.origin,
+		    behind(clock, run.until, parameters->duration_ns));
 	lane->first_tick = lane->last_tick = 0;
-	run.has_waited = trial->whole->threads.n > 1 || trial->whole->gate;
-	code = loop(trial, wanted, &run, error);
-	trial->until_ns = clock_now_ns();
+	run.has_waited = trial->threads.n > 1 || trial->settings->barrier;
+	code = run_loop(trial, lane, &run, error);
+	own->until_ns = clock_now_ns();
 	if (!lane->last_tick)
 		lane->last_tick = clock_ticks(run.is_counter);
 	if (!lane->first_tick)
 		lane->first_tick = run.origin;
-	found->duration_ns = clock_to_ns(lane->last_tick - lane->first_tick, trial->clock->mult);
-	trial->received_per_s = 0;
+	found->duration_ns = clock_to_ns(lane->last_tick - lane->first_tick, clock->mult);
+	own->received_per_s = 0;
 	if (found->duration_ns)
-		trial->received_per_s = (double)(lane->received - received) * (double)NS_PER_S /
-					(double)found->duration_ns;
+		own->received_per_s = (double)(lane->received - received) * (double)NS_PER_S /
+				      (double)found->duration_ns;
 	found->client = cpu_cost_since(lane, &before);
 	found->messages = found->client.messages;
 	return code ? fail(parameters, found->messages, error) : 0;
 }
 
-static int measure_part(void *whole, unsigned int number, struct error *error)
+static int thread_measure(void *whole, unsigned int number, struct error *error)
 {
-	const struct order *order = whole;
-	struct trial *part = trial_part(order->trial, number);
+	struct trial *trial = whole;
+	struct trial_lane *own = &trial->lanes[number];
 	int code;
 
-	part->seen = (struct result_trial){0};
-	code = measure(part, &part->lane, order->wanted, &part->seen, error);
-	if (code && !measure_is_cause(code) && order->trial->threads.n > 1)
+	own->seen = (struct result_trial){0};
+	code = measure(trial, own, error);
+	if (code && !measure_is_cause(code) && trial->threads.n > 1)
 		error_wrap(error, "thread %u", number);
 	return code;
 }
 
-int measure_all(struct trial *trial, const struct plan_case *wanted, struct result_trial *found,
-		struct error *error)
+int measure_all(struct trial *trial, struct result_trial *found, struct error *error)
 {
-	struct order order = {trial, wanted};
 	int code;
 
-	atomic_store(&trial->n_steady, 0);
-	code = threads_all(&trial->threads, measure_part, &order, error);
+	atomic_store(&trial->n_converged, 0);
+	code = threads_all(&trial->threads, thread_measure, trial, error);
 	if (!code)
-		code = merge_threads_parts(trial, wanted, found, error);
-	return code ? code : note(trial, wanted, found, error);
+		code = merge_threads_parts(trial, found, error);
+	return code ? code : note(trial, found, error);
 }
 
-int measure_one(struct trial *trial, const struct plan_case *wanted, struct error *error)
+int measure_one(struct trial *trial, struct error *error)
 {
-	struct loop_run run = make_run(trial, wanted);
+	struct loop_run run = make_run(trial, trial->lanes);
 
-	rate_windows_init(trial->windows, THROUGHPUT_NS);
+	rate_windows_init(trial->lanes->windows, THROUGHPUT_NS);
 	run.messages = 1;
-	return op_loops_of(wanted->op)->bandwidth(&trial->lane, &run, error);
+	return op_loops_of(trial->wanted->op)->bandwidth(&trial->lanes->lane, &run, error);
 }

@@ -16,7 +16,7 @@ static int try_with(struct trial *trial, const struct plan_case *wanted, enum re
 	probe.parameters.connect = CONNECT_QP;
 	code = trial_open(trial, &probe, error);
 	if (!code)
-		code = trial_probe(trial, &probe, seen, error);
+		code = trial_probe(trial, seen, error);
 	trial_close(trial);
 	return code;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a trial passes between its warm-up and what is measured, where it is to begin
- * together with trials elsewhere.
+ * A barrier between a trial's warm-up and its measurement, for trials on several hosts that
+ * must begin together.
  */
 #ifndef BENCH_CLIENT_START_BARRIER_H
 #define BENCH_CLIENT_START_BARRIER_H
@@ -11,11 +11,11 @@
 struct alarm;
 
 struct start_barrier {
-	/* Of a case, whose trials follow: whatever ends all of them raises the alarms. */
-	void (*enter)(struct start_barrier *gate, struct alarm *const *alarms, size_t count);
-	void (*leave)(struct start_barrier *gate);
+	/* Begins a case, whose trials follow. Whatever ends all of them raises the alarms. */
+	void (*enter)(struct start_barrier *barrier, struct alarm *const *alarms, size_t count);
+	void (*leave)(struct start_barrier *barrier);
 	/* Waits for the others. */
-	int (*open)(struct start_barrier *gate, struct error *error);
+	int (*pass)(struct start_barrier *barrier, struct error *error);
 };
 
 #endif

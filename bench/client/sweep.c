@@ -322,22 +322,22 @@ int sweep_open(struct sweep *sweep, struct plan *plan, struct result *result, st
 int sweep_run(struct sweep *sweep, const struct plan *plan, struct result *result,
 	      struct sweep_view *view, struct error *error)
 {
-	struct trial trial = {
+	const struct trial_settings settings = {
 		.control = &sweep->control,
 		.clock = &sweep->clock,
 		.result = result,
 		.who = sweep->who,
-		.gate = sweep->gate,
+		.barrier = sweep->barrier,
 		.allowed = sweep->allowed,
 		.stop = sweep->stop,
-		.hist = cacheline_calloc(1, sizeof(*trial.hist)),
-		.warmup = cacheline_calloc(1, sizeof(*trial.warmup)),
-		.windows = cacheline_calloc(1, sizeof(*trial.windows)),
+	};
+	struct trial trial = {
+		.settings = &settings,
 		.pacing = cacheline_calloc(1, sizeof(*trial.pacing)),
 	};
 	const struct case_loop loop = {sweep, &trial, plan, result, view};
 
-	if (trial.hist && trial.warmup && trial.windows && trial.pacing)
+	if (trial.pacing)
 		case_loop_run(&loop, error);
 	else
 		error_set_errno(error, -ENOMEM, "cannot keep the results");
@@ -347,9 +347,6 @@ int sweep_run(struct sweep *sweep, const struct plan *plan, struct result *resul
 	if (!sweep->is_lost)
 		note_noise(sweep);
 	memory_close(&trial.spare);
-	free(trial.hist);
-	free(trial.warmup);
-	free(trial.windows);
 	free(trial.pacing);
 	advise(sweep, result);
 	result->clock_drift_ppm = clock_drift_ppm(&sweep->clock);

@@ -25,7 +25,7 @@ struct sweep {
 	struct secret secret; /* that both ends have to have; zeroed: none */
 	struct control control;
 	bool is_lost;                           /* the server, before all was done */
-	struct start_barrier *gate;             /* of each trial; NULL: none */
+	struct start_barrier *barrier;          /* of each trial; NULL: none */
 	const struct allowed_networks *allowed; /* where the server may be; NULL: anywhere */
 	const struct dial_stop
 		*stop; /* what ends the wait for it, and for its answers; NULL: nothing */
@@ -54,7 +54,7 @@ int sweep_open(struct sweep *sweep, struct plan *plan, struct result *result, st
 
 /*
  * Runs all cases. A case that fails is marked and the next one tried; an error is
- * returned only when the server is lost, and the rest stays as interrupted.
+ * returned only when the server is lost, and the rest stays as interrupted. view may be NULL.
  */
 int sweep_run(struct sweep *sweep, const struct plan *plan, struct result *result,
 	      struct sweep_view *view, struct error *error);

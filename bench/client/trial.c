@@ -16,12 +16,12 @@
 
 static int receive(struct trial *trial, json_t **message, struct error *error)
 {
-	unsigned int timeout_ms = trial->answer_ms ? trial->answer_ms : PROTOCOL_ANSWER_MS;
+	const struct trial_settings *settings = trial->settings;
+	unsigned int timeout_ms = settings->answer_ms ? settings->answer_ms : PROTOCOL_ANSWER_MS;
 
 	/* The server has as much memory to touch, and to register, and as many queue pairs. */
-	if (trial->lane.parameters)
-		timeout_ms += lane_setup_ms(trial->lane.parameters, trial->lane.shape);
-	return control_await(trial->control, message, timeout_ms, trial->stop, error);
+	timeout_ms += lane_setup_ms(&trial->wanted->parameters, &trial->wanted->op->shape);
+	return control_await(settings->control, message, timeout_ms, settings->stop, error);
 }
 
 /* Waits for an answer of that type, during a case. */
@@ -31,7 +31,7 @@ static int await(struct trial *trial, const char *type, json_t **message, struct
 
 	if (code)
 		return code;
-	code = protocol_expect(*message, type, trial->who, error);
+	code = protocol_expect(*message, type, trial->settings->who, error);
 	if (code) {
 		json_decref(*message);
 		*message = NULL;
@@ -39,61 +39,54 @@ static int await(struct trial *trial, const char *type, json_t **message, struct
 	return code;
 }
 
-static struct lane_end own_end(const struct trial *trial)
+static struct lane_end own_end(const struct trial_settings *settings)
 {
-	return (struct lane_end){trial->result->client.address, trial->result->client.port,
-				 control_pair_key(trial->control), trial->allowed};
+	return (struct lane_end){settings->result->client.address, settings->result->client.port,
+				 control_pair_key(settings->control), settings->allowed};
 }
 
-/* What the threads of a case have a part in. */
-struct part_job {
-	struct trial *trial;
-	const struct plan_case *wanted;
+/* The case's message, to which each thread adds its queue pairs. */
+struct offer {
+	const struct trial *trial;
 	json_t *message;
 };
 
-static int offer_part(void *whole, unsigned int number, struct error *error)
+static int thread_offer(void *whole, unsigned int number, struct error *error)
 {
-	const struct part_job *job = whole;
-	const struct lane_end own = own_end(job->trial);
+	const struct offer *offer = whole;
+	const struct lane_end own = own_end(offer->trial->settings);
 
-	return lane_offer(&trial_part(job->trial, number)->lane, &own, job->message, error);
+	return lane_offer(&offer->trial->lanes[number].lane, &own, offer->message, error);
 }
 
-static int connect_part(void *whole, unsigned int number, struct error *error)
+static int thread_connect(void *whole, unsigned int number, struct error *error)
 {
-	const struct part_job *job = whole;
-	const struct lane_end own = own_end(job->trial);
-	struct lane *lane = &trial_part(job->trial, number)->lane;
-	int code = lane_connect(lane, &own, job->message, error);
+	const struct trial *trial = whole;
+	const struct lane_end own = own_end(trial->settings);
+	struct lane *lane = &trial->lanes[number].lane;
+	int code = lane_connect(lane, &own, trial->listening, error);
 
 	return code ? code : lane_start(lane, error);
 }
 
-static int stop_part(void *whole, unsigned int number, struct error *error)
+/* Makes the case's message. Until it is sent, the server does nothing. */
+static int describe(struct trial *trial, json_t **message, struct error *error)
 {
-	return lane_stop(&trial_part(whole, number)->lane, error);
-}
+	struct offer offer = {
+		trial, protocol_case(&trial->wanted->parameters, &trial->settings->result->server)};
+	int code = offer.message ? threads_each(&trial->threads, thread_offer, &offer, error)
+				 : error_set_errno(error, -ENOMEM, "cannot describe the case");
 
-/* What the server is to be told. As long as it is not sent, nothing is under way there. */
-static int describe(struct trial *trial, const struct plan_case *wanted, json_t **message,
-		    struct error *error)
-{
-	struct part_job job = {trial, wanted, NULL};
-	int code;
-
-	*message = job.message = protocol_case(&wanted->parameters, &trial->result->server);
-	code = *message ? threads_each(&trial->threads, offer_part, &job, error)
-			: error_set_errno(error, -ENOMEM, "cannot describe the case");
 	if (code)
-		json_decref(*message);
+		json_decref(offer.message);
+	*message = offer.message;
 	return code;
 }
 
 /* Asks the server to make ready. Takes over what describe made. */
 static int ask(struct trial *trial, json_t *message, struct error *error)
 {
-	int code = control_send(trial->control, message, error);
+	int code = control_send(trial->settings->control, message, error);
 
 	trial->is_asked = !code;
 	return code;
@@ -105,7 +98,8 @@ void trial_announce(struct trial *trial, const struct plan_case *wanted)
 
 	/* Queue pairs by hand are part of the message. */
 	if (wanted->parameters.connect != CONNECT_QP && !wanted->parameters.needs)
-		ask(trial, protocol_case(&wanted->parameters, &trial->result->server), &ignored);
+		ask(trial, protocol_case(&wanted->parameters, &trial->settings->result->server),
+		    &ignored);
 }
 
 /* How to connect. */
@@ -120,11 +114,12 @@ static int hear(struct trial *trial, struct error *error)
 /* Both ends build what the case needs and connect by RDMA. No message: that was sent. */
 static int meet(struct trial *trial, json_t *message, struct error *error)
 {
+	struct control *control = trial->settings->control;
+	struct trial_outcome *outcome = &trial->outcome;
 	struct threads *threads = &trial->threads;
-	struct part_job job = {.trial = trial};
 	int code = 0;
 
-	trial->from_ns = trial->until_ns = 0;
+	outcome->from_ns = outcome->until_ns = 0;
 	trial->is_awaited = false;
 	if (message)
 		code = ask(trial, message, error);
@@ -132,22 +127,21 @@ static int meet(struct trial *trial, json_t *message, struct error *error)
 		code = hear(trial, error);
 	if (code)
 		return code;
-	control_guard_all(trial->control, threads->alarms, threads->n, true);
-	job.message = trial->listening;
-	code = threads_each(threads, connect_part, &job, error);
+	control_guard_all(control, threads->alarms, threads->n, true);
+	code = threads_each(threads, thread_connect, trial, error);
 	/* In every trial the same. */
-	if (!code && !trial->near_chosen.is_known[EFFECTIVE_CQ_DEPTH])
-		trial->near_chosen = lane_effective_find(&trial->lane, true);
+	if (!code && !outcome->client_chosen.is_known[EFFECTIVE_CQ_DEPTH])
+		outcome->client_chosen = lane_effective_find(&trial->lanes->lane, true);
 	if (!code)
 		code = await(trial, "ready", &message, error);
 	if (code)
 		return code;
 	json_decref(message);
 	/* From here on the server speaks only of a failure. */
-	control_guard_all(trial->control, threads->alarms, threads->n, false);
+	control_guard_all(control, threads->alarms, threads->n, false);
 	/* It has messages of its own for this end, which is ready for them only now. */
-	if (trial->lane.parameters->bidirectional)
-		code = control_send(trial->control, protocol_plain("begin"), error);
+	if (trial->wanted->parameters.bidirectional)
+		code = control_send(control, protocol_plain("begin"), error);
 	return code;
 }
 
@@ -160,27 +154,29 @@ static bool is_told(int code)
 static int read_done(struct trial *trial, json_t *message, struct result_trial *found,
 		     struct error *error)
 {
+	struct trial_outcome *outcome = &trial->outcome;
 	struct protocol_done done;
-	int code = protocol_read_done(message, trial->who, &done, error);
+	int code = protocol_read_done(message, trial->settings->who, &done, error);
 
 	if (code)
 		return code;
 	found->server = done.cost;
-	trial->driven = done.driven;
-	trial->arrived = done.arrived;
+	outcome->driven = done.driven;
+	outcome->arrived = done.arrived;
 	trial->is_awaited = done.has_next;
-	trial->far = protocol_read_place(message);
-	trial->far_chosen = protocol_read_chosen(message);
+	outcome->server_place = protocol_read_place(message);
+	outcome->server_chosen = protocol_read_chosen(message);
 	return 0;
 }
 
 static json_t *say_stop(const struct trial *trial, bool has_failed)
 {
+	const struct trial_outcome *outcome = &trial->outcome;
 	uint64_t now_ns = clock_now_ns();
-	const struct protocol_stop stop = {now_ns - trial->from_ns, now_ns - trial->until_ns,
+	const struct protocol_stop stop = {now_ns - outcome->from_ns, now_ns - outcome->until_ns,
 					   trial->has_next && !has_failed};
 
-	return trial->until_ns ? protocol_stop(&stop) : protocol_plain("stop");
+	return outcome->until_ns ? protocol_stop(&stop) : protocol_plain("stop");
 }
 
 /* Ends the case at the server as well. */
@@ -191,13 +187,13 @@ static int settle(struct trial *trial, struct result_trial *found, struct error 
 	json_t *message;
 	int code = 0;
 
-	/* What the server itself has called failed is over there: no answer would come. */
+	/* A failure that the server reported has ended the case there: no answer would come. */
 	trial->is_lost = error->code == -ESHUTDOWN;
 	if (is_told(error->code) || trial->is_lost)
 		return error->code;
-	/* One who takes no more may have said why. */
-	control_send(trial->control, say_stop(trial, error->code != 0), &ignored);
-	/* What came before the answer has crossed with the stop: each of the two, once. */
+	/* A server that no longer reads may have sent the reason. */
+	control_send(trial->settings->control, say_stop(trial, error->code != 0), &ignored);
+	/* Either of two messages may have crossed with the stop, each once. */
 	for (int crossed = 0; !code; crossed++) {
 		bool is_end;
 
@@ -242,80 +238,83 @@ static bool is_shared(const struct plan_case *wanted)
 #define COUNTED_LEAST_NS (20 * NS_PER_MS)
 
 /*
- * Of what was sent meanwhile, what the server has seen come meanwhile; or else the share of all
- * that was sent, with the warm-up.
+ * Returns the messages of the measurement that arrived, as the server counted them meanwhile; or
+ * else their share by what was lost of all, with the warm-up.
  */
-static uint64_t arrived_of(const struct trial *trial, const struct result_trial *found)
+static uint64_t arrived_of(const struct trial_outcome *outcome, const struct result_trial *found)
 {
 	double messages = (double)found->messages;
 	double share = 1 - (double)found->lost / (double)found->sent;
 
-	if (trial->driven < 0 || trial->until_ns - trial->from_ns < COUNTED_LEAST_NS)
+	if (outcome->driven < 0 || outcome->until_ns - outcome->from_ns < COUNTED_LEAST_NS)
 		return (uint64_t)fmax(1, messages * share);
-	return (uint64_t)fmin(messages, trial->driven);
+	return (uint64_t)fmin(messages, outcome->driven);
 }
 
-/* Only what has arrived is bandwidth: where there is somebody to count it. */
-static int count_arrived(struct trial *trial, const struct plan_case *wanted,
-			 struct result_trial *found, struct error *error)
+/* Bandwidth is only messages that arrived, where the server counts them. */
+static int count_arrived(struct trial *trial, struct result_trial *found, struct error *error)
 {
+	struct trial_outcome *outcome = &trial->outcome;
 	double seconds = (double)found->duration_ns / (double)NS_PER_S;
 
-	if (!wanted->op->is_received)
+	if (!trial->wanted->op->is_received)
 		return 0;
 	found->sent = merge_threads_posted(trial);
-	found->lost = found->sent > trial->arrived ? found->sent - trial->arrived : 0;
+	found->lost = found->sent > outcome->arrived ? found->sent - outcome->arrived : 0;
 	if (found->lost == found->sent)
 		return error_set(error, -ETIMEDOUT,
 				 "none of %" PRIu64 " messages has arrived: on RC they would be "
 				 "sent again",
 				 found->sent);
 	if (found->lost)
-		found->messages = arrived_of(trial, found);
+		found->messages = arrived_of(outcome, found);
 	if (!found->messages)
 		return error_set(error, -ETIMEDOUT,
 				 "none of the messages has arrived while it was measured, of all "
 				 "%" PRIu64 " that were sent %" PRIu64 ": on RC they would be sent "
 				 "again",
-				 found->sent, trial->arrived);
+				 found->sent, outcome->arrived);
 	found->messages_per_s = (double)found->messages / seconds;
-	found->bytes_per_s = found->messages_per_s * (double)wanted->parameters.size;
-	/* Which of the windows, and of the queue pairs, lost them, nobody knows. */
+	found->bytes_per_s = found->messages_per_s * (double)trial->wanted->parameters.size;
+	/* The windows and queue pairs that lost messages are not known. */
 	if (found->lost) {
-		rate_windows_forget(trial->windows, found->messages);
-		shares_close(&trial->shares);
+		rate_windows_forget(trial->lanes->windows, found->messages);
+		shares_close(&outcome->shares);
 	}
 	return 0;
 }
 
-/* The other direction, over the same time: as it was seen here, where it can be. */
-static double far_rate(const struct trial *trial, const struct plan_case *wanted)
+/* Returns the rate of the other direction over the same time, as this end saw it if it did. */
+static double far_rate(const struct trial *trial)
 {
-	if (is_each_received(wanted->op))
-		return trial->received_per_s;
+	const struct trial_outcome *outcome = &trial->outcome;
+
+	if (is_each_received(trial->wanted->op))
+		return merge_threads_received_per_s(trial);
 	/* From the first moment to the last one of any thread. */
-	return trial->driven * (double)NS_PER_S / (double)(trial->until_ns - trial->from_ns);
+	return outcome->driven * (double)NS_PER_S / (double)(outcome->until_ns - outcome->from_ns);
 }
 
-/* What only both ends together can tell. */
-static int compare_notes(struct trial *trial, const struct plan_case *wanted,
-			 struct result_trial *found, struct error *error)
+/* Adds the figures that need both ends. */
+static int compare_notes(struct trial *trial, struct result_trial *found, struct error *error)
 {
+	const struct plan_case *wanted = trial->wanted;
 	const struct parameters *p = &wanted->parameters;
 
-	/* Where the server takes no part, its cost is that of the client's messages. */
+	/* A server that takes no part has its cost for the client's messages. */
 	if (!is_shared(wanted))
 		found->server.messages = found->warmup.messages + found->messages;
-	/* While the client waited for others, it polled for nobody's messages. */
-	else if (trial->gate && p->server_cq == CQ_POLL)
+	/* While the client waited at the barrier, the server polled without messages. */
+	else if (trial->settings->barrier && p->server_cq == CQ_POLL)
 		found->server = (struct result_cost){0};
-	found->has_far = p->bidirectional && (is_each_received(wanted->op) || trial->driven >= 0);
+	found->has_far =
+		p->bidirectional && (is_each_received(wanted->op) || trial->outcome.driven >= 0);
 	if (found->has_far)
-		found->far_messages_per_s = far_rate(trial, wanted);
-	if (!lane_is_lossy(&trial->lane))
+		found->far_messages_per_s = far_rate(trial);
+	if (!lane_is_lossy(&trial->lanes->lane))
 		return 0;
 	if (p->metric == METRIC_BW)
-		return count_arrived(trial, wanted, found, error);
+		return count_arrived(trial, found, error);
 	found->lost = merge_threads_lost(trial);
 	found->sent = found->warmup.messages + found->messages + found->lost;
 	if (p->metric == METRIC_LAT && !found->messages)
@@ -325,128 +324,125 @@ static int compare_notes(struct trial *trial, const struct plan_case *wanted,
 	return 0;
 }
 
-static int open_part(void *whole, unsigned int number, struct error *error)
-{
-	const struct part_job *job = whole;
-	struct trial *trial = job->trial;
-	struct trial *part = trial_part(trial, number);
-	const struct lane_wish wish = {
-		.device = trial->result->client.device,
-		.parameters = &job->wanted->parameters,
-		.shape = &job->wanted->op->shape,
-		.number = number,
-		.signal_every = default_depths_signal_every(job->wanted->op,
-							    &job->wanted->parameters, false),
-		.spare = number ? NULL : &trial->spare,
-	};
-	int code = lane_open(&part->lane, &wish, error);
-
-	if (!code && number)
-		code = merge_threads_open(part, trial, error);
-	if (!code)
-		trial->threads.alarms[number] = &part->lane.endpoint.alarm;
-	return code;
-}
-
-static int close_part(void *whole, unsigned int number, struct error *error)
+static int thread_open(void *whole, unsigned int number, struct error *error)
 {
 	struct trial *trial = whole;
-	struct trial *part = trial_part(trial, number);
+	const struct plan_case *wanted = trial->wanted;
+	struct trial_lane *own = &trial->lanes[number];
+	const struct lane_wish wish = {
+		.device = trial->settings->result->client.device,
+		.parameters = &wanted->parameters,
+		.shape = &wanted->op->shape,
+		.number = number,
+		.signal_every = default_depths_signal_every(wanted->op, &wanted->parameters, false),
+		.spare = number ? NULL : &trial->spare,
+	};
+	int code = lane_open(&own->lane, &wish, error);
 
-	trial->threads.alarms[number] = NULL;
-	lane_close(&part->lane);
-	if (number)
-		merge_threads_close(part);
+	if (code)
+		return code;
+	threads_set_lane(&trial->threads, number, &own->lane);
+	return merge_threads_open(own, error);
+}
+
+static int thread_close(void *whole, unsigned int number, struct error *error)
+{
+	struct trial *trial = whole;
+
+	threads_set_lane(&trial->threads, number, NULL);
+	lane_close(&trial->lanes[number].lane);
+	merge_threads_close(&trial->lanes[number]);
 	return 0;
 }
 
 int trial_open(struct trial *trial, const struct plan_case *wanted, struct error *error)
 {
+	struct start_barrier *barrier = trial->settings->barrier;
 	unsigned int n = pattern_lanes(&wanted->parameters, false);
-	struct part_job job = {trial, wanted, NULL};
-	int code = 0;
+	int code;
 
+	trial->wanted = wanted;
 	trial->has_next = trial->is_awaited = false;
-	trial->whole = trial;
-	trial->far = (struct result_place){.numa_node = -1};
-	trial->near_chosen = trial->far_chosen = (struct effective){0};
-	trial->others = n > 1 ? cacheline_calloc(n - 1, sizeof(*trial->others)) : NULL;
-	if (n > 1 && !trial->others)
+	trial->outcome =
+		(struct trial_outcome){.client_place.numa_node = -1, .server_place.numa_node = -1};
+	trial->lanes = cacheline_calloc(n, sizeof(*trial->lanes));
+	if (!trial->lanes)
 		return free_memory_refused(error, "make threads");
 	code = threads_open(&trial->threads, n, error);
 	if (!code)
-		code = threads_each(&trial->threads, open_part, &job, error);
-	trial->near = merge_threads_places(trial);
-	if (!code && trial->gate)
-		trial->gate->enter(trial->gate, trial->threads.alarms, trial->threads.n);
+		code = threads_each(&trial->threads, thread_open, trial, error);
+	if (!code)
+		trial->outcome.client_place = threads_place(&trial->threads);
+	if (!code && barrier)
+		barrier->enter(barrier, trial->threads.alarms, trial->threads.n);
 	return code;
 }
 
-/* What the server waits for is not to come. */
+/* Ends the case that the server waits for. */
 static void call_off(struct trial *trial)
 {
 	struct error why = {.code = -ECANCELED};
 	struct result_trial unused;
 
 	trial->is_asked = trial->is_awaited = false;
-	trial->from_ns = trial->until_ns = 0;
+	trial->outcome.from_ns = trial->outcome.until_ns = 0;
 	settle(trial, &unused, &why);
 }
 
 void trial_close(struct trial *trial)
 {
+	struct start_barrier *barrier = trial->settings->barrier;
 	struct error ignored = {0};
 
 	if (trial->is_asked || trial->is_awaited)
 		call_off(trial);
 	json_decref(trial->listening);
 	trial->listening = NULL;
-	if (trial->gate)
-		trial->gate->leave(trial->gate);
-	threads_each(&trial->threads, close_part, trial, &ignored);
+	if (barrier)
+		barrier->leave(barrier);
+	threads_each(&trial->threads, thread_close, trial, &ignored);
 	threads_close(&trial->threads);
-	shares_close(&trial->shares);
-	free(trial->others);
-	trial->others = NULL;
+	shares_close(&trial->outcome.shares);
+	free(trial->lanes);
+	trial->lanes = NULL;
 }
 
-int trial_run(struct trial *trial, const struct plan_case *wanted, struct result_trial *found,
-	      struct error *error)
+int trial_run(struct trial *trial, struct result_trial *found, struct error *error)
 {
 	json_t *message = NULL;
 	int code;
 
 	*found = (struct result_trial){0};
-	if (!trial->is_asked && !trial->is_awaited && describe(trial, wanted, &message, error))
+	if (!trial->is_asked && !trial->is_awaited && describe(trial, &message, error))
 		return error->code;
 	code = meet(trial, message, error);
 	if (!code)
-		measure_all(trial, wanted, found, error);
-	control_guard(trial->control, NULL);
+		measure_all(trial, found, error);
+	control_guard(trial->settings->control, NULL);
 	settle(trial, found, error);
 	code = error->code;
 	if (!code)
-		code = compare_notes(trial, wanted, found, error);
-	return code ? code : threads_each(&trial->threads, stop_part, trial, error);
+		code = compare_notes(trial, found, error);
+	return code ? code : threads_each_lane(&trial->threads, lane_stop, error);
 }
 
-int trial_probe(struct trial *trial, const struct plan_case *wanted, struct error *seen,
-		struct error *error)
+int trial_probe(struct trial *trial, struct error *seen, struct error *error)
 {
+	struct control *control = trial->settings->control;
 	struct result_trial unused;
 	struct error fault = {0};
 	json_t *message;
 	int code;
 
-	if (describe(trial, wanted, &message, error))
+	if (describe(trial, &message, error))
 		return error->code;
 	code = meet(trial, message, error);
 	/* The server may find its own fault first: here the completion is to tell. */
 	if (!code)
-		control_guard_end(trial->control, &trial->lane.endpoint.alarm);
+		control_guard_end(control, &trial->lanes->lane.endpoint.alarm);
 	if (!code)
-		measure_one(trial, wanted, seen);
-	control_guard(trial->control, NULL);
+		measure_one(trial, seen);
+	control_guard(control, NULL);
 	settle(trial, &unused, code ? error : &fault);
 	if (!code && trial->is_lost)
 		code = error_set(error, fault.code, "%s", fault.text);

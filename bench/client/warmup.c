@@ -3,22 +3,22 @@
 
 #define TOLERANCE 0.05
 
-void warmup_add(struct warmup *steady, double value)
+void warmup_add(struct warmup *warmup, double value)
 {
-	steady->last[steady->count % WARMUP_WINDOWS] = value;
-	steady->count++;
+	warmup->last[warmup->count % WARMUP_WINDOWS] = value;
+	warmup->count++;
 }
 
-bool warmup_agrees(const struct warmup *steady)
+bool warmup_agrees(const struct warmup *warmup)
 {
-	double least = steady->last[0];
-	double most = steady->last[0];
+	double least = warmup->last[0];
+	double most = warmup->last[0];
 
-	if (steady->count < WARMUP_WINDOWS)
+	if (warmup->count < WARMUP_WINDOWS)
 		return false;
 	for (unsigned int i = 1; i < WARMUP_WINDOWS; i++) {
-		least = steady->last[i] < least ? steady->last[i] : least;
-		most = steady->last[i] > most ? steady->last[i] : most;
+		least = warmup->last[i] < least ? warmup->last[i] : least;
+		most = warmup->last[i] > most ? warmup->last[i] : most;
 	}
 	return most - least <= TOLERANCE * least;
 }

@@ -15,9 +15,9 @@ struct warmup {
 };
 
 /* Adds the figure of one window. */
-void warmup_add(struct warmup *steady, double value);
+void warmup_add(struct warmup *warmup, double value);
 
 /* The last ones lie within a twentieth of each other. */
-bool warmup_agrees(const struct warmup *steady);
+bool warmup_agrees(const struct warmup *warmup);
 
 #endif

@@ -13,13 +13,15 @@ enum command_status {
 	COMMAND_FAILED = 1,
 	COMMAND_USAGE = 2,
 	COMMAND_INVALID = 3, /* a comparison of what cannot be compared */
+	COMMAND_HELP,        /* main prints the command's options instead */
 };
 
 struct command {
 	const char *name;
 	const char *summary;
 	const struct option_table *options;
-	int (*run)(int argc, char *argv[], struct error *error);
+	/* operands: room for twice as many words as argv has, for those that it keeps. */
+	int (*run)(int argc, char *argv[], const char **operands, struct error *error);
 };
 
 extern const struct command command_compare;
@@ -35,11 +37,13 @@ extern const struct command command_run;
 extern const struct command command_serve;
 extern const struct command command_tips;
 
-/* That of run, for another one that is a run of that preset; NULL: of any. */
-int run_command(const struct command *command, const char *preset, int argc, char *argv[],
-		struct error *error);
+/* The status of a command that does not run, after what option_parse has returned. */
+static inline int command_parsed(int code)
+{
+	return code > 0 ? COMMAND_HELP : COMMAND_USAGE;
+}
 
-/* Prints the command's usage and options. */
-void command_help(const struct command *command);
+/* The command run, with that preset; NULL: with any. */
+int run_command(const char *preset, int argc, char *argv[], struct error *error);
 
 #endif

@@ -93,17 +93,13 @@ static int print(const struct settings *settings, struct error *error)
 	return code;
 }
 
-static int cmd_devices_run(int argc, char *argv[], struct error *error)
+static int cmd_devices_run(int argc, char *argv[], const char **operands, struct error *error)
 {
 	struct settings settings = {0};
 	int code = option_parse(&options, argc, argv, &settings, error);
 
-	if (code < 0)
-		return COMMAND_USAGE;
-	if (code) {
-		command_help(&command_devices);
-		return COMMAND_GOOD;
-	}
+	if (code)
+		return command_parsed(code);
 	if (soft_device_choose(&settings.device, error) ||
 	    soft_device_require(settings.device, false, error))
 		return COMMAND_FAILED;

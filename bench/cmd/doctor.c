@@ -126,19 +126,15 @@ static int examine(struct doctor *doctor, const struct settings *settings, struc
 	return code;
 }
 
-static int cmd_doctor_run(int argc, char *argv[], struct error *error)
+static int cmd_doctor_run(int argc, char *argv[], const char **operands, struct error *error)
 {
 	struct settings settings = {.port = HOSTS_PORT};
 	struct doctor doctor;
 	size_t spoiling = 0;
 	int code = option_parse(&options, argc, argv, &settings, error);
 
-	if (code < 0)
-		return COMMAND_USAGE;
-	if (code) {
-		command_help(&command_doctor);
-		return COMMAND_GOOD;
-	}
+	if (code)
+		return command_parsed(code);
 	if (settings.secret_file && !settings.host) {
 		error_set(error, -EINVAL, "--secret-file needs HOST");
 		return COMMAND_USAGE;

@@ -103,17 +103,7 @@ static int add_files(const struct settings *settings, void *state, int *status, 
 
 static int write_text(FILE *out, const void *what)
 {
-	errno = 0;
 	fputs(what, out);
-	return save_finish(out);
-}
-
-static int print(const struct settings *settings, const char *text, struct error *error)
-{
-	if (settings->output)
-		return save_path(settings->output, write_text, text, error);
-	/* What standard output does not take is told at the end of all commands. */
-	fputs(text, stdout);
 	return 0;
 }
 
@@ -132,7 +122,7 @@ static int export(const struct settings *settings, struct error *error)
 	if (!code)
 		code = settings->format->finish(state, &text, error);
 	if (!code)
-		code = print(settings, text, error);
+		code = save_output(settings->output, write_text, text, error);
 	settings->format->close(state);
 	free(text);
 	return code ? COMMAND_FAILED : status;
@@ -170,25 +160,12 @@ static int parse(struct settings *settings, int argc, char *argv[], struct error
 				   error);
 }
 
-static int cmd_export_run(int argc, char *argv[], struct error *error)
+static int cmd_export_run(int argc, char *argv[], const char **operands, struct error *error)
 {
-	struct settings settings = {.files = calloc((size_t)argc, sizeof(*settings.files))};
-	int status = COMMAND_USAGE;
-	int code;
+	struct settings settings = {.files = operands};
+	int code = parse(&settings, argc, argv, error);
 
-	if (!settings.files) {
-		error_set_errno(error, -ENOMEM, "cannot keep the names");
-		return COMMAND_FAILED;
-	}
-	code = parse(&settings, argc, argv, error);
-	if (code > 0) {
-		command_help(&command_export);
-		status = COMMAND_GOOD;
-	} else if (!code) {
-		status = export(&settings, error);
-	}
-	free(settings.files);
-	return status;
+	return code ? command_parsed(code) : export(&settings, error);
 }
 
 const struct command command_export = {

@@ -121,25 +121,12 @@ static int parse(struct settings *settings, int argc, char *argv[], struct error
 	return 0;
 }
 
-static int cmd_import_run(int argc, char *argv[], struct error *error)
+static int cmd_import_run(int argc, char *argv[], const char **operands, struct error *error)
 {
-	struct settings settings = {.files = calloc((size_t)argc, sizeof(*settings.files))};
-	int status = COMMAND_USAGE;
-	int code;
+	struct settings settings = {.files = operands};
+	int code = parse(&settings, argc, argv, error);
 
-	if (!settings.files) {
-		error_set_errno(error, -ENOMEM, "cannot keep the names");
-		return COMMAND_FAILED;
-	}
-	code = parse(&settings, argc, argv, error);
-	if (code > 0) {
-		command_help(&command_import);
-		status = COMMAND_GOOD;
-	} else if (!code) {
-		status = import_and_save(&settings, error);
-	}
-	free(settings.files);
-	return status;
+	return code ? command_parsed(code) : import_and_save(&settings, error);
 }
 
 const struct command command_import = {

@@ -166,17 +166,15 @@ static int cmd_pool_check(const struct settings *settings, struct error *error)
 	return 0;
 }
 
-static int cmd_pool_run(int argc, char *argv[], struct error *error)
+static int cmd_pool_run(int argc, char *argv[], const char **operands, struct error *error)
 {
 	struct settings settings = {
 		.port = HOSTS_PORT, .size = 10000, .writes = 1024, .every = 64, .seed = 1};
 	int code = option_parse(&options, argc, argv, &settings, error);
 
-	if (code > 0) {
-		command_help(&command_pool);
-		return COMMAND_GOOD;
-	}
-	if (code || cmd_pool_check(&settings, error))
+	if (code)
+		return command_parsed(code);
+	if (cmd_pool_check(&settings, error))
 		return COMMAND_USAGE;
 	if (soft_device_choose(&settings.device, error) ||
 	    soft_device_require(settings.device, false, error))

@@ -17,8 +17,8 @@
 #include "bench/cmd/redact.h"
 #include "bench/host/soft_device.h"
 #include "bench/plan/hosts.h"
-#include "core/base/printable.h"
 #include "reports/document/document.h"
+#include "reports/io/json_make.h"
 #include "reports/io/save.h"
 #include "reports/table/table.h"
 
@@ -44,18 +44,15 @@ static void interrupted(struct watch *watch)
 
 static int interruption_open(struct interruption *interruption, struct error *error)
 {
-	sigset_t signals;
+	int fd = interrupt_block(NULL, error);
 	int code;
 
-	interrupt_signals(&signals);
-	sigprocmask(SIG_BLOCK, &signals, NULL);
-	interruption->watch = (struct watch){
-		.fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK), .ready = interrupted};
-	if (interruption->watch.fd < 0)
-		return error_set_errno(error, -errno, "cannot wait for signals");
+	if (fd < 0)
+		return fd;
+	interruption->watch = (struct watch){.fd = fd, .ready = interrupted};
 	code = watch_add(&interruption->watch, error);
 	if (code)
-		close(interruption->watch.fd);
+		close(fd);
 	return code;
 }
 
@@ -384,14 +381,8 @@ static json_t *command_line(int argc, char *argv[])
 {
 	json_t *words = json_pack("[s]", "verbmark");
 
-	for (int i = 0; i < argc; i++) {
-		json_t *word = json_string(argv[i]);
-		char text[256];
-
-		/* JSON is UTF-8; an argument need not be. */
-		printable_copy(text, sizeof(text), argv[i]);
-		json_array_append_new(words, word ? word : json_string(text));
-	}
+	for (int i = 0; i < argc; i++)
+		json_array_append_new(words, json_make_text(argv[i]));
 	return words;
 }
 
@@ -405,8 +396,7 @@ static int measure(struct plan *plan, json_t *command, struct error *error)
 	return status;
 }
 
-int run_command(const struct command *command, const char *preset, int argc, char *argv[],
-		struct error *error)
+int run_command(const char *preset, int argc, char *argv[], struct error *error)
 {
 	int status = COMMAND_GOOD;
 	struct plan plan;
@@ -416,10 +406,8 @@ int run_command(const struct command *command, const char *preset, int argc, cha
 		choose_early(&plan);
 	if (!code)
 		code = plan_complete(&plan, error);
-	if (code > 0)
-		command_help(command);
-	else if (code < 0)
-		status = COMMAND_USAGE;
+	if (code)
+		status = command_parsed(code);
 	else if (plan.is_dry)
 		plan_print(&plan, stdout);
 	else
@@ -428,9 +416,9 @@ int run_command(const struct command *command, const char *preset, int argc, cha
 	return status;
 }
 
-static int cmd_run_run(int argc, char *argv[], struct error *error)
+static int cmd_run_run(int argc, char *argv[], const char **operands, struct error *error)
 {
-	return run_command(&command_run, NULL, argc, argv, error);
+	return run_command(NULL, argc, argv, error);
 }
 
 const struct command command_run = {

@@ -3,7 +3,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "bench/cli/signals.h"
@@ -289,7 +288,6 @@ static int take_secret(struct server *server, const struct settings *settings, s
 static int server_open(struct server *server, const struct settings *settings, struct error *error)
 {
 	uint16_t port = settings->port;
-	sigset_t signals;
 
 	*server = (struct server){
 		.listener = -1, .signals = -1, .input = -1, .quota = settings->quota};
@@ -312,12 +310,10 @@ static int server_open(struct server *server, const struct settings *settings, s
 		return error->code;
 	/* Clients are served when nobody reads any more what is printed of them. */
 	signal(SIGPIPE, SIG_IGN);
-	interrupt_signals(&signals);
 	/* Before any thread starts: they inherit the mask. */
-	sigprocmask(SIG_BLOCK, &signals, NULL);
-	server->signals = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+	server->signals = interrupt_block(NULL, error);
 	if (server->signals < 0)
-		return error_set_errno(error, -errno, "cannot wait for signals");
+		return server->signals;
 	if (clients_open(&server->clients, error))
 		return error->code;
 	server->listener = dial_listen(settings->bind, &port, error);
@@ -364,7 +360,7 @@ static int cmd_serve_check(const struct settings *settings, struct error *error)
 	return 0;
 }
 
-static int cmd_serve_run(int argc, char *argv[], struct error *error)
+static int cmd_serve_run(int argc, char *argv[], const char **operands, struct error *error)
 {
 	/* What a pool cannot do: nobody has said how it is to wait. */
 	struct settings settings = {.port = HOSTS_PORT, .pool.wait = RDMA_ADAPTIVE};
@@ -373,12 +369,8 @@ static int cmd_serve_run(int argc, char *argv[], struct error *error)
 
 	quota_init(&settings.quota, "");
 	code = option_parse(&options, argc, argv, &settings, error);
-	if (code < 0)
-		return COMMAND_USAGE;
-	if (code) {
-		command_help(&command_serve);
-		return COMMAND_GOOD;
-	}
+	if (code)
+		return command_parsed(code);
 	if (cmd_serve_check(&settings, error))
 		return COMMAND_USAGE;
 	quota_find_threads(&settings.quota, "");

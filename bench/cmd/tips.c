@@ -25,9 +25,9 @@ static const struct option_table options = {
 };
 
 /* A run, of cases beside each other. */
-static int tips(int argc, char *argv[], struct error *error)
+static int tips(int argc, char *argv[], const char **operands, struct error *error)
 {
-	return run_command(&command_tips, "tips", argc, argv, error);
+	return run_command("tips", argc, argv, error);
 }
 
 const struct command command_tips = {

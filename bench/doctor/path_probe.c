@@ -2,12 +2,10 @@
 #include "bench/doctor/path_probe.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "bench/client/trial.h"
 #include "bench/plan/rules.h"
-#include "core/base/cacheline.h"
 
 #define SMALL    64
 #define LARGE    (64 << 10)
@@ -74,7 +72,7 @@ static void path_probe_run_one(struct trial *trial, const struct attempt *attemp
 	struct error fault = {0};
 
 	if (!trial_open(trial, &wanted, &fault))
-		trial_run(trial, &wanted, &seen, &fault);
+		trial_run(trial, &seen, &fault);
 	trial_close(trial);
 	outcome->size = attempt->size;
 	outcome->end = end_of(&fault);
@@ -130,28 +128,20 @@ static void prove(struct trial *trial, struct path_probe *path)
 		find_mtu(trial, &several, path);
 }
 
-int path_probe_run(struct path_probe *path, struct control *control, struct error *error)
+void path_probe_run(struct path_probe *path, struct control *control)
 {
 	const struct result ends = {.client = path->near, .server = path->far};
 	struct clock clock;
-	struct trial trial = {
+	const struct trial_settings settings = {
 		.control = control,
 		.clock = &clock,
 		.result = &ends,
 		.who = "the server",
 		.answer_ms = ANSWER_MS,
-		.hist = cacheline_calloc(1, sizeof(*trial.hist)),
-		.windows = cacheline_calloc(1, sizeof(*trial.windows)),
 	};
-	int code = 0;
+	struct trial trial = {.settings = &settings};
 
 	clock_init(&clock);
-	if (trial.hist && trial.windows)
-		prove(&trial, path);
-	else
-		code = error_set_errno(error, -ENOMEM, "cannot prove the path");
+	prove(&trial, path);
 	memory_close(&trial.spare);
-	free(trial.hist);
-	free(trial.windows);
-	return code;
 }

@@ -47,6 +47,6 @@ struct path_probe {
 unsigned int path_probe_mtu(const struct path_probe *path);
 
 /* near and far are set, and the rest is zero. Takes seconds where nothing arrives. */
-int path_probe_run(struct path_probe *path, struct control *control, struct error *error);
+void path_probe_run(struct path_probe *path, struct control *control);
 
 #endif

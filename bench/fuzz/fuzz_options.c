@@ -15,11 +15,6 @@
 #define WORDS_MOST 32
 #define TEXT_MOST  1024
 
-/* What main.c has for those who ask; none of these do. */
-void command_help(const struct command *command)
-{
-}
-
 static void try_values(const char *word)
 {
 	char text[64];

@@ -25,25 +25,25 @@ static json_t *one_case_plans_take(const struct product *product, size_t number,
 	return product_encode(room);
 }
 
-/* 0: it is not there. */
-static uint64_t take_effort(json_t *product, const char *name)
+/* How long each run measures is the gate's to say. What the plan has no value for is 0. */
+static void take_effort(struct one_case_plan *single, json_t *product)
 {
-	json_t *values = json_object_get(product, name);
-	uint64_t value = 0;
+	struct parameters effort = {0};
 
-	if (values && parameter_decode(parameter_find(name), json_array_get(values, 0), &value))
-		value = 0;
-	json_object_del(product, name);
-	return value;
-}
+	for (size_t i = 0; i < PARAMETERS; i++) {
+		const struct parameter *parameter = &parameter_table[i];
+		const json_t *values = json_object_get(product, parameter->option.name);
+		uint64_t value;
 
-static void take_efforts(struct one_case_plan *single, json_t *product)
-{
-	single->iterations = take_effort(product, "iterations");
-	single->duration_ns = take_effort(product, "duration");
-	single->warmup_ns = take_effort(product, "warmup");
-	take_effort(product, "trials");
-	take_effort(product, "interleave");
+		if (!values || parameter->mark != parameters_effort)
+			continue;
+		if (!parameter_decode(parameter, json_array_get(values, 0), &value))
+			parameter_set(&effort, parameter, value);
+		json_object_del(product, parameter->option.name);
+	}
+	single->iterations = effort.iterations;
+	single->duration_ns = effort.duration_ns;
+	single->warmup_ns = effort.warmup_ns;
 }
 
 static bool is_there(const struct one_case_plan_list *list, const char *id)
@@ -110,7 +110,7 @@ static int one_case_plans_add(struct one_case_plan_list *list, json_t *product, 
 			.product = json_incref(product),
 		};
 		snprintf(single->id, sizeof(single->id), "%s", plan.cases[0].id);
-		take_efforts(single, product);
+		take_effort(single, product);
 		list->count++;
 	}
 	plan_close(&plan);

@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <stdlib.h>
 
+#include "bench/lane/lane.h"
 #include "core/base/free_memory.h"
 #include "core/base/watch.h"
 
@@ -100,11 +101,12 @@ int threads_open(struct threads *threads, unsigned int n, struct error *error)
 	*threads = (struct threads){
 		.n = 1,
 		.members = calloc(n, sizeof(*threads->members)),
+		.lanes = calloc(n, sizeof(struct lane *)),
 		.alarms = calloc(n, sizeof(struct alarm *)),
 	};
 	pthread_mutex_init(&threads->lock, NULL);
 	pthread_cond_init(&threads->changed, NULL);
-	if (threads->members && threads->alarms)
+	if (threads->members && threads->lanes && threads->alarms)
 		code = lane_threads_start(threads, n, error);
 	else
 		code = free_memory_refused(error, "start threads");
@@ -126,8 +128,15 @@ void threads_close(struct threads *threads)
 	pthread_cond_destroy(&threads->changed);
 	pthread_mutex_destroy(&threads->lock);
 	free(threads->members);
+	free(threads->lanes);
 	free(threads->alarms);
 	*threads = (struct threads){0};
+}
+
+void threads_set_lane(struct threads *threads, unsigned int number, struct lane *lane)
+{
+	threads->lanes[number] = lane;
+	threads->alarms[number] = lane ? &lane->endpoint.alarm : NULL;
 }
 
 static int order(struct threads *threads, threads_job *job, void *whole, unsigned int turn)
@@ -168,6 +177,35 @@ int threads_each(struct threads *threads, threads_job *job, void *whole, struct 
 		if (order(threads, job, whole, i))
 			error_set(error, threads->fault.code, "%s", threads->fault.text);
 	return threads->fault.code;
+}
+
+struct lane_call {
+	struct lane **lanes;
+	int (*call)(struct lane *lane, struct error *error);
+};
+
+static int thread_call(void *whole, unsigned int number, struct error *error)
+{
+	const struct lane_call *call = whole;
+
+	return call->call(call->lanes[number], error);
+}
+
+int threads_each_lane(struct threads *threads, int (*call)(struct lane *lane, struct error *error),
+		      struct error *error)
+{
+	struct lane_call each = {threads->lanes, call};
+
+	return threads_each(threads, thread_call, &each, error);
+}
+
+struct result_place threads_place(const struct threads *threads)
+{
+	struct placement all = threads->lanes[0]->placement;
+
+	for (unsigned int i = 1; i < threads->n; i++)
+		placement_join(&all, &threads->lanes[i]->placement);
+	return placement_tell(&all);
 }
 
 int threads_meet(struct threads *threads, void (*met)(void *whole), struct error *error)

@@ -12,16 +12,19 @@
 #include <stdbool.h>
 
 #include "core/base/alarm.h"
+#include "reports/result/result.h"
 
 /* What one of them does of an order. whole is what the order is about. */
 typedef int threads_job(void *whole, unsigned int number, struct error *error);
 
+struct lane;
 struct threads_member;
 
 struct threads {
 	unsigned int n; /* with the one that makes it */
 	struct threads_member *members;
-	struct alarm **alarms; /* of their lanes; NULL: there is none */
+	struct lane **lanes;   /* by thread; NULL: it has none */
+	struct alarm **alarms; /* of those lanes */
 	pthread_mutex_t lock;  /* of all that follows */
 	pthread_cond_t changed;
 	threads_job *job;
@@ -39,6 +42,9 @@ struct threads {
 int threads_open(struct threads *threads, unsigned int n, struct error *error);
 void threads_close(struct threads *threads);
 
+/* That thread has this lane from now on; NULL: no longer. The lane stays the caller's. */
+void threads_set_lane(struct threads *threads, unsigned int number, struct lane *lane);
+
 /*
  * All of them at once, until all are done. The first one that fails says why, and raises
  * the alarms of the others with it, so that they end too.
@@ -47,6 +53,13 @@ int threads_all(struct threads *threads, threads_job *job, void *whole, struct e
 
 /* One after another, in the order of their numbers, until one fails. */
 int threads_each(struct threads *threads, threads_job *job, void *whole, struct error *error);
+
+/* The same, of their lanes: the call that each thread makes with its own. */
+int threads_each_lane(struct threads *threads, int (*call)(struct lane *lane, struct error *error),
+		      struct error *error);
+
+/* Where all lanes run, and their memory is. */
+struct result_place threads_place(const struct threads *threads);
 
 /*
  * Within threads_all: waits until all of them are here. The last one calls met first, alone.

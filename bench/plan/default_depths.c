@@ -18,12 +18,6 @@
 /* And those that are looked at have as many bytes as a cache, of each queue pair. */
 #define VERIFIED_BYTES (8ULL << 20)
 
-static void choose(uint64_t *value, uint64_t otherwise)
-{
-	if (*value == PARAMETER_AUTO)
-		*value = otherwise;
-}
-
 /* Room for what is posted by one call, and for what has one completion, as asked for. */
 static uint64_t stream_depth(const struct parameters *parameters)
 {
@@ -64,12 +58,13 @@ static uint64_t doorbell_writes(const struct parameters *p)
 /* Each one that rings is signalled, and no other; there is room for as many again. */
 static void choose_doorbell(struct parameters *parameters)
 {
-	choose(&parameters->doorbell_every, doorbell_writes(parameters));
-	choose(&parameters->cq_mod, parameters->doorbell_every);
-	choose(&parameters->tx_depth,
-	       parameters->metric == METRIC_LAT
-		       ? max_u64(LAT_DEPTH, parameters->doorbell_every)
-		       : max_u64(stream_depth(parameters), 2 * parameters->doorbell_every));
+	parameter_choose(&parameters->doorbell_every, doorbell_writes(parameters));
+	parameter_choose(&parameters->cq_mod, parameters->doorbell_every);
+	parameter_choose(
+		&parameters->tx_depth,
+		parameters->metric == METRIC_LAT
+			? max_u64(LAT_DEPTH, parameters->doorbell_every)
+			: max_u64(stream_depth(parameters), 2 * parameters->doorbell_every));
 }
 
 void default_depths_choose(const struct operation *op, struct parameters *parameters)
@@ -78,12 +73,12 @@ void default_depths_choose(const struct operation *op, struct parameters *parame
 
 	if (op->shape.rings)
 		choose_doorbell(parameters);
-	choose(&parameters->tx_depth, is_bw ? stream_depth(parameters) : LAT_DEPTH);
-	choose(&parameters->rx_depth, is_bw ? stream_receives(parameters) : LAT_DEPTH);
+	parameter_choose(&parameters->tx_depth, is_bw ? stream_depth(parameters) : LAT_DEPTH);
+	parameter_choose(&parameters->rx_depth, is_bw ? stream_receives(parameters) : LAT_DEPTH);
 	/* A message that is timed has a completion of its own. */
 	if (parameters->latencies || parameters->metric == METRIC_LOAD)
-		choose(&parameters->cq_mod, 1);
-	choose(&parameters->cq_mod, max_u64(parameters->tx_depth / (is_bw ? 4 : 2), 1));
+		parameter_choose(&parameters->cq_mod, 1);
+	parameter_choose(&parameters->cq_mod, max_u64(parameters->tx_depth / (is_bw ? 4 : 2), 1));
 }
 
 /* Completions of a server's own direction: so many bytes apart, and so many in a counted run. */

@@ -196,6 +196,13 @@ struct parameters parameters_default(void);
 uint64_t parameter_get(const struct parameters *from, const struct parameter *parameter);
 void parameter_set(struct parameters *into, const struct parameter *parameter, uint64_t value);
 
+/* Sets what was not asked for. */
+static inline void parameter_choose(uint64_t *value, uint64_t otherwise)
+{
+	if (*value == PARAMETER_AUTO)
+		*value = otherwise;
+}
+
 /* Reads one value. Returns what is wrong with the text, or NULL: until the next call. */
 const char *parameter_parse(const struct parameter *parameter, const char *text, uint64_t *value);
 

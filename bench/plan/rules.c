@@ -23,12 +23,6 @@
 
 #define ATOMIC_SIZE 8
 
-static void choose(uint64_t *value, uint64_t otherwise)
-{
-	if (*value == PARAMETER_AUTO)
-		*value = otherwise;
-}
-
 /* What is not done by rdma_cm here needs queue pairs that are connected by hand. */
 static bool needs_pairs(const struct parameters *parameters)
 {
@@ -45,9 +39,9 @@ static bool has_effort(const struct parameters *parameters)
 
 static void choose_load(struct parameters *parameters)
 {
-	choose(&parameters->arrivals, ARRIVALS_FIXED);
+	parameter_choose(&parameters->arrivals, ARRIVALS_FIXED);
 	if (parameters->arrivals == ARRIVALS_POISSON)
-		choose(&parameters->seed, 1);
+		parameter_choose(&parameters->seed, 1);
 	if (!has_effort(parameters))
 		parameters->duration_ns = LOAD_NS;
 }
@@ -93,27 +87,29 @@ static void choose_access(const struct operation *op, struct parameters *paramet
 	uint64_t bytes = parameters->access == PARAMETER_AUTO ? SPREAD_BYTES : WALKED_BYTES;
 	uint64_t all;
 
-	choose(&parameters->access, rules_is_random(op, parameters) ? ACCESS_RANDOM : ACCESS_SAME);
+	parameter_choose(&parameters->access,
+			 rules_is_random(op, parameters) ? ACCESS_RANDOM : ACCESS_SAME);
 	if (parameters->access == ACCESS_RANDOM)
-		choose(&parameters->seed, 1);
+		parameter_choose(&parameters->seed, 1);
 	if (!address_walk_is_on(parameters))
 		return;
 	all = pattern_pairs(parameters) * address_walk_ways(parameters) *
 	      address_walk_place(parameters, op->shape.is_atomic);
-	choose(&parameters->buffer, min_u64(max_u64(bytes, 2 * all), PARAMETER_BUFFER_MOST));
+	parameter_choose(&parameters->buffer,
+			 min_u64(max_u64(bytes, 2 * all), PARAMETER_BUFFER_MOST));
 }
 
 /* What a call has nothing to do with is always the same. */
 static void choose_call(const struct operation *op, struct parameters *parameters)
 {
 	if (op->shape.registers)
-		choose(&parameters->mr_access, MR_REMOTE);
+		parameter_choose(&parameters->mr_access, MR_REMOTE);
 	if (op->takes & OPERATION_TAKES_PAGES)
-		choose(&parameters->pages, PAGES_TOUCHED);
+		parameter_choose(&parameters->pages, PAGES_TOUCHED);
 	if (applicable_registration(op, parameters))
-		choose(&parameters->registration, REGISTRATION_ONCE);
+		parameter_choose(&parameters->registration, REGISTRATION_ONCE);
 	if (op->shape.connects)
-		choose(&parameters->step, STEP_WHOLE);
+		parameter_choose(&parameters->step, STEP_WHOLE);
 	if (operation_is_timed_call(op) && !(op->takes & OPERATION_TAKES_SIZE))
 		parameters->size = 1;
 	/* What is posted is signalled, so that nothing is there when the next one is. */
@@ -135,14 +131,14 @@ void rules_choose(const struct operation *op, struct parameters *parameters)
 		parameters->size = ATOMIC_SIZE;
 	choose_call(op, parameters);
 	choose_access(op, parameters);
-	choose(&parameters->server_cq, parameters->cq);
+	parameter_choose(&parameters->server_cq, parameters->cq);
 	default_depths_choose(op, parameters);
 	/* Pieces are for the device to gather, not for the processor. */
 	if (parameters->sge > 1)
-		choose(&parameters->inline_size, 0);
-	choose(&parameters->connect, needs_pairs(parameters) ? CONNECT_QP : CONNECT_CM);
+		parameter_choose(&parameters->inline_size, 0);
+	parameter_choose(&parameters->connect, needs_pairs(parameters) ? CONNECT_QP : CONNECT_CM);
 	/* Who says how much wants that much; an interval takes six. */
-	choose(&parameters->trials, has_effort(parameters) ? 1 : TRIALS);
+	parameter_choose(&parameters->trials, has_effort(parameters) ? 1 : TRIALS);
 	if (parameters->metric == METRIC_LOAD)
 		choose_load(parameters);
 	if (!has_effort(parameters)) {
@@ -189,7 +185,6 @@ static bool is_registered_otherwise(const struct operation *op, const struct par
 
 static bool is_registered_elsewhere(const struct operation *op, const struct parameters *p)
 {
-	(void)op;
 	return p->registration == REGISTRATION_EACH && (address_walk_is_on(p) || p->sge > 1);
 }
 
@@ -200,14 +195,12 @@ static bool is_lat_of_many(const struct operation *op, const struct parameters *
 
 static bool is_pattern_of_lat(const struct operation *op, const struct parameters *p)
 {
-	(void)op;
 	return pattern_is_on(p) && p->metric != METRIC_BW;
 }
 
 /* Whoever is through first would leave the rest to the others. */
 static bool is_pattern_of_count(const struct operation *op, const struct parameters *p)
 {
-	(void)op;
 	return pattern_is_on(p) && p->iterations != PARAMETER_AUTO;
 }
 

@@ -12,10 +12,9 @@
 
 /* What is under way. */
 struct drive {
-	struct start_barrier gate;
+	struct start_barrier barrier;
 	struct control *control; /* to who has asked for it */
-	unsigned int gate_ms;    /* as long as the others may take to become ready */
-	struct sweep_view view;  /* which nobody looks at */
+	unsigned int barrier_ms; /* as long as the others may take to become ready */
 	struct plan plan;
 	struct result result;
 	struct dial_stop stop;
@@ -23,28 +22,28 @@ struct drive {
 };
 
 /* From the first connection on, so that nothing is measured for who has gone. */
-static void enter(struct start_barrier *gate, struct alarm *const *alarms, size_t count)
+static void barrier_enter(struct start_barrier *barrier, struct alarm *const *alarms, size_t count)
 {
-	const struct drive *drive = CONTAINER_OF(gate, struct drive, gate);
+	const struct drive *drive = CONTAINER_OF(barrier, struct drive, barrier);
 
 	control_guard_all(drive->control, alarms, count, true);
 }
 
-static void leave(struct start_barrier *gate)
+static void barrier_leave(struct start_barrier *barrier)
 {
-	const struct drive *drive = CONTAINER_OF(gate, struct drive, gate);
+	const struct drive *drive = CONTAINER_OF(barrier, struct drive, barrier);
 
 	control_guard(drive->control, NULL);
 }
 
-static int open_gate(struct start_barrier *gate, struct error *error)
+static int barrier_pass(struct start_barrier *barrier, struct error *error)
 {
-	const struct drive *drive = CONTAINER_OF(gate, struct drive, gate);
+	const struct drive *drive = CONTAINER_OF(barrier, struct drive, barrier);
 	json_t *message;
 	int code = control_send(drive->control, protocol_plain("steady"), error);
 
 	if (!code)
-		code = control_receive(drive->control, &message, drive->gate_ms, error);
+		code = control_receive(drive->control, &message, drive->barrier_ms, error);
 	if (code)
 		return code;
 	code = protocol_expect(message, "go", "the client", error);
@@ -60,22 +59,6 @@ static bool is_over(void *owner)
 	return control_ended(owner, &ignored);
 }
 
-static void begins(struct sweep_view *view, const struct result *result, size_t number,
-		   uint64_t done_ns)
-{
-	(void)view;
-	(void)result;
-	(void)number;
-	(void)done_ns;
-}
-
-static void ends(struct sweep_view *view, struct result *result, size_t number)
-{
-	(void)view;
-	(void)result;
-	(void)number;
-}
-
 static int measure(struct drive *drive, struct error *error)
 {
 	int code;
@@ -86,7 +69,7 @@ static int measure(struct drive *drive, struct error *error)
 	if (code)
 		return code;
 	utc_stamp(drive->result.started);
-	sweep_run(&drive->sweep, &drive->plan, &drive->result, &drive->view, error);
+	sweep_run(&drive->sweep, &drive->plan, &drive->result, NULL, error);
 	utc_stamp(drive->result.finished);
 	sweep_close(&drive->sweep);
 	drive->result.status = result_status_of_cases(&drive->result);
@@ -104,12 +87,12 @@ static int take_order(struct drive *drive, const struct responder_terms *terms,
 	drive->result = (struct result){.version = VERBMARK_VERSION, .command = json_pack("[]")};
 	code = plan_open_case(&drive->plan, &wanted->parameters, wanted->host, wanted->port, error);
 	drive->plan.wait_ms = wanted->wait_ms;
-	drive->gate_ms = protocol_drive_ms(&wanted->parameters, setup_ms, wanted->wait_ms);
+	drive->barrier_ms = protocol_drive_ms(&wanted->parameters, setup_ms, wanted->wait_ms);
 	drive->plan.device = terms->device;
 	drive->result.plan = json_incref(drive->plan.made);
 	drive->sweep.secret = *terms->secret;
 	drive->sweep.allowed = terms->allowed;
-	drive->sweep.gate = &drive->gate;
+	drive->sweep.barrier = &drive->barrier;
 	return code ? code : measure(drive, error);
 }
 
@@ -169,9 +152,8 @@ int delegate_run(struct control *control, json_t *message, const struct responde
 		 struct error *error)
 {
 	struct drive drive = {
-		.gate = {.enter = enter, .leave = leave, .open = open_gate},
+		.barrier = {.enter = barrier_enter, .leave = barrier_leave, .pass = barrier_pass},
 		.control = control,
-		.view = {.begins = begins,              .ends = ends            },
 	};
 	struct error fault = {0};
 	int code = delegate_take(&drive, message, terms, &fault);

@@ -73,7 +73,7 @@ struct session {
 	struct quota_share taken; /* of it, by the lanes and the spare */
 	struct threads threads;   /* zeroed: there is none */
 	struct memory spare;      /* of the lanes before, until there are others */
-	struct worker *stations;  /* one of each of its threads */
+	struct worker *workers;   /* one for each thread */
 	struct parameters parameters;
 	char device[64];          /* that they are on */
 	struct snapshot snapshot; /* zeroed until the client asks */
@@ -87,6 +87,7 @@ struct lane_job {
 	const struct protocol_case *wanted;
 	json_t *message;
 	json_t *answer;
+	unsigned int round; /* of connections */
 };
 
 /* It was told which devices there are to choose from. */
@@ -101,22 +102,22 @@ static int check_device(const struct session *session, const char *device, unsig
 			 session->offered, device, port);
 }
 
-static int close_station(void *whole, unsigned int number, struct error *error)
+static int thread_close(void *whole, unsigned int number, struct error *error)
 {
 	struct session *session = whole;
 
-	session->threads.alarms[number] = NULL;
-	lane_close(&session->stations[number].lane);
-	free(session->stations[number].windows);
-	session->stations[number].windows = NULL;
+	threads_set_lane(&session->threads, number, NULL);
+	lane_close(&session->workers[number].lane);
+	free(session->workers[number].windows);
+	session->workers[number].windows = NULL;
 	return 0;
 }
 
-static int open_station(void *whole, unsigned int number, struct error *error)
+static int thread_open(void *whole, unsigned int number, struct error *error)
 {
 	const struct lane_job *job = whole;
 	struct session *session = job->session;
-	struct worker *worker = &session->stations[number];
+	struct worker *worker = &session->workers[number];
 	struct lane *lane = &worker->lane;
 	const struct lane_wish wish = {
 		.device = job->wanted->device,
@@ -132,25 +133,11 @@ static int open_station(void *whole, unsigned int number, struct error *error)
 
 	if (code)
 		return code;
-	session->threads.alarms[number] = &lane->endpoint.alarm;
+	threads_set_lane(&session->threads, number, lane);
 	if (!worker_counts(worker, job->wanted))
 		return 0;
 	worker->windows = cacheline_calloc(1, sizeof(*worker->windows));
 	return worker->windows ? 0 : free_memory_refused(error, "answer");
-}
-
-static int renew_station(void *whole, unsigned int number, struct error *error)
-{
-	struct session *session = whole;
-
-	return lane_renew(&session->stations[number].lane, error);
-}
-
-static int stop_station(void *whole, unsigned int number, struct error *error)
-{
-	struct session *session = whole;
-
-	return lane_stop(&session->stations[number].lane, error);
 }
 
 /* The first one's buffer stays for the next case, which most often asks for such a one. */
@@ -158,10 +145,10 @@ static void close_lanes(struct session *session)
 {
 	struct error ignored = {0};
 
-	threads_each(&session->threads, close_station, session, &ignored);
+	threads_each(&session->threads, thread_close, session, &ignored);
 	threads_close(&session->threads);
-	free(session->stations);
-	session->stations = NULL;
+	free(session->workers);
+	session->workers = NULL;
 	quota_keep(session->quota, &session->taken, session->spare.size);
 }
 
@@ -187,11 +174,11 @@ static int make_lanes(struct session *session, const struct protocol_case *wante
 	session->chosen = (struct effective){0};
 	session->parameters = wanted->parameters;
 	snprintf(session->device, sizeof(session->device), "%s", wanted->device);
-	session->stations = cacheline_calloc(n, sizeof(*session->stations));
-	code = session->stations ? threads_open(&session->threads, n, error)
-				 : free_memory_refused(error, "answer");
+	session->workers = cacheline_calloc(n, sizeof(*session->workers));
+	code = session->workers ? threads_open(&session->threads, n, error)
+				: free_memory_refused(error, "answer");
 	if (!code)
-		code = threads_each(&session->threads, open_station, &job, error);
+		code = threads_each(&session->threads, thread_open, &job, error);
 	if (code)
 		close_lanes(session);
 	return code;
@@ -203,7 +190,7 @@ static int take_lanes(struct session *session, const struct protocol_case *wante
 {
 	int code;
 
-	if (session->stations && !strcmp(session->device, wanted->device) &&
+	if (session->workers && !strcmp(session->device, wanted->device) &&
 	    !memcmp(&session->parameters, &wanted->parameters, sizeof(session->parameters)))
 		return 0;
 	close_lanes(session);
@@ -215,47 +202,33 @@ static int take_lanes(struct session *session, const struct protocol_case *wante
 	return code;
 }
 
-static int answer_part(void *whole, unsigned int number, struct error *error)
+static int thread_answer(void *whole, unsigned int number, struct error *error)
 {
 	const struct lane_job *job = whole;
 	struct session *session = job->session;
 	const struct lane_end own = {job->wanted->address, job->wanted->port,
 				     control_pair_key(session->control), session->terms->allowed};
 
-	return lane_answer(&session->stations[number].lane, &own, job->message, job->answer, error);
+	return lane_answer(&session->workers[number].lane, &own, job->message, job->answer, error);
+}
+
+static int thread_accept(void *whole, unsigned int number, struct error *error)
+{
+	const struct lane_job *job = whole;
+
+	return lane_accept(&job->session->workers[number].lane, job->round, error);
 }
 
 /* In the order in which the client connects. */
-struct round {
-	struct session *session;
-	unsigned int number;
-};
-
-static int accept_part(void *whole, unsigned int number, struct error *error)
-{
-	const struct round *round = whole;
-
-	return lane_accept(&round->session->stations[number].lane, round->number, error);
-}
-
-static int start_part(void *whole, unsigned int number, struct error *error)
-{
-	struct session *session = whole;
-
-	return lane_start(&session->stations[number].lane, error);
-}
-
 static int accept_all(struct session *session, struct error *error)
 {
+	struct lane_job job = {.session = session};
 	unsigned int n_rounds = pattern_rounds(&session->parameters);
 	int code = 0;
 
-	for (unsigned int i = 0; i < n_rounds && !code; i++) {
-		struct round round = {session, i};
-
-		code = threads_each(&session->threads, accept_part, &round, error);
-	}
-	return code ? code : threads_each(&session->threads, start_part, session, error);
+	for (; job.round < n_rounds && !code; job.round++)
+		code = threads_each(&session->threads, thread_accept, &job, error);
+	return code ? code : threads_each_lane(&session->threads, lane_start, error);
 }
 
 /* Makes ready, and tells the client how to connect. */
@@ -263,8 +236,8 @@ static int invite(struct session *session, const struct protocol_case *wanted, j
 		  struct error *error)
 {
 	json_t *answer = json_pack("{s:s}", "type", "listening");
-	struct lane_job job = {session, wanted, message, answer};
-	int code = threads_each(&session->threads, answer_part, &job, error);
+	struct lane_job job = {session, wanted, message, answer, 0};
+	int code = threads_each(&session->threads, thread_answer, &job, error);
 
 	if (!code)
 		return control_send(session->control, answer, error);
@@ -287,7 +260,7 @@ static int meet(struct session *session, const struct protocol_case *wanted, jso
 	if (!code && wanted->parameters.bidirectional)
 		control_guard_all(session->control, threads->alarms, threads->n, true);
 	if (!code && !session->chosen.is_known[EFFECTIVE_CQ_DEPTH])
-		session->chosen = lane_effective_find(&session->stations->lane,
+		session->chosen = lane_effective_find(&session->workers->lane,
 						      worker_answers(wanted) ||
 							      wanted->parameters.bidirectional);
 	return code;
@@ -298,7 +271,7 @@ static double driven(const struct session *session, const struct protocol_stop *
 	double sum = 0;
 
 	for (unsigned int i = 0; i < session->threads.n; i++) {
-		double messages = worker_counted(&session->stations[i], stop);
+		double messages = worker_counted(&session->workers[i], stop);
 
 		if (messages < 0)
 			return messages;
@@ -307,19 +280,19 @@ static double driven(const struct session *session, const struct protocol_stop *
 	return sum;
 }
 
-static int respond_part(void *whole, unsigned int number, struct error *error)
+static int thread_respond(void *whole, unsigned int number, struct error *error)
 {
 	const struct lane_job *job = whole;
 
-	return worker_respond(&job->session->stations[number], job->wanted, error);
+	return worker_respond(&job->session->workers[number], job->wanted, error);
 }
 
 static struct protocol_done gather(const struct session *session)
 {
-	struct protocol_done all = session->stations->done;
+	struct protocol_done all = session->workers->done;
 
 	for (unsigned int i = 1; i < session->threads.n; i++) {
-		const struct protocol_done *done = &session->stations[i].done;
+		const struct protocol_done *done = &session->workers[i].done;
 
 		result_add_cost(&all.cost, &done->cost);
 		all.arrived += done->arrived;
@@ -327,15 +300,6 @@ static struct protocol_done gather(const struct session *session)
 			all.elapsed_ns = done->elapsed_ns;
 	}
 	return all;
-}
-
-static struct result_place place_of(const struct session *session)
-{
-	struct placement all = session->stations->lane.placement;
-
-	for (unsigned int i = 1; i < session->threads.n; i++)
-		placement_join(&all, &session->stations[i].lane.placement);
-	return placement_tell(&all);
 }
 
 /*
@@ -363,7 +327,7 @@ static int hear_begin(struct session *session, json_t **message, struct error *e
 static int finish(struct session *session, json_t *message, struct protocol_done *done,
 		  struct error *error)
 {
-	struct result_place place = place_of(session);
+	struct result_place place = threads_place(&session->threads);
 	struct protocol_stop stop;
 	int code = message ? 0 : control_receive(session->control, &message, 0, error);
 
@@ -408,7 +372,7 @@ static int run_trial(struct session *session, const struct protocol_case *wanted
 	}
 	if (code)
 		return code;
-	code = threads_all(&session->threads, respond_part, &job, &reason);
+	code = threads_all(&session->threads, thread_respond, &job, &reason);
 	if (code)
 		return error_set(error, code, "%s", reason.text);
 	done = gather(session);
@@ -425,10 +389,10 @@ static int run_trials(struct session *session, const struct protocol_case *wante
 		code = run_trial(session, wanted, message, error);
 		control_guard(session->control, NULL);
 		if (!code && session->has_next)
-			code = threads_each(&session->threads, renew_station, session, error);
+			code = threads_each_lane(&session->threads, lane_renew, error);
 		message = NULL;
 	} while (!code && session->has_next);
-	if (threads_each(&session->threads, stop_station, session, error) || code)
+	if (threads_each_lane(&session->threads, lane_stop, error) || code)
 		drop_lanes(session);
 	return code;
 }
@@ -572,9 +536,4 @@ int responder_run(struct control *control, const struct responder_terms *terms,
 	if (is_refused)
 		refuse(control, error);
 	return code;
-}
-
-void responder_end(struct control *control, const char *reason)
-{
-	control_fail(control, -ECANCELED, reason);
 }

@@ -5,23 +5,9 @@
 #include <stdio.h>
 
 #include "reports/compare/sentences.h"
+#include "reports/io/json_make.h"
 
 #define CONFIDENCE 0.95
-
-/* Names of files are any bytes, and a sentence that had no room may end within a letter. */
-static json_t *make_text(const char *text)
-{
-	json_t *made = json_string(text);
-	char plain[COMPARE_TEXT];
-
-	if (made)
-		return made;
-	snprintf(plain, sizeof(plain), "%s", text);
-	for (char *letter = plain; *letter; letter++)
-		if (*letter < ' ' || *letter > '~')
-			*letter = '?';
-	return json_string(plain);
-}
 
 static json_t *make_end(const struct result_end *end)
 {
@@ -34,7 +20,7 @@ static json_t *make_run(const struct compare_run *run)
 {
 	const struct result *result = &run->result;
 
-	return json_pack("{s:o, s:s, s:s, s:s, s:s, s:o, s:o}", "file", make_text(run->name),
+	return json_pack("{s:o, s:s, s:s, s:s, s:s, s:o, s:o}", "file", json_make_text(run->name),
 			 "version", result->version, "started", result->started, "finished",
 			 result->finished, "status", result_status_name(result->status), "client",
 			 make_end(&result->client), "server", make_end(&result->server));
@@ -49,16 +35,10 @@ static json_t *make_side(const struct compare_runs *runs)
 	return json_pack("{s:o}", "runs", made);
 }
 
-/* NULL: not known, and so not there. */
-static json_t *make_number(double value)
-{
-	return isfinite(value) ? json_real(value) : NULL;
-}
-
 static json_t *make_interval(const struct ratio *ratio)
 {
-	json_t *low = make_number(ratio->low);
-	json_t *high = make_number(ratio->high);
+	json_t *low = json_make_number(ratio->low);
+	json_t *high = json_make_number(ratio->high);
 
 	if (low && high)
 		return json_pack("{s:o, s:o, s:f}", "low", low, "high", high, "confidence",
@@ -76,20 +56,21 @@ static json_t *make_cell(const struct compare_cell *cell)
 	return json_pack("{s:s, s:s, s:s, s:o*, s:o*, s:o*, s:o*, s:o*, s:o*, s:i, s:i, s:b, s:f, "
 			 "s:s, s:o*}",
 			 "case", cell->line->id, "figure", cell->figure->key, "unit",
-			 cell->figure->measure, "base", make_number(ratio->base), "new",
-			 make_number(ratio->now), "ratio", make_number(ratio->ratio), "interval",
-			 make_interval(ratio), "p", make_number(cell->chance), "p_corrected",
-			 make_number(cell->corrected), "base_runs", (int)cell->n_runs[COMPARE_BASE],
-			 "new_runs", (int)cell->n_runs[COMPARE_NEW], "tested_with_the_one_before",
+			 cell->figure->measure, "base", json_make_number(ratio->base), "new",
+			 json_make_number(ratio->now), "ratio", json_make_number(ratio->ratio),
+			 "interval", make_interval(ratio), "p", json_make_number(cell->chance),
+			 "p_corrected", json_make_number(cell->corrected), "base_runs",
+			 (int)cell->n_runs[COMPARE_BASE], "new_runs",
+			 (int)cell->n_runs[COMPARE_NEW], "tested_with_the_one_before",
 			 cell->is_repeat, "threshold", cell->figure->threshold, "verdict",
 			 verdict_name(cell->judged.verdict), "detectable",
-			 is_unclear ? make_number(verdict_detectable(&cell->judged)) : NULL);
+			 is_unclear ? json_make_number(verdict_detectable(&cell->judged)) : NULL);
 }
 
 static json_t *make_gap(const struct compare_gap *gap)
 {
-	return json_pack("{s:s, s:o, s:b}", "case", gap->line->id, "reason", make_text(gap->why),
-			 "compared", gap->is_compared);
+	return json_pack("{s:s, s:o, s:b}", "case", gap->line->id, "reason",
+			 json_make_text(gap->why), "compared", gap->is_compared);
 }
 
 static json_t *make_unknown(const struct compare_unknown *unknown)
@@ -140,14 +121,14 @@ json_t *compare_make(const struct comparison *comparison, const char *version)
 {
 	char text[COMPARE_TEXT];
 	bool is_forced = compare_forced(comparison, text);
-	json_t *made =
-		json_pack("{s:s, s:{s:s, s:s}, s:s*, s:o*, s:o, s:o, s:f, s:s, s:o}", "schema",
-			  COMPARE_SCHEMA, "tool", "name", "verbmark", "version", version, "banner",
-			  compare_banner(comparison), "forced", is_forced ? make_text(text) : NULL,
-			  "base", make_side(&comparison->sides[COMPARE_BASE]), "new",
-			  make_side(&comparison->sides[COMPARE_NEW]), "level", VERDICT_LEVEL,
-			  "verdict", verdict_name(verdict_worst(comparison->n_verdicts)), "counts",
-			  make_counts(comparison));
+	json_t *made = json_pack("{s:s, s:{s:s, s:s}, s:s*, s:o*, s:o, s:o, s:f, s:s, s:o}",
+				 "schema", COMPARE_SCHEMA, "tool", "name", "verbmark", "version",
+				 version, "banner", compare_banner(comparison), "forced",
+				 is_forced ? json_make_text(text) : NULL, "base",
+				 make_side(&comparison->sides[COMPARE_BASE]), "new",
+				 make_side(&comparison->sides[COMPARE_NEW]), "level", VERDICT_LEVEL,
+				 "verdict", verdict_name(verdict_worst(comparison->n_verdicts)),
+				 "counts", make_counts(comparison));
 
 	if (made)
 		add_lists(made, comparison);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "reports/compare/compare.h"
+#include "reports/result/run_settings.h"
 
 /* Their numbers in values. */
 enum {
@@ -175,17 +176,6 @@ static int tell_gap(struct judge *judge, struct error *error)
 	return 0;
 }
 
-/* How long it is measured, and how often, is no part of what is measured. */
-static bool is_effort(const char *name)
-{
-	static const char *const efforts[] = {"trials", "iterations", "duration", "warmup"};
-
-	for (size_t i = 0; i < ARRAY_LENGTH(efforts); i++)
-		if (!strcmp(efforts[i], name))
-			return true;
-	return false;
-}
-
 /* Which they are is added to the text. */
 static void tell_parameter(const char *name, const json_t *before, const json_t *now,
 			   char text[static 256])
@@ -201,7 +191,10 @@ static void tell_parameter(const char *name, const json_t *before, const json_t 
 	free(values[1]);
 }
 
-/* Defaults may change from version to version; the id has none. */
+/*
+ * Defaults may change from version to version, and ids omit them. A parameter that is no setting
+ * of a run is part of the id, or effort: how long, and how often, a case was measured.
+ */
 static bool has_other_parameters(const struct result_case *one, const struct result_case *other,
 				 char text[static 256])
 {
@@ -213,7 +206,7 @@ static bool has_other_parameters(const struct result_case *one, const struct res
 	{
 		const json_t *now = json_object_get(other->parameters, name);
 
-		if (now && !json_equal(before, now) && !is_effort(name) &&
+		if (now && !json_equal(before, now) && run_settings_before(name) &&
 		    !json_is_object(before) && !json_is_array(before))
 			tell_parameter(name, before, now, text);
 	}

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/printable.h"
 #include "reports/document/document.h"
 #include "reports/document/parse_case.h"
 #include "reports/import/import.h"
@@ -381,9 +382,7 @@ static int not_json(json_error_t *fault, struct error *error)
 {
 	if (!fault->text[0])
 		return error_set_errno(error, -ENOMEM, "cannot keep the values");
-	for (char *letter = fault->text; *letter; letter++)
-		if (*letter < ' ' || *letter > '~')
-			*letter = '?';
+	printable_copy(fault->text, sizeof(fault->text), fault->text);
 	return error_set(error, -EINVAL, "line %d, column %d: %s", fault->line, fault->column,
 			 fault->text);
 }

@@ -3,32 +3,12 @@
 
 #include "reports/gate/sentences.h"
 #include "reports/gate/show.h"
-
-/* NULL: not known, and so not there. */
-static json_t *make_number(double value)
-{
-	return isfinite(value) ? json_real(value) : NULL;
-}
-
-/* Words are any bytes. */
-static json_t *make_text(const char *text)
-{
-	json_t *made = json_string(text);
-	char plain[GATE_TEXT];
-
-	if (made)
-		return made;
-	snprintf(plain, sizeof(plain), "%s", text);
-	for (char *letter = plain; *letter; letter++)
-		if (*letter < ' ' || *letter > '~')
-			*letter = '?';
-	return json_string(plain);
-}
+#include "reports/io/json_make.h"
 
 static json_t *make_side(const struct gate_side_record *side)
 {
 	return json_pack("{s:o, s:s, s:s, s:O*}", "words",
-			 make_text(side->words ? side->words : ""), "version", side->version,
+			 json_make_text(side->words ? side->words : ""), "version", side->version,
 			 "revision", side->revision, "hosts", side->ends);
 }
 
@@ -51,7 +31,7 @@ static json_t *make_finding(const struct judge_finding *finding)
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(members); i++) {
-		json_t *number = make_number(members[i].value);
+		json_t *number = json_make_number(members[i].value);
 
 		if (number)
 			json_object_set_new(made, members[i].name, number);
@@ -68,9 +48,9 @@ static json_t *make_cell(const struct judge_cell *cell)
 			 "figure", cell->figure->key, "unit", cell->figure->measure, "floor",
 			 cell->threshold, "first", make_finding(&cell->finding), "again",
 			 cell->again.count ? make_finding(&cell->confirmed) : NULL, "detectable",
-			 is_unclear ? make_number(verdict_detectable(&last->judged)) : NULL,
+			 is_unclear ? json_make_number(verdict_detectable(&last->judged)) : NULL,
 			 "verdict", verdict_name(cell->verdict), "reason",
-			 cell->why[0] ? make_text(cell->why) : NULL);
+			 cell->why[0] ? json_make_text(cell->why) : NULL);
 }
 
 static json_t *make_values(const double *values, size_t count)
@@ -89,7 +69,7 @@ static json_t *make_tries(const struct gate_case *line, enum gate_side side)
 			 "failed", (json_int_t)line->failures[side], "not_steady",
 			 (json_int_t)line->unsteady[side], "with_losses",
 			 (json_int_t)line->troubled[side], "error",
-			 line->errors[side][0] ? make_text(line->errors[side]) : NULL);
+			 line->errors[side][0] ? json_make_text(line->errors[side]) : NULL);
 }
 
 static json_t *make_case(const struct gate_record *gate, const struct gate_case *line)
@@ -160,10 +140,11 @@ json_t *gate_make(const struct gate_record *gate, const char *version)
 		"schema", GATE_SCHEMA, "tool", "name", "verbmark", "version", version, "banner",
 		gate->banner, "started", gate->started, "finished", gate->finished, "verdict",
 		verdict_name(gate_end(gate)), "reason",
-		gate->invalid[0] ? make_text(gate->invalid) : NULL, "seed", (json_int_t)gate->seed,
-		"asked_rounds", (json_int_t)gate->asked, "level", VERDICT_LEVEL, "floors",
-		make_floors(gate), "base", make_side(&gate->sides[GATE_BASE]), "head",
-		make_side(&gate->sides[GATE_HEAD]), "plan", gate->plan, "notes", notes);
+		gate->invalid[0] ? json_make_text(gate->invalid) : NULL, "seed",
+		(json_int_t)gate->seed, "asked_rounds", (json_int_t)gate->asked, "level",
+		VERDICT_LEVEL, "floors", make_floors(gate), "base",
+		make_side(&gate->sides[GATE_BASE]), "head", make_side(&gate->sides[GATE_HEAD]),
+		"plan", gate->plan, "notes", notes);
 
 	if (made)
 		add_lists(made, gate);

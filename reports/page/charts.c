@@ -333,11 +333,11 @@ static void print_those(FILE *out, const struct charts *figures, enum cells_tabl
 	struct drawing_source source = {.unit = figures->unit, .result = figures->result};
 
 	find_sizes(&source, which);
-	load_knees_open(&source.knees, source.result);
+	curves_open(&source.knees, source.result, &load_knee_kind);
 	for (size_t i = 0; i < ARRAY_LENGTH(drawings); i++)
 		if (drawings[i].table == drawn_of(which) && drawings[i].is_behind == is_behind)
 			print(out, &source, which, figures->section, i);
-	load_knees_close(&source.knees);
+	curves_close(&source.knees);
 }
 
 void charts_print_before(FILE *out, const struct charts *figures, enum cells_table which)

@@ -31,7 +31,7 @@ struct drawing_sizes {
 struct drawing_source {
 	const struct table_unit *unit;
 	const struct result *result;
-	struct load_knees knees;
+	struct curves knees;
 	struct drawing_sizes sizes[DRAWING_OPS];
 	size_t n_sizes;
 	size_t n_cases; /* in the table */

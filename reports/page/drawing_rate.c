@@ -224,7 +224,7 @@ void drawing_prepare_load(struct chart *chart, const struct drawing_source *sour
 static const char *note_of(const struct drawing_source *source, const struct result_case *line)
 {
 	for (size_t i = 0; i < source->knees.count; i++)
-		if (source->knees.knee[i].has_beyond && source->knees.knee[i].at.line == line)
+		if (source->knees.curve[i].has_beyond && source->knees.curve[i].at.line == line)
 			return "the knee";
 	return pace_is_saturated(line) ? "saturated" : NULL;
 }

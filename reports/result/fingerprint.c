@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/base/compiler.h"
+#include "core/base/printable.h"
 #include "reports/result/kernel_cmdline.h"
 
 /* FNV-1a, of 64 bits: nobody gains by making two alike. */
@@ -127,9 +128,7 @@ static void tell_value(char text[static 48], const json_t *value)
 static void tell_fact(struct fingerprint_change *change, const char *section, const char *name)
 {
 	snprintf(change->fact, sizeof(change->fact), "%s%s%s", section, *name ? " " : "", name);
-	for (char *letter = change->fact; *letter; letter++)
-		if (*letter < ' ' || *letter > '~')
-			*letter = '?';
+	printable_copy(change->fact, sizeof(change->fact), change->fact);
 }
 
 static void add_change(struct fingerprint_change *change, const char *section, const char *name,

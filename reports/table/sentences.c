@@ -18,22 +18,18 @@ void said_make_printable(char *text)
 
 void said_knees(const struct result *result, said *say, void *owner)
 {
-	struct load_knees knees;
-	struct qp_limits crowds;
-	char text[512];
+	static const struct curve_kind *const kinds[] = {&load_knee_kind, &qp_limit_kind};
+	struct curves curves;
+	char text[CURVE_TEXT];
 
-	load_knees_open(&knees, result);
-	for (size_t i = 0; i < knees.count; i++) {
-		load_knee_tell(&knees.knee[i], text);
-		say(owner, text);
+	for (size_t i = 0; i < ARRAY_LENGTH(kinds); i++) {
+		curves_open(&curves, result, kinds[i]);
+		for (size_t j = 0; j < curves.count; j++) {
+			curve_tell(&curves.curve[j], kinds[i], text);
+			say(owner, text);
+		}
+		curves_close(&curves);
 	}
-	load_knees_close(&knees);
-	qp_limits_open(&crowds, result);
-	for (size_t i = 0; i < crowds.count; i++) {
-		qp_limit_tell(&crowds.crowd[i], text);
-		say(owner, text);
-	}
-	qp_limits_close(&crowds);
 }
 
 void said_shares(const struct result *result, said *say, void *owner)

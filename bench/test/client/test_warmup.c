@@ -35,11 +35,11 @@ static void test_agreement(void **unused)
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
-		struct warmup steady = {0};
+		struct warmup warmup = {0};
 
 		for (unsigned int n = 0; n < rows[i].count; n++)
-			warmup_add(&steady, rows[i].figures[n]);
-		if (warmup_agrees(&steady) != rows[i].agrees)
+			warmup_add(&warmup, rows[i].figures[n]);
+		if (warmup_agrees(&warmup) != rows[i].agrees)
 			fail_msg("row %zu", i);
 	}
 }

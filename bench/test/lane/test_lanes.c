@@ -29,8 +29,7 @@ struct piece {
 
 static struct piece pieces[PIECES];
 static size_t n_pieces;
-static struct trial whole;
-static struct trial *parts;
+static struct trial_lane *parts;
 static struct lane *posts;
 static struct parameters parameters;
 
@@ -192,11 +191,10 @@ static void set_up(const char *asked_for)
 	n_pieces = 0;
 	parts = cacheline_calloc(THREADS, sizeof(*parts));
 	posts = cacheline_calloc(THREADS, sizeof(*posts));
-	whole.warmup = (struct hist *)(void *)&whole;
 	for (unsigned int i = 0; i < THREADS; i++) {
 		open_lane(&parts[i].lane, i, false);
 		open_lane(&posts[i], i, true);
-		assert_int_equal(merge_threads_open(&parts[i], &whole, &(struct error){0}), 0);
+		assert_int_equal(merge_threads_open(&parts[i], &(struct error){0}), 0);
 	}
 	connect_lanes();
 }
@@ -293,8 +291,8 @@ static void test_begin_of_a_line(void **unused)
 {
 	assert_int_equal(_Alignof(struct lane) % LINE, 0);
 	assert_int_equal(sizeof(struct lane) % LINE, 0);
-	assert_int_equal(sizeof(struct trial) % LINE, 0);
-	assert_int_equal(offsetof(struct trial, lane) % LINE, 0);
+	assert_int_equal(sizeof(struct trial_lane) % LINE, 0);
+	assert_int_equal(offsetof(struct trial_lane, lane) % LINE, 0);
 	set_up("op=send metric=bw");
 	for (unsigned int i = 0; i < THREADS; i++) {
 		assert_int_equal((uintptr_t)&parts[i].lane % LINE, 0);

@@ -46,7 +46,8 @@ static void fill(struct result_case *line, const struct row *row)
 	line->cq = line->server_cq = "poll";
 	line->transport = "RC";
 	line->size = 64;
-	line->parameters = sample_json("{\"tx-depth\": 64, \"rx-depth\": 9, \"trials\": 3}");
+	line->parameters = sample_json("{\"tx-depth\": 64, \"rx-depth\": 9, \"trials\": 3, "
+				       "\"interleave\": false}");
 	line->status = row->status;
 	line->trials = calloc(TRIALS, sizeof(*line->trials));
 	assert_non_null(line->trials);
@@ -449,6 +450,7 @@ static void test_other_parameters(void **unused)
 	json_t *parameters = runs_anew();
 
 	json_object_set_new(parameters, "trials", json_integer(7));
+	json_object_set_new(parameters, "interleave", json_true());
 	json_object_set_new(parameters, "later", json_integer(7));
 	assert_int_equal(compare_judge(&comparison, &error), 0);
 	parameters = runs_anew();

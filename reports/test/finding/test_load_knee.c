@@ -31,43 +31,43 @@ static void test_one_server(void **unused)
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
-		struct load_knee_point points[100] = {0};
+		struct curve_point points[100] = {0};
 		size_t count = 0;
 		size_t most = (size_t)((0.995 - rows[i].lowest) / rows[i].step);
 
 		for (; count <= most; count++) {
 			double share = rows[i].lowest + rows[i].step * (double)count;
 
-			points[count].rate = share * SERVED;
-			points[count].p99_ns = mm1_p99_ns(share * SERVED - 1e-6);
+			points[count].x = share * SERVED;
+			points[count].y = mm1_p99_ns(share * SERVED - 1e-6);
 		}
 		count = load_knee_count(points, count);
 		assert_true(count > 0);
-		assert_near(points[count - 1].rate / SERVED, rows[i].knee, 1e-9);
+		assert_near(points[count - 1].x / SERVED, rows[i].knee, 1e-9);
 	}
 }
 
 /* A constant service that takes arrivals as they come, M/D/1 with its mean wait, and D/D/1. */
 static void test_other_servers(void **unused)
 {
-	struct load_knee_point points[9] = {0};
+	struct curve_point points[9] = {0};
 
 	/* The mean of M/D/1 in units of the service: 1 + r / 2(1 - r); 1.0556 at 0.1. */
 	for (size_t i = 0; i < 9; i++) {
 		double r = 0.1 * (double)(i + 1);
 
-		points[i].rate = r;
-		points[i].p99_ns = 1 + r / (2 * (1 - r));
+		points[i].x = r;
+		points[i].y = 1 + r / (2 * (1 - r));
 	}
 	/* 2.1111 lies between 1.75 at 0.6, 2.1667 at 0.7. */
 	assert_int_equal(load_knee_count(points, 9), 6);
 	for (size_t i = 0; i < 9; i++)
-		points[i].p99_ns = 1;
+		points[i].y = 1;
 	assert_int_equal(load_knee_count(points, 9), 9);
 	points[7].is_saturated = true;
 	assert_int_equal(load_knee_count(points, 9), 7);
 	/* One good one behind a bad one is luck. */
-	points[3].p99_ns = 2.01;
+	points[3].y = 2.01;
 	assert_int_equal(load_knee_count(points, 9), 3);
 	points[0].is_saturated = true;
 	assert_int_equal(load_knee_count(points, 9), 0);
@@ -92,21 +92,21 @@ static const struct load_row curve[] = {
 /* In whatever order they were run, with other cases between. */
 static void test_result(void **unused)
 {
-	struct load_knees knees;
+	struct curves knees;
 	char text[512];
 
 	loads_init(&result, curve, ARRAY_LENGTH(curve));
-	load_knees_open(&knees, &result);
+	curves_open(&knees, &result, &load_knee_kind);
 	assert_int_equal(knees.count, 1);
-	assert_string_equal(knees.knee[0].lowest.line->id, "send/load/64/poll/rate100000");
-	assert_string_equal(knees.knee[0].at.line->id, "send/load/64/poll/rate400000");
-	assert_true(knees.knee[0].has_beyond);
-	assert_string_equal(knees.knee[0].beyond.line->id, "send/load/64/poll/rate500000");
-	load_knee_tell(&knees.knee[0], text);
+	assert_string_equal(knees.curve[0].lowest.line->id, "send/load/64/poll/rate100000");
+	assert_string_equal(knees.curve[0].at.line->id, "send/load/64/poll/rate400000");
+	assert_true(knees.curve[0].has_beyond);
+	assert_string_equal(knees.curve[0].beyond.line->id, "send/load/64/poll/rate500000");
+	curve_tell(&knees.curve[0], &load_knee_kind, text);
 	assert_string_equal(text, "knee: send/load/64/poll/rate400000: 400000 msg/s with a p99 of "
 				  "1.6 us; beyond, 500000 msg/s: 2.4 us, saturated "
 				  "(medians of trials)");
-	load_knees_close(&knees);
+	curves_close(&knees);
 }
 
 static void test_two_curves(void **unused)
@@ -119,7 +119,7 @@ static void test_two_curves(void **unused)
                 {200, 1500, false},
                 {300, 1900, false}
         };
-	struct load_knees knees;
+	struct curves knees;
 	char text[512];
 
 	loads_init(&result, rows, ARRAY_LENGTH(rows));
@@ -128,19 +128,19 @@ static void test_two_curves(void **unused)
 		json_decref(result.cases[i].parameters);
 		load_case_init(&result.cases[i], &rows[i], "event");
 	}
-	load_knees_open(&knees, &result);
+	curves_open(&knees, &result, &load_knee_kind);
 	assert_int_equal(knees.count, 2);
 	for (size_t i = 0; i < 2; i++) {
-		bool is_poll = !strcmp(knees.knee[i].at.line->cq, "poll");
+		bool is_poll = !strcmp(knees.curve[i].at.line->cq, "poll");
 
-		assert_int_equal(knees.knee[i].has_beyond, is_poll);
-		assert_near(knees.knee[i].at.rate, is_poll ? 100 : 300, 0);
-		load_knee_tell(&knees.knee[i], text);
+		assert_int_equal(knees.curve[i].has_beyond, is_poll);
+		assert_near(knees.curve[i].at.x, is_poll ? 100 : 300, 0);
+		curve_tell(&knees.curve[i], &load_knee_kind, text);
 		if (!is_poll)
 			assert_string_equal(text, "no knee up to send/load/64/event/rate300: 300 "
 						  "msg/s with a p99 of 1.9 us (medians of trials)");
 	}
-	load_knees_close(&knees);
+	curves_close(&knees);
 }
 
 /* A trial whose p99 is another one, and which all messages of the case go by. */
@@ -162,15 +162,15 @@ static void stall(struct result_case *line)
 static void test_stalled_trial(void **unused)
 {
 	for (size_t i = 0; i < 2; i++) {
-		struct load_knees knees;
+		struct curves knees;
 
 		loads_init(&result, curve, ARRAY_LENGTH(curve));
 		stall(&result.cases[i ? 3 : 1]);
-		load_knees_open(&knees, &result);
+		curves_open(&knees, &result, &load_knee_kind);
 		assert_int_equal(knees.count, 1);
-		assert_string_equal(knees.knee[0].at.line->id, "send/load/64/poll/rate400000");
-		assert_near(knees.knee[0].lowest.p99_ns, 1000, 0);
-		load_knees_close(&knees);
+		assert_string_equal(knees.curve[0].at.line->id, "send/load/64/poll/rate400000");
+		assert_near(knees.curve[0].lowest.y, 1000, 0);
+		curves_close(&knees);
 		result_finish(&result);
 	}
 	loads_init(&result, curve, ARRAY_LENGTH(curve));
@@ -179,24 +179,24 @@ static void test_stalled_trial(void **unused)
 /* Each trial alone has too few messages: all together have not. */
 static void test_short_trials(void **unused)
 {
-	struct load_knees knees;
+	struct curves knees;
 	char text[512];
 
 	loads_init(&result, curve, ARRAY_LENGTH(curve));
 	result.cases[0].trials[1].latency[5] = (double)NAN;
-	load_knees_open(&knees, &result);
-	assert_true(knees.knee[0].at.is_pooled);
-	assert_near(knees.knee[0].at.p99_ns, 1600, 1);
-	load_knee_tell(&knees.knee[0], text);
+	curves_open(&knees, &result, &load_knee_kind);
+	assert_true(knees.curve[0].at.is_pooled);
+	assert_near(knees.curve[0].at.y, 1600, 1);
+	curve_tell(&knees.curve[0], &load_knee_kind, text);
 	assert_string_equal(text, "knee: send/load/64/poll/rate400000: 400000 msg/s with a p99 of "
 				  "1.6 us; beyond, 500000 msg/s: 2.4 us, saturated");
-	load_knees_close(&knees);
+	curves_close(&knees);
 }
 
 /* What is no point is told beside those that are. */
 static void test_left_out(void **unused)
 {
-	struct load_knees knees;
+	struct curves knees;
 	char text[512];
 	json_t *made;
 	const json_t *left_out;
@@ -204,15 +204,15 @@ static void test_left_out(void **unused)
 	loads_init(&result, curve, ARRAY_LENGTH(curve));
 	result.cases[2].status = RESULT_FAILED;
 	hist_init(result.cases[3].latency);
-	load_knees_open(&knees, &result);
+	curves_open(&knees, &result, &load_knee_kind);
 	assert_int_equal(knees.count, 1);
-	load_knee_tell(&knees.knee[0], text);
+	curve_tell(&knees.curve[0], &load_knee_kind, text);
 	assert_string_equal(
 		text,
 		"no knee up to send/load/64/poll/rate400000: 400000 msg/s with a "
 		"p99 of 1.6 us (medians of trials); left out: send/load/64/poll/rate500000 (failed), "
 		"and 1 more");
-	load_knees_close(&knees);
+	curves_close(&knees);
 	made = load_knees_make(&result);
 	left_out = json_object_get(json_array_get(made, 0), "left_out");
 	assert_int_equal(json_array_size(left_out), 2);
@@ -231,20 +231,20 @@ static void test_below(void **unused)
 		{200000, 4000, false},
 		{400000, 9000, true },
 	};
-	struct load_knees knees;
+	struct curves knees;
 	char text[512];
 	json_t *made;
 	const json_t *below;
 
 	loads_init(&result, rows, ARRAY_LENGTH(rows));
 	result.cases[3].status = RESULT_FAILED;
-	load_knees_open(&knees, &result);
+	curves_open(&knees, &result, &load_knee_kind);
 	assert_int_equal(knees.count, 1);
-	load_knee_tell(&knees.knee[0], text);
+	curve_tell(&knees.curve[0], &load_knee_kind, text);
 	assert_string_equal(text, "the knee is below send/load/64/poll/rate100000: at 100000 "
 				  "msg/s, the lowest rate, the schedule was not kept; left out: "
 				  "send/load/64/poll/rate400000 (failed)");
-	load_knees_close(&knees);
+	curves_close(&knees);
 	made = load_knees_make(&result);
 	assert_int_equal(json_array_size(made), 1);
 	assert_int_equal(json_object_size(json_array_get(made, 0)), 2);
@@ -280,14 +280,14 @@ static void test_below_shown(void **unused)
 /* Two rates are no curve, and what failed is no point. */
 static void test_no_curve(void **unused)
 {
-	struct load_knees knees;
+	struct curves knees;
 
 	loads_init(&result, curve, ARRAY_LENGTH(curve));
 	for (size_t i = 0; i < 3; i++)
 		result.cases[i].status = RESULT_FAILED;
-	load_knees_open(&knees, &result);
+	curves_open(&knees, &result, &load_knee_kind);
 	assert_int_equal(knees.count, 0);
-	load_knees_close(&knees);
+	curves_close(&knees);
 	assert_null(load_knees_make(&result));
 }
 

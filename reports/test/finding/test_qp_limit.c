@@ -26,10 +26,10 @@ static void test_falls(void **unused)
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
-		struct qp_limit_point points[6] = {0};
+		struct curve_point points[6] = {0};
 
 		for (size_t j = 0; j < 6; j++)
-			points[j].rate = rows[i].rates[j];
+			points[j].y = rows[i].rates[j];
 		if (qp_limit_count(points, 6) != rows[i].count)
 			fail_msg("row %zu: %zu", i, qp_limit_count(points, 6));
 	}
@@ -55,42 +55,42 @@ static const struct crowd_row fall[] = {
 /* In whatever order they were run. */
 static void test_result(void **unused)
 {
-	struct qp_limits crowds;
+	struct curves crowds;
 	char text[512];
 
 	crowds_init(&result, fall, ARRAY_LENGTH(fall));
-	qp_limits_open(&crowds, &result);
+	curves_open(&crowds, &result, &qp_limit_kind);
 	assert_int_equal(crowds.count, 1);
-	assert_string_equal(crowds.crowd[0].best.line->id, "write/bw/64/poll/q64");
-	qp_limit_tell(&crowds.crowd[0], text);
+	assert_string_equal(crowds.curve[0].best.line->id, "write/bw/64/poll/q64");
+	curve_tell(&crowds.curve[0], &qp_limit_kind, text);
 	assert_string_equal(text, "knee: write/bw/64/poll/q256: 5 Mmsg/s; beyond, 1024 queue "
 				  "pairs: 3 Mmsg/s; the best: 6 (medians of trials)");
-	qp_limits_close(&crowds);
+	curves_close(&crowds);
 }
 
 static void test_no_fall(void **unused)
 {
-	struct qp_limits crowds;
+	struct curves crowds;
 	char text[512];
 
 	crowds_init(&result, fall, ARRAY_LENGTH(fall));
 	result.cases[0].status = RESULT_FAILED;
 	result.cases[2].status = RESULT_SKIPPED;
-	qp_limits_open(&crowds, &result);
+	curves_open(&crowds, &result, &qp_limit_kind);
 	assert_int_equal(crowds.count, 1);
-	assert_false(crowds.crowd[0].has_beyond);
-	qp_limit_tell(&crowds.crowd[0], text);
+	assert_false(crowds.curve[0].has_beyond);
+	curve_tell(&crowds.curve[0], &qp_limit_kind, text);
 	assert_string_equal(
 		text,
 		"no knee up to write/bw/64/poll/q256: 5 Mmsg/s; the best: 6 (medians of trials); left "
 		"out: write/bw/64/poll/q1024 (failed), and 1 more");
-	qp_limits_close(&crowds);
+	curves_close(&crowds);
 }
 
 /* The queue pairs of all threads are told; and a trial that was held up changes nothing. */
 static void test_threads(void **unused)
 {
-	struct qp_limits crowds;
+	struct curves crowds;
 	char text[512];
 
 	crowds_init(&result, fall, ARRAY_LENGTH(fall));
@@ -109,11 +109,11 @@ static void test_threads(void **unused)
 						  &(struct error){0}),
 				 0);
 	}
-	qp_limits_open(&crowds, &result);
-	qp_limit_tell(&crowds.crowd[0], text);
+	curves_open(&crowds, &result, &qp_limit_kind);
+	curve_tell(&crowds.curve[0], &qp_limit_kind, text);
 	assert_string_equal(text, "knee: write/bw/64/poll/q256: 5 Mmsg/s; beyond, 4096 queue "
 				  "pairs: 3 Mmsg/s; the best: 6 (medians of trials)");
-	qp_limits_close(&crowds);
+	curves_close(&crowds);
 }
 
 /* Two numbers are too few, and what was asked for otherwise is another crowd's. */
@@ -126,7 +126,7 @@ static void test_apart(void **unused)
 		{24, 10000},
 	};
 	static const char *const ends[] = {"", "/t2", "", "/t2"};
-	struct qp_limits crowds;
+	struct curves crowds;
 
 	crowds_init(&result, rows, ARRAY_LENGTH(rows));
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
@@ -134,24 +134,24 @@ static void test_apart(void **unused)
 		json_decref(result.cases[i].parameters);
 		crowd_case_init(&result.cases[i], &rows[i], ends[i]);
 	}
-	qp_limits_open(&crowds, &result);
+	curves_open(&crowds, &result, &qp_limit_kind);
 	assert_int_equal(crowds.count, 0);
-	qp_limits_close(&crowds);
+	curves_close(&crowds);
 	assert_null(qp_limits_make(&result));
 }
 
 /* Another depth makes as much of a difference. */
 static void test_depths(void **unused)
 {
-	struct qp_limits crowds;
+	struct curves crowds;
 
 	crowds_init(&result, fall, ARRAY_LENGTH(fall));
 	for (size_t i = 0; i < 3; i++)
 		json_object_set_new(result.cases[i].parameters, "tx-depth",
 				    json_integer(2 + (int)i));
-	qp_limits_open(&crowds, &result);
+	curves_open(&crowds, &result, &qp_limit_kind);
 	assert_int_equal(crowds.count, 0);
-	qp_limits_close(&crowds);
+	curves_close(&crowds);
 }
 
 /* In table, page and document. */

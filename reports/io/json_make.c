@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+#include "reports/io/json_make.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/printable.h"
+
+json_t *json_make_text(const char *text)
+{
+	json_t *made = json_string(text);
+	char *plain = made ? NULL : strdup(text);
+
+	if (!plain)
+		return made;
+	printable_copy(plain, strlen(plain) + 1, plain);
+	made = json_string(plain);
+	free(plain);
+	return made;
+}
+
+json_t *json_make_number(double value)
+{
+	return isfinite(value) ? json_real(value) : NULL;
+}
