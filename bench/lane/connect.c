@@ -34,7 +34,7 @@ static struct manual_qp_settings manual_qp_settings(const struct lane *lane,
 {
 	const struct parameters *p = lane->parameters;
 	struct manual_qp_settings settings = {
-		.transport = lane->transport,
+		.transport = (enum transport)p->transport,
 		.port = (uint8_t)own->port,
 		.gid_index = gid_index(lane),
 		.mtu = p->mtu == PARAMETER_AUTO ? 0 : limits_mtu((unsigned int)p->mtu),

@@ -203,8 +203,8 @@ static int build(struct lane *lane, const struct lane_wish *wanted, struct error
 		code = memory_open(&lane->other, other_kind(lane), p->size, settings.numa_node,
 				   error);
 	if (!code && lane->shape->is_atomic)
-		code = limits_operation(lane->transport, POST_FETCH_ADD, &lane->endpoint.device,
-					error);
+		code = limits_operation((enum transport)p->transport, POST_FETCH_ADD,
+					&lane->endpoint.device, error);
 	if (code)
 		return code;
 	return placement_check(placement, &wish,
@@ -221,7 +221,8 @@ static uint64_t patience_ns(const struct parameters *p)
 {
 	uint64_t retry_ns = (p->retries + 1) * 4 * (ACK_TICK_NS << p->timeout);
 
-	return p->transport == TRANSPORT_RC && retry_ns > STALLED_NS ? retry_ns : STALLED_NS;
+	return parameters_has(p, TRANSPORT_RELIABLE) && retry_ns > STALLED_NS ? retry_ns
+									      : STALLED_NS;
 }
 
 /* Until the next completion there is: of a stream that of all that it stands for. */
@@ -252,7 +253,6 @@ int lane_open(struct lane *lane, const struct lane_wish *wish, struct error *err
 		.shape = wish->shape,
 		.is_server = wish->is_server,
 		.number = wish->number,
-		.transport = (enum transport)parameters->transport,
 		.depth = (uint32_t)parameters->tx_depth,
 		.batch = (unsigned int)parameters->post_list,
 		.signal_every = wish->signal_every,

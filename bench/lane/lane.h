@@ -110,7 +110,6 @@ struct lane {
 	uint32_t turn;       /* posts of the first one's turn that are left; 0: it has not begun */
 	uint32_t look_every; /* posts of it between two looks at completions */
 	unsigned int n_flows;
-	enum transport transport;
 	enum post_path path;
 	uint32_t depth;      /* operations under way of each queue pair */
 	unsigned int batch;  /* operations posted by one call */
@@ -379,10 +378,10 @@ static ALWAYS_INLINE uint64_t lane_posted_at(const struct lane *lane, struct flo
 	return tick;
 }
 
-/* UC and UD lose messages without a word. */
+/* Whether messages may be lost without a word. */
 static inline bool lane_is_lossy(const struct lane *lane)
 {
-	return lane->transport != TRANSPORT_RC;
+	return !parameters_has(lane->parameters, TRANSPORT_RELIABLE);
 }
 
 #endif

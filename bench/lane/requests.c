@@ -59,7 +59,7 @@ static void start_slots(const struct lane *lane, struct flow *flow)
 /* Where there are pieces, they are as long as the message: it reaches all of them. */
 static struct post_work make_receive(const struct lane *lane, const struct flow *flow)
 {
-	size_t head = lane->transport == TRANSPORT_UD ? TRANSPORT_GRH : 0;
+	size_t head = transport_head((enum transport)lane->parameters->transport);
 	bool is_exact = lane->parameters->sge > 1 || lane->walks;
 	size_t length = is_exact ? head + lane_message_bytes(lane) : lane->stride;
 	struct post_work work = {.n_sges = 1};
@@ -235,9 +235,8 @@ static void start_verify(struct lane *lane)
 	verify->length = lane_message_bytes(lane);
 	verify->memory = &lane->endpoint.memory;
 	verify->sent = 0;
-	verify->received = receiving(lane, &lane->flows[0]);
-	if (lane->transport == TRANSPORT_UD)
-		verify->received += TRANSPORT_GRH;
+	verify->received = receiving(lane, &lane->flows[0]) +
+			   transport_head((enum transport)lane->parameters->transport);
 	if (verify->every && lane->shape->is_read) {
 		verify_fill(verify);
 		memory_clear(verify->memory, verify->received, verify->length);

@@ -64,8 +64,7 @@ static int check_message(struct lane *lane, const struct ibv_wc *wc, struct erro
 	struct verify_slots *posted = &lane->flows[lane_flow(wc)].slots;
 	size_t received = posted->first_received + lane_receive_slot(wc->wr_id) * lane->stride;
 
-	if (lane->transport == TRANSPORT_UD)
-		received += TRANSPORT_GRH;
+	received += transport_head((enum transport)lane->parameters->transport);
 	return verify_slots_check_one(&taker(lane, wc)->slots.received, received, error);
 }
 

@@ -44,7 +44,6 @@ static void fill_lane(struct bed *bed)
 
 	lane->parameters = parameters;
 	lane->shape = &operations[bed->settings.op].shape;
-	lane->transport = bed->settings.transport;
 	lane->depth = (uint32_t)parameters->tx_depth;
 	lane->batch = (unsigned int)parameters->post_list;
 	lane->signal_every = (unsigned int)parameters->cq_mod;
@@ -71,6 +70,7 @@ static void make_state(struct bed *bed, unsigned int i)
 		.qp = &qpx->qp_base,
 		.qpx = path == POST_CLASSIC ? NULL : qpx,
 	};
+	bed->states[i].path.route.kind = transports[bed->settings.transport].route;
 	bed->lane.flows[i].context.state = &bed->states[i];
 	bed->lane.flows[i].context.max_inline = path == POST_EXTENDED ? 0 : MAX_INLINE;
 }

@@ -10,6 +10,7 @@ struct calls_kind {
 	enum post_path path;
 	bool is_answered;
 	bool is_notified;
+	enum route_kind route;
 };
 
 /* What is posted by ibv_post_send, made beforehand. */
@@ -21,14 +22,14 @@ struct calls_posts {
 };
 
 static ALWAYS_INLINE void build(struct ibv_qp_ex *qpx, const struct post_work *work,
-				enum post_operation operation, enum post_path path,
-				unsigned int flags)
+				const struct calls_kind kind, unsigned int flags)
 {
+	enum post_operation operation = kind.operation;
 	const struct ibv_sge *sge = &work->sges[0];
 
 	qpx->wr_id = 0;
 	qpx->wr_flags = flags;
-	if (operation == POST_SEND || operation == POST_UD_SEND)
+	if (operation == POST_SEND)
 		ibv_wr_send(qpx);
 	else if (operation == POST_WRITE)
 		ibv_wr_rdma_write(qpx, 0, 0);
@@ -40,9 +41,9 @@ static ALWAYS_INLINE void build(struct ibv_qp_ex *qpx, const struct post_work *w
 		ibv_wr_atomic_cmp_swp(qpx, 0, 0, 0, 0);
 	else
 		ibv_wr_rdma_read(qpx, 0, 0);
-	if (operation == POST_UD_SEND)
+	if (kind.route == ROUTE_ADDRESS)
 		ibv_wr_set_ud_addr(qpx, NULL, 0, 0);
-	if (path == POST_EXTENDED_INLINE)
+	if (kind.path == POST_EXTENDED_INLINE)
 		ibv_wr_set_inline_data(qpx, (void *)(uintptr_t)sge->addr, sge->length);
 	else
 		ibv_wr_set_sge(qpx, 0, sge->addr, sge->length);
@@ -61,8 +62,8 @@ static ALWAYS_INLINE void post_some(struct flow *flow, struct ibv_send_wr *sends
 	}
 	ibv_wr_start(qpx);
 	for (unsigned int i = 1; i < n; i++)
-		build(qpx, &flow->work, kind.operation, kind.path, 0);
-	build(qpx, &flow->work, kind.operation, kind.path, flags);
+		build(qpx, &flow->work, kind, 0);
+	build(qpx, &flow->work, kind, flags);
 	ibv_wr_complete(qpx);
 }
 
@@ -231,7 +232,7 @@ static enum post_operation post_of(const struct bed_settings *settings)
 		[OPERATION_READ_NOTIFY] = POST_READ,
 	};
 
-	return settings->transport == TRANSPORT_UD ? POST_UD_SEND : posts[settings->op];
+	return posts[settings->op];
 }
 
 static ALWAYS_INLINE void drive_path(struct bed *bed, uint64_t messages, enum post_path path)
@@ -240,29 +241,39 @@ static ALWAYS_INLINE void drive_path(struct bed *bed, uint64_t messages, enum po
 
 	switch (post_of(&bed->settings)) {
 	case POST_SEND:
-		return drive(bed, messages, (struct calls_kind){POST_SEND, path, true, false});
-	case POST_UD_SEND:
-		return drive(bed, messages, (struct calls_kind){POST_UD_SEND, path, true, false});
-	case POST_WRITE_IMM:
-		return drive(bed, messages, (struct calls_kind){POST_WRITE_IMM, path, true, false});
-	case POST_FETCH_ADD:
+		if (transports[bed->settings.transport].route == ROUTE_ADDRESS)
+			return drive(
+				bed, messages,
+				(struct calls_kind){POST_SEND, path, true, false, ROUTE_ADDRESS});
 		return drive(bed, messages,
-			     (struct calls_kind){POST_FETCH_ADD, path, false, false});
+			     (struct calls_kind){POST_SEND, path, true, false, ROUTE_CONNECTED});
+	case POST_WRITE_IMM:
+		return drive(
+			bed, messages,
+			(struct calls_kind){POST_WRITE_IMM, path, true, false, ROUTE_CONNECTED});
+	case POST_FETCH_ADD:
+		return drive(
+			bed, messages,
+			(struct calls_kind){POST_FETCH_ADD, path, false, false, ROUTE_CONNECTED});
 	case POST_COMPARE_SWAP:
 		return drive(bed, messages,
-			     (struct calls_kind){POST_COMPARE_SWAP, path, false, false});
+			     (struct calls_kind){POST_COMPARE_SWAP, path, false, false,
+						 ROUTE_CONNECTED});
 	case POST_WRITE:
 		if (is_notified)
-			return drive(bed, messages,
-				     (struct calls_kind){POST_WRITE, path, true, true});
-		return drive(bed, messages, (struct calls_kind){POST_WRITE, path, false, false});
+			return drive(
+				bed, messages,
+				(struct calls_kind){POST_WRITE, path, true, true, ROUTE_CONNECTED});
+		return drive(bed, messages,
+			     (struct calls_kind){POST_WRITE, path, false, false, ROUTE_CONNECTED});
 	case POST_READ:
 		if (is_notified)
-			return drive(bed, messages,
-				     (struct calls_kind){POST_READ, path, true, true});
-		return drive(bed, messages, (struct calls_kind){POST_READ, path, false, false});
+			return drive(
+				bed, messages,
+				(struct calls_kind){POST_READ, path, true, true, ROUTE_CONNECTED});
+		return drive(bed, messages,
+			     (struct calls_kind){POST_READ, path, false, false, ROUTE_CONNECTED});
 	case POST_SEND_IMM:
-	case POST_UD_SEND_IMM:
 		break;
 	}
 }

@@ -20,7 +20,7 @@ struct ibv_qp_init_attr timed_call_queue(const struct lane *lane)
 			.max_recv_sge = lane->endpoint.srq ? 0 : (uint32_t)p->sge,
 			.max_inline_data =
 				p->inline_size == PARAMETER_AUTO ? 0 : (uint32_t)p->inline_size},
-		.qp_type = qp_type_of(lane->transport),
+		.qp_type = qp_type_of((enum transport)p->transport),
 	};
 }
 
