@@ -93,7 +93,7 @@ static int warm_window(struct trial *trial, struct lane *lane, const struct plan
 {
 	bool is_bw = wanted->parameters.metric == METRIC_BW;
 	struct loop_run run = make_run(trial, wanted);
-	uint64_t before = lane->messages;
+	uint64_t before = lane->result.messages;
 	uint64_t start = clock_now_ns();
 	uint64_t elapsed;
 	uint64_t from;
@@ -113,7 +113,7 @@ static int warm_window(struct trial *trial, struct lane *lane, const struct plan
 	code = loop(trial, wanted, &run, error);
 	elapsed = clock_now_ns() - start;
 	if (steady) {
-		double messages = (double)(lane->messages - before);
+		double messages = (double)(lane->result.messages - before);
 
 		trial->window_messages = 1 + (uint64_t)(messages * WINDOW_NS / (double)elapsed);
 		warmup_add(steady, is_bw ? messages / (double)elapsed
@@ -151,7 +151,7 @@ static int warm_up(struct trial *trial, struct lane *lane, const struct plan_cas
 	while (!code && warmup->duration_ns < wanted->parameters.warmup_ns && !is_over) {
 		code = warm_window(trial, lane, wanted, warmup->has_converged ? NULL : &steady,
 				   error);
-		warmup->messages = lane->messages;
+		warmup->messages = lane->result.messages;
 		warmup->duration_ns = clock_now_ns() - start;
 		is_over = are_all_steady(trial, warmup,
 					 warmup->messages >= WARMUP_MESSAGES &&
@@ -227,7 +227,7 @@ static int measure(struct trial *trial, struct lane *lane, const struct plan_cas
 	rate_windows_init(trial->windows, THROUGHPUT_NS);
 	pacing_clear(trial->pacing, wanted);
 	run.messages = parameters->iterations;
-	received = lane->received;
+	received = lane->result.received;
 	before = cpu_cost_now(lane);
 	pacing_begin(trial->pacing, wanted, trial->clock, false);
 	code = threads_meet(&trial->whole->threads, begin_together, error);
@@ -241,19 +241,20 @@ static int measure(struct trial *trial, struct lane *lane, const struct plan_cas
 		run.until = run.origin + ticks(trial->clock, parameters->duration_ns);
 	pacing_span(trial->pacing, wanted, run.origin,
 		    behind(trial->clock, run.until, parameters->duration_ns));
-	lane->first_tick = lane->last_tick = 0;
+	lane->result.first_tick = lane->result.last_tick = 0;
 	run.has_waited = trial->whole->threads.n > 1 || trial->whole->gate;
 	code = loop(trial, wanted, &run, error);
 	trial->until_ns = clock_now_ns();
-	if (!lane->last_tick)
-		lane->last_tick = clock_ticks(run.is_counter);
-	if (!lane->first_tick)
-		lane->first_tick = run.origin;
-	found->duration_ns = clock_to_ns(lane->last_tick - lane->first_tick, trial->clock->mult);
+	if (!lane->result.last_tick)
+		lane->result.last_tick = clock_ticks(run.is_counter);
+	if (!lane->result.first_tick)
+		lane->result.first_tick = run.origin;
+	found->duration_ns =
+		clock_to_ns(lane->result.last_tick - lane->result.first_tick, trial->clock->mult);
 	trial->received_per_s = 0;
 	if (found->duration_ns)
-		trial->received_per_s = (double)(lane->received - received) * (double)NS_PER_S /
-					(double)found->duration_ns;
+		trial->received_per_s = (double)(lane->result.received - received) *
+					(double)NS_PER_S / (double)found->duration_ns;
 	found->client = cpu_cost_since(lane, &before);
 	found->messages = found->client.messages;
 	return code ? fail(parameters, found->messages, error) : 0;

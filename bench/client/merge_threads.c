@@ -48,10 +48,10 @@ static void add_part(struct trial *trial, const struct trial *part, struct resul
 static void share(struct shares *shares, const struct trial *part, bool is_bw)
 {
 	const struct lane *lane = &part->lane;
-	uint64_t *messages = &shares->messages[(size_t)lane->number * shares->qps];
+	uint64_t *messages = &shares->messages[(size_t)lane->settings.number * shares->qps];
 
-	shares->duration_ns[lane->number] = part->seen.duration_ns;
-	for (unsigned int i = 0; i < lane->n_flows && is_bw; i++)
+	shares->duration_ns[lane->settings.number] = part->seen.duration_ns;
+	for (unsigned int i = 0; i < lane->settings.n_flows && is_bw; i++)
 		messages[i] = lane_flow_done(&lane->flows[i]);
 	if (!is_bw)
 		messages[0] = part->seen.messages;
@@ -81,7 +81,8 @@ int merge_threads_parts(struct trial *trial, const struct plan_case *wanted,
 	/* A load goes around its queue pairs, which are of one thread. */
 	bool is_shared = wanted->parameters.metric != METRIC_LOAD;
 
-	if (is_shared && shares_open(&trial->shares, trial->threads.n, trial->lane.n_flows, error))
+	if (is_shared &&
+	    shares_open(&trial->shares, trial->threads.n, trial->lane.settings.n_flows, error))
 		return error->code;
 	*found = trial->seen;
 	for (unsigned int i = 1; i < trial->threads.n; i++)
@@ -98,7 +99,7 @@ uint64_t merge_threads_posted(struct trial *trial)
 	uint64_t sum = 0;
 
 	for (unsigned int i = 0; i < trial->threads.n; i++)
-		sum += trial_part(trial, i)->lane.posted;
+		sum += trial_part(trial, i)->lane.result.posted;
 	return sum;
 }
 
@@ -107,7 +108,7 @@ uint64_t merge_threads_lost(struct trial *trial)
 	uint64_t sum = 0;
 
 	for (unsigned int i = 0; i < trial->threads.n; i++)
-		sum += trial_part(trial, i)->lane.lost;
+		sum += trial_part(trial, i)->lane.result.lost;
 	return sum;
 }
 

@@ -19,8 +19,9 @@ static int receive(struct trial *trial, json_t **message, struct error *error)
 	unsigned int timeout_ms = trial->answer_ms ? trial->answer_ms : PROTOCOL_ANSWER_MS;
 
 	/* The server has as much memory to touch, and to register, and as many queue pairs. */
-	if (trial->lane.parameters)
-		timeout_ms += lane_setup_ms(trial->lane.parameters, trial->lane.shape);
+	if (trial->lane.settings.parameters)
+		timeout_ms +=
+			lane_setup_ms(trial->lane.settings.parameters, trial->lane.settings.shape);
 	return control_await(trial->control, message, timeout_ms, trial->stop, error);
 }
 
@@ -146,7 +147,7 @@ static int meet(struct trial *trial, json_t *message, struct error *error)
 	/* From here on the server speaks only of a failure. */
 	control_guard_all(trial->control, threads->alarms, threads->n, false);
 	/* It has messages of its own for this end, which is ready for them only now. */
-	if (trial->lane.parameters->bidirectional)
+	if (trial->lane.settings.parameters->bidirectional)
 		code = control_send(trial->control, protocol_plain("begin"), error);
 	return code;
 }

@@ -12,7 +12,8 @@ static void add_posts(struct effective *chosen, const struct lane *lane)
 	const struct flow *flow = &lane->flows[0];
 
 	effective_set(chosen, EFFECTIVE_POST_CALL,
-		      lane->path == POST_CLASSIC ? EFFECTIVE_IBV_POST_SEND : EFFECTIVE_IBV_WR);
+		      lane->settings.path == POST_CLASSIC ? EFFECTIVE_IBV_POST_SEND
+							  : EFFECTIVE_IBV_WR);
 	effective_set(chosen, EFFECTIVE_INLINE, (flow->work.flags & IBV_SEND_INLINE) != 0);
 }
 
@@ -68,7 +69,7 @@ static void add_queue_pair(struct effective *chosen, const struct lane *lane)
 {
 	const struct rdma_context *context = &lane->flows[0].context;
 	struct ibv_context *verbs = lane->endpoint.verbs;
-	const struct parameters *p = lane->parameters;
+	const struct parameters *p = lane->settings.parameters;
 	bool is_connected = transports[p->transport].route == ROUTE_CONNECTED;
 	bool is_acknowledged = is_connected && parameters_has(p, TRANSPORT_RELIABLE);
 	struct ibv_qp_init_attr made = {0};
@@ -114,7 +115,7 @@ struct effective lane_effective_find(const struct lane *lane, bool is_posting)
 		add_posts(&chosen, lane);
 	add_queue_pair(&chosen, lane);
 	add_ground(&chosen, &lane->endpoint);
-	if (lane->walks)
+	if (lane->settings.walks)
 		effective_set(&chosen, EFFECTIVE_PLACES, lane->flows[0].walk.mask + 1);
 	return chosen;
 }

@@ -110,11 +110,11 @@ static void make_posts(struct calls_posts *posts, struct lane *lane, enum post_o
 	post_request(&posts->notice, &flow->notice, POST_SEND, 0);
 	posts->sends = &posts->one;
 	posts->n = 1;
-	if (lane->batch < 2)
+	if (lane->settings.post_list < 2)
 		return;
 	post_list_link(&flow->list, operation);
 	posts->sends = flow->list.sends;
-	posts->n = lane->batch;
+	posts->n = lane->settings.post_list;
 }
 
 /* Every post has its poll if it is answered, and every signalled one has. */
@@ -149,7 +149,7 @@ static ALWAYS_INLINE void drive_latency(struct bed *bed, uint64_t messages, unsi
 static ALWAYS_INLINE void post_round(struct lane *lane, struct calls_posts *posts,
 				     const struct calls_kind kind)
 {
-	for (unsigned int i = posts->n; i < lane->signal_every; i += posts->n)
+	for (unsigned int i = posts->n; i < lane->settings.signal_every; i += posts->n)
 		post(&lane->flows[0], posts, kind, 0);
 	post(&lane->flows[0], posts, kind, IBV_SEND_SIGNALED);
 }
@@ -164,7 +164,7 @@ static ALWAYS_INLINE void drive_stream(struct bed *bed, uint64_t messages, uint6
 
 	make_posts(&posts, lane, kind.operation);
 	for (uint64_t i = 0; i < messages; i += per_poll) {
-		for (uint64_t j = 0; j < per_poll; j += lane->signal_every)
+		for (uint64_t j = 0; j < per_poll; j += lane->settings.signal_every)
 			post_round(lane, &posts, kind);
 		ibv_poll_cq(&bed->instant.cq, STREAM_BATCH, wc);
 	}
@@ -187,7 +187,7 @@ static ALWAYS_INLINE void drive_both(struct bed *bed, uint64_t messages,
 
 		if (posted < messages && bed->instant.made - bed->instant.taken < STREAM_BATCH) {
 			post_round(lane, &posts, kind);
-			posted += lane->signal_every;
+			posted += lane->settings.signal_every;
 		}
 		got = ibv_poll_cq(&bed->instant.cq, STREAM_BATCH, wc);
 		for (int i = 0; i < got; i++)
@@ -201,14 +201,15 @@ static unsigned int latency_every(const struct bed *bed)
 {
 	const struct operation *op = &operations[bed->settings.op];
 
-	return operation_kind(op, &bed->parameters) == RESULT_HALF ? bed->lane.signal_every : 1;
+	return operation_kind(op, &bed->parameters) == RESULT_HALF ? bed->lane.settings.signal_every
+								   : 1;
 }
 
 static ALWAYS_INLINE void drive(struct bed *bed, uint64_t messages, const struct calls_kind kind)
 {
 	const struct lane *lane = &bed->lane;
-	uint64_t full = (uint64_t)lane->depth * lane->n_flows;
-	uint64_t most = (uint64_t)lane->signal_every * STREAM_BATCH;
+	uint64_t full = (uint64_t)lane->settings.tx_depth * lane->settings.n_flows;
+	uint64_t most = (uint64_t)lane->settings.signal_every * STREAM_BATCH;
 
 	if (bed->settings.metric == METRIC_LAT)
 		drive_latency(bed, messages, latency_every(bed), kind);
