@@ -98,7 +98,7 @@ static int warm_window(struct trial *trial, struct trial_lane *own, struct warmu
 	const struct parameters *p = &trial->wanted->parameters;
 	bool is_bw = p->metric == METRIC_BW;
 	struct loop_run run = make_run(trial, own);
-	uint64_t before = own->lane.messages;
+	uint64_t before = own->lane.result.messages;
 	uint64_t start = clock_now_ns();
 	uint64_t elapsed;
 	uint64_t from;
@@ -115,7 +115,7 @@ static int warm_window(struct trial *trial, struct trial_lane *own, struct warmu
 	code = run_loop(trial, &own->lane, &run, error);
 	elapsed = clock_now_ns() - start;
 	if (warmup) {
-		double messages = (double)(own->lane.messages - before);
+		double messages = (double)(own->lane.result.messages - before);
 
 		*count = 1 + (uint64_t)(messages * WINDOW_NS / (double)elapsed);
 		warmup_add(warmup, is_bw ? messages / (double)elapsed
@@ -149,7 +149,7 @@ static int warm_up(struct trial *trial, struct trial_lane *own, struct error *er
 	hist_clear(own->warmup);
 	while (!code && seen->duration_ns < trial->wanted->parameters.warmup_ns && !is_over) {
 		code = warm_window(trial, own, seen->has_converged ? NULL : &warmup, &count, error);
-		seen->messages = own->lane.messages;
+		seen->messages = own->lane.result.messages;
 		seen->duration_ns = clock_now_ns() - start;
 		is_over = have_all_converged(trial, seen,
 					     seen->messages >= WARMUP_MESSAGES &&
@@ -235,7 +235,7 @@ static int measure(struct trial *trial, struct trial_lane *own, struct error *er
 		return measure_is_cause(code) ? code : error_append(error, "while it warmed up");
 	clear(trial, own);
 	run.messages = parameters->iterations;
-	received = lane->received;
+	received = lane->result.received;
 	before = cpu_cost_now(lane);
 	pacing_begin(trial->pacing, trial->wanted, clock, false);
 	code = await_all(trial, error);
@@ -246,19 +246,20 @@ static int measure(struct trial *trial, struct trial_lane *own, struct error *er
 		run.until = run.origin + ticks(clock, parameters->duration_ns);
 	pacing_span(trial->pacing, trial->wanted, run.origin,
 		    behind(clock, run.until, parameters->duration_ns));
-	lane->first_tick = lane->last_tick = 0;
+	lane->result.first_tick = lane->result.last_tick = 0;
 	run.has_waited = trial->threads.n > 1 || trial->settings->barrier;
 	code = run_loop(trial, lane, &run, error);
 	own->until_ns = clock_now_ns();
-	if (!lane->last_tick)
-		lane->last_tick = clock_ticks(run.is_counter);
-	if (!lane->first_tick)
-		lane->first_tick = run.origin;
-	found->duration_ns = clock_to_ns(lane->last_tick - lane->first_tick, clock->mult);
+	if (!lane->result.last_tick)
+		lane->result.last_tick = clock_ticks(run.is_counter);
+	if (!lane->result.first_tick)
+		lane->result.first_tick = run.origin;
+	found->duration_ns =
+		clock_to_ns(lane->result.last_tick - lane->result.first_tick, clock->mult);
 	own->received_per_s = 0;
 	if (found->duration_ns)
-		own->received_per_s = (double)(lane->received - received) * (double)NS_PER_S /
-				      (double)found->duration_ns;
+		own->received_per_s = (double)(lane->result.received - received) *
+				      (double)NS_PER_S / (double)found->duration_ns;
 	found->client = cpu_cost_since(lane, &before);
 	found->messages = found->client.messages;
 	return code ? fail(parameters, found->messages, error) : 0;

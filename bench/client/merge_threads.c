@@ -42,10 +42,10 @@ static void merge_lane(struct trial_lane *into, const struct trial_lane *own,
 static void share(struct shares *shares, const struct trial_lane *own, bool is_bw)
 {
 	const struct lane *lane = &own->lane;
-	uint64_t *messages = &shares->messages[(size_t)lane->number * shares->qps];
+	uint64_t *messages = &shares->messages[(size_t)lane->settings.number * shares->qps];
 
-	shares->duration_ns[lane->number] = own->seen.duration_ns;
-	for (unsigned int i = 0; i < lane->n_flows && is_bw; i++)
+	shares->duration_ns[lane->settings.number] = own->seen.duration_ns;
+	for (unsigned int i = 0; i < lane->settings.n_flows && is_bw; i++)
 		messages[i] = lane_flow_done(&lane->flows[i]);
 	if (!is_bw)
 		messages[0] = own->seen.messages;
@@ -78,7 +78,7 @@ int merge_threads_parts(struct trial *trial, struct result_trial *found, struct 
 	/* A load goes around its queue pairs, which are of one thread. */
 	bool is_shared = p->metric != METRIC_LOAD;
 
-	if (is_shared && shares_open(&outcome->shares, n, first->lane.n_flows, error))
+	if (is_shared && shares_open(&outcome->shares, n, first->lane.settings.n_flows, error))
 		return error->code;
 	*found = first->seen;
 	for (unsigned int i = 1; i < n; i++)
@@ -97,7 +97,7 @@ uint64_t merge_threads_posted(const struct trial *trial)
 	uint64_t sum = 0;
 
 	for (unsigned int i = 0; i < trial->threads.n; i++)
-		sum += trial->lanes[i].lane.posted;
+		sum += trial->lanes[i].lane.result.posted;
 	return sum;
 }
 
@@ -106,7 +106,7 @@ uint64_t merge_threads_lost(const struct trial *trial)
 	uint64_t sum = 0;
 
 	for (unsigned int i = 0; i < trial->threads.n; i++)
-		sum += trial->lanes[i].lane.lost;
+		sum += trial->lanes[i].lane.result.lost;
 	return sum;
 }
 

@@ -100,7 +100,8 @@ int pacing_loop(struct pacing *pacing, struct lane *lane, const struct plan_case
 	int slack = prctl(PR_GET_TIMERSLACK);
 	int code;
 
-	pacing->load.stalled = (uint64_t)(((unsigned __int128)lane->stalled_ns << 32) / run->mult);
+	pacing->load.stalled =
+		(uint64_t)(((unsigned __int128)lane->settings.stalled_ns << 32) / run->mult);
 	prctl(PR_SET_TIMERSLACK, 1);
 	code = op_loops_of(wanted->op)->load(lane, run, error);
 	prctl(PR_SET_TIMERSLACK, slack);

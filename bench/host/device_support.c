@@ -94,11 +94,10 @@ static void tell_transports(json_t *section, struct ibv_context *verbs,
 	json_t *found = json_object();
 	int code = 0;
 
-	for (enum transport i = TRANSPORT_RC; i < DEVICE_SUPPORT_TRANSPORTS && pd && code >= 0;
-	     i++) {
+	for (enum transport i = TRANSPORT_RC; i < TRANSPORTS && pd && code >= 0; i++) {
 		code = limits_has_type(pd, qp_type_of(i));
 		if (code > 0)
-			tell_number(found, limits_transport_name(i), most_inline(pd, i, device));
+			tell_number(found, transport_names[i], most_inline(pd, i, device));
 	}
 	if (pd)
 		ibv_dealloc_pd(pd);
@@ -189,8 +188,8 @@ static void read_port(struct device_support *capacity, const struct result_end *
 
 static void read_transports(struct device_support *capacity, const json_t *told)
 {
-	for (enum transport i = TRANSPORT_RC; i < DEVICE_SUPPORT_TRANSPORTS; i++) {
-		const char *name = limits_transport_name(i);
+	for (enum transport i = TRANSPORT_RC; i < TRANSPORTS; i++) {
+		const char *name = transport_names[i];
 		json_int_t bytes = read_number(told, name, INT64_MAX);
 
 		capacity->inline_bytes[i] = bytes < 0 ? 0 : (uint64_t)bytes;
@@ -227,7 +226,7 @@ static int check_transport(const struct device_support *capacity, const struct o
 
 	if (!(capacity->transports & 1U << transport))
 		return error_set(error, -EOPNOTSUPP, "the device has no %s",
-				 limits_transport_name(transport));
+				 transport_names[transport]);
 	if (is_by_hand && capacity->is_iwarp)
 		return error_set(error, -EOPNOTSUPP,
 				 "the device is iWARP, which is connected by rdma_cm only");

@@ -12,7 +12,6 @@
 #include "bench/plan/operation.h"
 #include "core/verbs/limits.h"
 
-#define DEVICE_SUPPORT_TRANSPORTS (TRANSPORT_UD + 1)
 /* As many rows of the port's table as a case can name. */
 #define DEVICE_SUPPORT_GIDS 256
 
@@ -24,9 +23,9 @@ struct device_support {
 	bool is_chelsio; /* by its provider: of iWARP the one that may have immediate data */
 	struct ibv_device_attr device;
 	struct ibv_port_attr port;
-	unsigned int transports;                          /* a bit for each one that it has */
-	uint64_t inline_bytes[DEVICE_SUPPORT_TRANSPORTS]; /* the most that a queue pair takes */
-	bool gids[DEVICE_SUPPORT_GIDS];                   /* the rows that have one */
+	unsigned int transports;           /* a bit for each one that it has */
+	uint64_t inline_bytes[TRANSPORTS]; /* the most that a queue pair takes */
+	bool gids[DEVICE_SUPPORT_GIDS];    /* the rows that have one */
 };
 
 /* What libibverbs tells of them, put into the facts' sections of device and port. */

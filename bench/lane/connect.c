@@ -15,14 +15,14 @@
 
 static bool is_by_hand(const struct lane *lane)
 {
-	return lane->parameters->connect == CONNECT_QP;
+	return lane->settings.parameters->connect == CONNECT_QP;
 }
 
 /* Where one end has a GID, packets are to have one of both, which InfiniBand needs to be told. */
 static int gid_index(const struct lane *lane)
 {
-	const struct parameters *p = lane->parameters;
-	uint64_t index = parameters_gid_index(p, lane->is_server);
+	const struct parameters *p = lane->settings.parameters;
+	uint64_t index = parameters_gid_index(p, lane->settings.is_server);
 
 	if (index != PARAMETER_AUTO)
 		return (int)index;
@@ -32,9 +32,9 @@ static int gid_index(const struct lane *lane)
 static struct manual_qp_settings manual_qp_settings(const struct lane *lane,
 						    const struct lane_end *own)
 {
-	const struct parameters *p = lane->parameters;
+	const struct parameters *p = lane->settings.parameters;
 	struct manual_qp_settings settings = {
-		.transport = lane->transport,
+		.transport = (enum transport)p->transport,
 		.port = (uint8_t)own->port,
 		.gid_index = gid_index(lane),
 		.mtu = p->mtu == PARAMETER_AUTO ? 0 : limits_mtu((unsigned int)p->mtu),
@@ -50,7 +50,7 @@ static struct manual_qp_settings manual_qp_settings(const struct lane *lane,
 
 static unsigned int count_all(const struct lane *lane)
 {
-	return pattern_pairs(lane->parameters);
+	return pattern_pairs(lane->settings.parameters);
 }
 
 /* Nobody else connects, whoever finds the port open. */
@@ -67,7 +67,7 @@ static void show_ticket(const struct lane *lane, struct flow *flow, const struct
 /* The context of a flow, on the lane's ground. */
 static void lane_connect_begin(struct lane *lane, struct flow *flow)
 {
-	flow->context = (struct rdma_context){.settings = lane_settings(lane)};
+	flow->context = (struct rdma_context){.settings = lane_context_settings(lane)};
 }
 
 static int open_pair(struct lane *lane, struct flow *flow, const struct lane_end *own,
@@ -134,7 +134,7 @@ int lane_read_pair(struct manual_qp_address *pair, const json_t *json, struct er
 /* The list of that name, which the first lane makes. */
 static json_t *list_of(const struct lane *lane, json_t *message, const char *name)
 {
-	if (!lane->number)
+	if (!lane->settings.number)
 		json_object_set_new(message, name, json_array());
 	return json_object_get(message, name);
 }
@@ -168,7 +168,7 @@ static int offer_pairs(struct lane *lane, const struct lane_end *own, json_t *me
 	json_t *pairs = list_of(lane, message, "pairs");
 	int code = 0;
 
-	for (unsigned int i = 0; i < lane->n_flows && !code; i++) {
+	for (unsigned int i = 0; i < lane->settings.n_flows && !code; i++) {
 		code = open_pair(lane, &lane->flows[i], own, error);
 		if (!code)
 			code = put(lane, pairs, i, encode_pair(&lane->flows[i].context), error);
@@ -212,7 +212,7 @@ static int connect_pairs(struct lane *lane, const struct lane_end *own, json_t *
 	if (json_array_size(pairs) != count_all(lane))
 		return error_set(error, -EPROTO, "the other end has %zu queue pairs, not %u",
 				 json_array_size(pairs), count_all(lane));
-	for (unsigned int i = 0; i < lane->n_flows && !code; i++) {
+	for (unsigned int i = 0; i < lane->settings.n_flows && !code; i++) {
 		struct manual_qp_address other;
 
 		code = lane_read_pair(&other, member_of(lane, pairs, i), error);
@@ -255,7 +255,7 @@ static void take_salt(const struct lane *lane, json_t *answer, uint8_t salt[stat
 {
 	char text[SECRET_HEX];
 
-	if (lane->number) {
+	if (lane->settings.number) {
 		secret_parse(salt, json_string_value(json_object_get(answer, "salt")));
 		return;
 	}
@@ -273,7 +273,7 @@ static int answer_ports(struct lane *lane, const struct lane_end *own, json_t *a
 
 	if (own->key)
 		take_salt(lane, answer, salt);
-	for (unsigned int i = 0; i < lane->n_flows && !code; i++) {
+	for (unsigned int i = 0; i < lane->settings.n_flows && !code; i++) {
 		code = listen_for(lane, &lane->flows[i], own, salt, error);
 		if (!code)
 			code = put(lane, ports, i, json_integer(lane->flows[i].context.port),
@@ -339,7 +339,7 @@ int lane_connect(struct lane *lane, const struct lane_end *own, json_t *answer, 
 
 	if (is_by_hand(lane))
 		return connect_pairs(lane, own, answer, error);
-	for (unsigned int i = 0; i < lane->n_flows && !code; i++) {
+	for (unsigned int i = 0; i < lane->settings.n_flows && !code; i++) {
 		struct lane_target target;
 
 		code = lane_read_target(&target, answer, lane_flow_number(lane, i), count_all(lane),
@@ -354,7 +354,7 @@ int lane_connect(struct lane *lane, const struct lane_end *own, json_t *answer, 
 
 int lane_accept(struct lane *lane, unsigned int round, struct error *error)
 {
-	unsigned int count = lane->n_flows / pattern_rounds(lane->parameters);
+	unsigned int count = lane->settings.n_flows / pattern_rounds(lane->settings.parameters);
 	unsigned int end = (round + 1) * count;
 	int code = 0;
 

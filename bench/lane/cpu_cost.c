@@ -16,13 +16,13 @@ struct result_cost cpu_cost_now(const struct lane *lane)
 	clock_read(CLOCK_THREAD_CPUTIME_ID);
 	getrusage(RUSAGE_THREAD, &usage);
 	return (struct result_cost){
-		.messages = lane->messages,
+		.messages = lane->result.messages,
 		.user_ns = nanoseconds(&usage.ru_utime),
 		.system_ns = nanoseconds(&usage.ru_stime),
 		.voluntary_switches = (uint64_t)usage.ru_nvcsw,
 		.involuntary_switches = (uint64_t)usage.ru_nivcsw,
 		.cq_events = lane->endpoint.completion.events,
-		.completions = lane->completions,
+		.completions = lane->result.completions,
 	};
 }
 

@@ -12,7 +12,8 @@ static void add_posts(struct effective *chosen, const struct lane *lane)
 	const struct flow *flow = &lane->flows[0];
 
 	effective_set(chosen, EFFECTIVE_POST_CALL,
-		      lane->path == POST_CLASSIC ? EFFECTIVE_IBV_POST_SEND : EFFECTIVE_IBV_WR);
+		      lane->settings.path == POST_CLASSIC ? EFFECTIVE_IBV_POST_SEND
+							  : EFFECTIVE_IBV_WR);
 	effective_set(chosen, EFFECTIVE_INLINE, (flow->work.flags & IBV_SEND_INLINE) != 0);
 }
 
@@ -30,7 +31,7 @@ static void add_depths(struct effective *chosen, const struct endpoint *endpoint
 }
 
 static void add_gid(struct effective *chosen, struct ibv_context *verbs,
-		    const struct ibv_ah_attr *route)
+		    const struct ibv_ah_attr *vector)
 {
 	static const enum effective_gid_type types[] = {
 		[IBV_GID_TYPE_IB] = EFFECTIVE_GID_IB,
@@ -39,19 +40,19 @@ static void add_gid(struct effective *chosen, struct ibv_context *verbs,
 	};
 	struct ibv_gid_entry entry;
 
-	effective_set(chosen, EFFECTIVE_GID_INDEX, route->grh.sgid_index);
-	effective_set(chosen, EFFECTIVE_TRAFFIC_CLASS, route->grh.traffic_class);
-	if (!ibv_query_gid_ex(verbs, route->port_num, route->grh.sgid_index, &entry, 0) &&
+	effective_set(chosen, EFFECTIVE_GID_INDEX, vector->grh.sgid_index);
+	effective_set(chosen, EFFECTIVE_TRAFFIC_CLASS, vector->grh.traffic_class);
+	if (!ibv_query_gid_ex(verbs, vector->port_num, vector->grh.sgid_index, &entry, 0) &&
 	    entry.gid_type < ARRAY_LENGTH(types))
 		effective_set(chosen, EFFECTIVE_GID_TYPE, types[entry.gid_type]);
 }
 
-static void add_route(struct effective *chosen, struct ibv_context *verbs,
-		      const struct ibv_ah_attr *route)
+static void add_address_vector(struct effective *chosen, struct ibv_context *verbs,
+			       const struct ibv_ah_attr *vector)
 {
-	effective_set(chosen, EFFECTIVE_SL, route->sl);
-	if (route->is_global)
-		add_gid(chosen, verbs, route);
+	effective_set(chosen, EFFECTIVE_SL, vector->sl);
+	if (vector->is_global)
+		add_gid(chosen, verbs, vector);
 }
 
 static void add_reliability(struct effective *chosen, const struct ibv_qp_attr *attr)
@@ -68,26 +69,28 @@ static void add_queue_pair(struct effective *chosen, const struct lane *lane)
 {
 	const struct rdma_context *context = &lane->flows[0].context;
 	struct ibv_context *verbs = lane->endpoint.verbs;
-	bool is_connected = lane->transport != TRANSPORT_UD;
+	const struct parameters *p = lane->settings.parameters;
+	bool is_connected = transports[p->transport].route == ROUTE_CONNECTED;
+	bool is_acknowledged = is_connected && parameters_has(p, TRANSPORT_RELIABLE);
 	struct ibv_qp_init_attr made = {0};
 	struct ibv_qp_attr attr = {0};
 	int mask = IBV_QP_CAP;
 
 	if (is_connected)
 		mask |= IBV_QP_AV | IBV_QP_PATH_MTU;
-	if (lane->transport == TRANSPORT_RC)
+	if (is_acknowledged)
 		mask |= IBV_QP_MAX_QP_RD_ATOMIC | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_TIMEOUT |
 			IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY;
 	if (verbs_result(ibv_query_qp(context->qp, &attr, mask, &made)))
 		return;
 	add_depths(chosen, &lane->endpoint, &made.cap);
-	/* The queue pair of datagrams has no route: each of them has one. */
+	/* A queue pair that is not connected has no address vector: each request has one. */
 	if (!is_connected)
-		attr.ah_attr = manual_qp_route(context);
-	add_route(chosen, verbs, &attr.ah_attr);
+		attr.ah_attr = manual_qp_address_vector(context);
+	add_address_vector(chosen, verbs, &attr.ah_attr);
 	if (is_connected)
 		effective_set(chosen, EFFECTIVE_PATH_MTU_BYTES, limits_mtu_bytes(attr.path_mtu));
-	if (lane->transport == TRANSPORT_RC)
+	if (is_acknowledged)
 		add_reliability(chosen, &attr);
 }
 
@@ -112,7 +115,7 @@ struct effective lane_effective_find(const struct lane *lane, bool is_posting)
 		add_posts(&chosen, lane);
 	add_queue_pair(&chosen, lane);
 	add_ground(&chosen, &lane->endpoint);
-	if (lane->walks)
+	if (lane->settings.walks)
 		effective_set(&chosen, EFFECTIVE_PLACES, lane->flows[0].walk.mask + 1);
 	return chosen;
 }

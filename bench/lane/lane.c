@@ -47,17 +47,18 @@
 /* A message that is looked at may not be overwritten before, nor one that is under way. */
 static void make_slots(struct lane *lane)
 {
-	const struct parameters *p = lane->parameters;
+	const struct parameters *p = lane->settings.parameters;
 	bool is_slotted = p->verify && p->metric == METRIC_BW;
-	bool is_read = lane->shape->is_read;
+	bool is_read = lane->settings.shape->is_read;
 	size_t size = lane_message_bytes(lane) + TRANSPORT_GRH;
 
-	lane->walks = address_walk_is_on(p);
-	lane->stride = lane_round_up(size < LANE_LEAST_RECEIVE ? LANE_LEAST_RECEIVE : size, SLOT);
-	lane->sent_slots = is_slotted && !is_read ? lane->depth : 1;
-	lane->received_slots = 1;
+	lane->settings.stride =
+		lane_round_up(size < LANE_LEAST_RECEIVE ? LANE_LEAST_RECEIVE : size, SLOT);
+	lane->settings.sent_slots = is_slotted && !is_read ? lane->settings.tx_depth : 1;
+	lane->settings.received_slots = 1;
 	if (is_slotted)
-		lane->received_slots = is_read ? lane->depth : (uint32_t)p->rx_depth;
+		lane->settings.received_slots =
+			is_read ? lane->settings.tx_depth : (uint32_t)p->rx_depth;
 }
 
 /*
@@ -66,14 +67,14 @@ static void make_slots(struct lane *lane)
  */
 static uint64_t send_depth(const struct lane *lane)
 {
-	const struct parameters *p = lane->parameters;
+	const struct parameters *p = lane->settings.parameters;
 	uint64_t depth = p->tx_depth;
 
-	if (lane->shape->is_call && !lane->shape->makes_pair)
+	if (lane->settings.shape->is_call && !lane->settings.shape->makes_pair)
 		return CALL_DEPTH;
 	if (p->metric == METRIC_LAT && depth < 2 * p->cq_mod)
 		depth = 2 * p->cq_mod;
-	return lane->shape->is_notified ? 2 * depth : depth;
+	return lane->settings.shape->is_notified ? 2 * depth : depth;
 }
 
 /* One with room for less than may come would overflow. */
@@ -99,17 +100,18 @@ enum rdma_wait_mode lane_wait_mode(const struct parameters *parameters, bool is_
 
 static struct endpoint_settings endpoint_settings(const struct lane *lane, enum rdma_wait_mode cq)
 {
-	const struct parameters *p = lane->parameters;
+	const struct parameters *p = lane->settings.parameters;
 	uint64_t depth = send_depth(lane) + (p->use_srq ? 0 : p->rx_depth);
 
 	return (struct endpoint_settings){
-		.buffer_size = lane_flow_size(lane) * lane->n_flows,
+		.buffer_size = lane_flow_size(lane) * lane->settings.n_flows,
 		.memory = p->hugepages ? &memory_huge : NULL,
 		.is_relaxed = p->relaxed_ordering == ORDERING_RELAXED,
-		.cq_depth = cq_depth(p, depth * lane->n_flows + (p->use_srq ? p->rx_depth : 0)),
+		.cq_depth = cq_depth(p, depth * lane->settings.n_flows +
+						(p->use_srq ? p->rx_depth : 0)),
 		.wait = cq,
 		/* Events of one thread are no other processor's interrupts. */
-		.vector = lane->number,
+		.vector = lane->settings.number,
 		.srq_depth = p->use_srq ? (uint32_t)p->rx_depth : 0,
 		.sges = (uint32_t)p->sge,
 	};
@@ -120,20 +122,21 @@ static void begin_verify(struct lane *lane, bool is_server)
 {
 	char id[CASE_ID];
 
-	parameters_id(lane->parameters, id, sizeof(id));
-	verify_init(&lane->verify, lane->parameters->verify, id, is_server, lane->number);
+	parameters_id(lane->settings.parameters, id, sizeof(id));
+	verify_init(&lane->verify, lane->settings.parameters->verify, id, is_server,
+		    lane->settings.number);
 	lane->verify.memory = &lane->endpoint.memory;
 	lane->verify.is_lossy = lane_is_lossy(lane);
-	lane->verify.is_fixed = lane->shape->is_read;
-	for (unsigned int i = 0; i < lane->n_flows; i++) {
+	lane->verify.is_fixed = lane->settings.shape->is_read;
+	for (unsigned int i = 0; i < lane->settings.n_flows; i++) {
 		struct verify_slots *slots = &lane->flows[i].slots;
 		unsigned int number = lane_flow_number(lane, i);
 
-		verify_init(&slots->sent, lane->parameters->verify, id, is_server, number);
+		verify_init(&slots->sent, lane->settings.parameters->verify, id, is_server, number);
 		slots->sent.memory = lane->verify.memory;
 		slots->sent.is_lossy = lane->verify.is_lossy;
 		slots->sent.is_fixed = lane->verify.is_fixed;
-		slots->sent.length = lane->parameters->size;
+		slots->sent.length = lane->settings.parameters->size;
 		slots->received = slots->sent;
 	}
 }
@@ -141,7 +144,7 @@ static void begin_verify(struct lane *lane, bool is_server)
 static struct placement_wish placement_wish(const struct lane *lane, const char *device,
 					    bool is_server)
 {
-	const struct parameters *p = lane->parameters;
+	const struct parameters *p = lane->settings.parameters;
 	enum rdma_wait_mode cq = lane_wait_mode(p, is_server);
 
 	return (struct placement_wish){
@@ -150,7 +153,7 @@ static struct placement_wish placement_wish(const struct lane *lane, const char 
 		.device_node = device_numa_node(device),
 		.pin = is_server ? p->server_pin : p->pin,
 		.threads = pattern_lanes(p, is_server),
-		.number = lane->number,
+		.number = lane->settings.number,
 		.is_server = is_server,
 		/* The software device has both. */
 		.is_shared = !strcmp(device, SOFT_DEVICE_NAME) && cq != RDMA_EVENT,
@@ -162,16 +165,18 @@ static struct placement_wish placement_wish(const struct lane *lane, const char 
 /* Who grants memory has some, and who registers some. */
 static bool has_other(const struct lane *lane)
 {
-	return lane->is_server ? lane->shape->is_granted : lane->shape->registers;
+	return lane->settings.is_server ? lane->settings.shape->is_granted
+					: lane->settings.shape->registers;
 }
 
 static const struct memory_kind *other_kind(const struct lane *lane)
 {
-	if (lane->parameters->hugepages)
+	if (lane->settings.parameters->hugepages)
 		return &memory_huge;
 	/* The software device reaches memory that it can map without a system call. */
-	return lane->is_server && device_kind_is_mapped(&lane->endpoint.device) ? &memory_shared
-										: &memory_host;
+	return lane->settings.is_server && device_kind_is_mapped(&lane->endpoint.device)
+		       ? &memory_shared
+		       : &memory_host;
 }
 
 /*
@@ -180,7 +185,7 @@ static const struct memory_kind *other_kind(const struct lane *lane)
  */
 static int build(struct lane *lane, const struct lane_wish *wanted, struct error *error)
 {
-	const struct parameters *p = lane->parameters;
+	const struct parameters *p = lane->settings.parameters;
 	const char *device = wanted->device;
 	bool is_server = wanted->is_server;
 	struct placement_wish wish;
@@ -202,9 +207,9 @@ static int build(struct lane *lane, const struct lane_wish *wanted, struct error
 	if (!code && has_other(lane))
 		code = memory_open(&lane->other, other_kind(lane), p->size, settings.numa_node,
 				   error);
-	if (!code && lane->shape->is_atomic)
-		code = limits_operation(lane->transport, POST_FETCH_ADD, &lane->endpoint.device,
-					error);
+	if (!code && lane->settings.shape->is_atomic)
+		code = limits_operation((enum transport)p->transport, POST_FETCH_ADD,
+					&lane->endpoint.device, error);
 	if (code)
 		return code;
 	return placement_check(placement, &wish,
@@ -221,18 +226,19 @@ static uint64_t patience_ns(const struct parameters *p)
 {
 	uint64_t retry_ns = (p->retries + 1) * 4 * (ACK_TICK_NS << p->timeout);
 
-	return p->transport == TRANSPORT_RC && retry_ns > STALLED_NS ? retry_ns : STALLED_NS;
+	return parameters_has(p, TRANSPORT_RELIABLE) && retry_ns > STALLED_NS ? retry_ns
+									      : STALLED_NS;
 }
 
 /* Until the next completion there is: of a stream that of all that it stands for. */
 static uint64_t stalled_ns(const struct lane *lane)
 {
-	const struct parameters *p = lane->parameters;
+	const struct parameters *p = lane->settings.parameters;
 	uint64_t count = 1;
 
 	if (p->metric != METRIC_LAT)
 		count = p->cq_mod * pattern_most_pairs(p);
-	else if (lane->shape->rings)
+	else if (lane->settings.shape->rings)
 		count = p->cq_mod;
 	return patience_ns(p) + count * each_ns(p);
 }
@@ -242,27 +248,36 @@ uint32_t lane_look_every(const struct parameters *parameters)
 	return parameters->size < LOOK_BYTES ? (uint32_t)(LOOK_BYTES / parameters->size) : 1;
 }
 
-int lane_open(struct lane *lane, const struct lane_wish *wish, struct error *error)
+void lane_init(struct lane *lane, const struct lane_wish *wish)
 {
-	const struct parameters *parameters = wish->parameters;
-	int code;
+	const struct parameters *p = wish->parameters;
 
-	*lane = (struct lane){
-		.parameters = parameters,
+	*lane = (struct lane){0};
+	lane->settings = (struct lane_settings){
+		.parameters = p,
 		.shape = wish->shape,
+		.tx_depth = (uint32_t)p->tx_depth,
+		.look_every = lane_look_every(p),
+		.n_flows = pattern_lane_pairs(p, wish->is_server),
+		.post_list = (unsigned int)p->post_list,
+		.signal_every = wish->signal_every,
+		.walks = address_walk_is_on(p),
+		.may_owe = p->rx_depth > 1,
 		.is_server = wish->is_server,
 		.number = wish->number,
-		.transport = (enum transport)parameters->transport,
-		.depth = (uint32_t)parameters->tx_depth,
-		.batch = (unsigned int)parameters->post_list,
-		.signal_every = wish->signal_every,
-		.look_every = lane_look_every(parameters),
-		.n_flows = pattern_lane_pairs(parameters, wish->is_server),
 	};
-	lane->flows = cacheline_calloc(lane->n_flows, sizeof(*lane->flows));
-	lane->stalled_ns = stalled_ns(lane);
-	lane->lost_ns = lane_is_lossy(lane) ? LOST_NS + each_ns(parameters) : lane->stalled_ns;
+	lane->settings.stalled_ns = stalled_ns(lane);
+	lane->settings.lost_ns =
+		lane_is_lossy(lane) ? LOST_NS + each_ns(p) : lane->settings.stalled_ns;
 	make_slots(lane);
+}
+
+int lane_open(struct lane *lane, const struct lane_wish *wish, struct error *error)
+{
+	int code;
+
+	lane_init(lane, wish);
+	lane->flows = cacheline_calloc(lane->settings.n_flows, sizeof(*lane->flows));
 	if (!lane->flows)
 		return free_memory_refused(error, "make queue pairs");
 	code = build(lane, wish, error);
@@ -274,7 +289,7 @@ int lane_open(struct lane *lane, const struct lane_wish *wish, struct error *err
 
 static void close_contexts(struct lane *lane)
 {
-	for (unsigned int i = 0; i < lane->n_flows && lane->flows; i++) {
+	for (unsigned int i = 0; i < lane->settings.n_flows && lane->flows; i++) {
 		rdma_close(&lane->flows[i].context);
 		post_list_close(&lane->flows[i].list);
 		free(lane->flows[i].ticks);
@@ -289,15 +304,15 @@ void lane_close(struct lane *lane)
 	memory_close(&lane->other);
 	device_close(&lane->device);
 	placement_close(&lane->placement);
-	for (unsigned int i = 0; i < lane->n_flows && lane->flows; i++)
+	for (unsigned int i = 0; i < lane->settings.n_flows && lane->flows; i++)
 		explicit_bzero(&lane->flows[i].tickets, sizeof(lane->flows[i].tickets));
 	free(lane->flows);
 	*lane = (struct lane){0};
 }
 
-struct rdma_settings lane_settings(const struct lane *lane)
+struct rdma_settings lane_context_settings(const struct lane *lane)
 {
-	const struct parameters *p = lane->parameters;
+	const struct parameters *p = lane->settings.parameters;
 	uint64_t inline_size = p->inline_size;
 
 	return (struct rdma_settings){
@@ -322,7 +337,8 @@ struct rdma_settings lane_settings(const struct lane *lane)
 static size_t region_bytes(const struct lane *lane)
 {
 	size_t bytes = endpoint_settings(lane, RDMA_POLL).buffer_size;
-	size_t other = has_other(lane) ? lane_round_up(lane->parameters->size, LANE_AREA) : 0;
+	size_t other =
+		has_other(lane) ? lane_round_up(lane->settings.parameters->size, LANE_AREA) : 0;
 
 	return other > bytes ? other : bytes;
 }
@@ -340,19 +356,15 @@ struct limits lane_limits(const struct parameters *parameters, const struct oper
 		shape->is_read && (!is_server || parameters->bidirectional || is_answered);
 	bool registers_each = parameters->registration == REGISTRATION_EACH && !is_server;
 	uint32_t n_lanes = pattern_lanes(parameters, is_server);
-	struct lane lane = {
-		.parameters = parameters,
-		.shape = shape,
-		.is_server = is_server,
-		.depth = (uint32_t)parameters->tx_depth,
-		.n_flows = pattern_lane_pairs(parameters, is_server),
-	};
+	const struct lane_wish wish = {
+		.parameters = parameters, .shape = shape, .is_server = is_server};
+	struct lane lane;
 	struct endpoint_settings endpoint;
 	struct rdma_settings settings;
 
-	make_slots(&lane);
+	lane_init(&lane, &wish);
 	endpoint = endpoint_settings(&lane, RDMA_POLL);
-	settings = lane_settings(&lane);
+	settings = lane_context_settings(&lane);
 	return (struct limits){
 		.transport = (enum transport)parameters->transport,
 		.send_depth = settings_send_depth(&settings),
@@ -363,7 +375,7 @@ struct limits lane_limits(const struct parameters *parameters, const struct oper
 				    : endpoint.cq_depth,
 		.sge = settings_sges(&settings),
 		.read_sge = posts_reads ? (uint32_t)parameters->sge : 0,
-		.queue_pairs = (lane.n_flows + makes_pair) * n_lanes,
+		.queue_pairs = (lane.settings.n_flows + makes_pair) * n_lanes,
 		.completion_queues = (1 + makes_cq) * n_lanes,
 		.srqs = endpoint.srq_depth ? n_lanes : 0,
 		.regions = (1 + (has_other(&lane) || registers_each)) * n_lanes,
@@ -411,7 +423,7 @@ void lane_show_ticket(struct flow *flow)
 
 int lane_renew(struct lane *lane, struct error *error)
 {
-	for (unsigned int i = 0; i < lane->n_flows; i++) {
+	for (unsigned int i = 0; i < lane->settings.n_flows; i++) {
 		context_drop(&lane->flows[i].context);
 		if (lane->flows[i].tickets.is_open)
 			lane_show_ticket(&lane->flows[i]);
@@ -421,12 +433,13 @@ int lane_renew(struct lane *lane, struct error *error)
 
 void lane_share_out(struct lane *lane, uint64_t messages)
 {
-	for (unsigned int i = 0; i < lane->n_flows; i++) {
+	for (unsigned int i = 0; i < lane->settings.n_flows; i++) {
 		struct flow *flow = &lane->flows[i];
 
 		flow->left = messages;
 		if (messages != UINT64_MAX)
-			flow->left = messages / lane->n_flows + (i < messages % lane->n_flows);
+			flow->left = messages / lane->settings.n_flows +
+				     (i < messages % lane->settings.n_flows);
 		flow->share = flow->left;
 		flow->room_before = flow->room;
 	}

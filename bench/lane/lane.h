@@ -99,6 +99,41 @@ struct lane_wish {
 	struct memory *spare;      /* as a ground's: that of the lane before; NULL: none */
 };
 
+/* Constant from lane_init on, except that lane_start chooses the path. */
+struct lane_settings {
+	const struct parameters *parameters;
+	const struct operation_shape *shape;
+	uint64_t stalled_ns;
+	uint64_t lost_ns;    /* without the answer to a message: it is missed */
+	uint32_t tx_depth;   /* operations in flight on each queue pair */
+	uint32_t look_every; /* posts of a stream between two looks at completions */
+	unsigned int n_flows;
+	unsigned int post_list;    /* operations posted by one call */
+	unsigned int signal_every; /* posts that share one completion */
+	enum post_path path;
+	bool walks;   /* messages go to one place after another */
+	bool may_owe; /* there are more receives than the one that is looked at */
+	bool is_server;
+	unsigned int number; /* of the case's lanes at this end, from 0 */
+	/* Bytes of a slot, and the slots that each flow has to send from, and to receive into. */
+	uint32_t sent_slots;
+	uint32_t received_slots;
+	size_t stride;
+};
+
+/* Counts of all loops since the queue pairs were made. */
+struct lane_result {
+	uint64_t posted;   /* messages */
+	uint64_t messages; /* operations done */
+	uint64_t received; /* messages that have come */
+	uint64_t completions;
+	uint64_t first_tick; /* when a stream's time began */
+	uint64_t last_tick;  /* when the last of a stream were seen to be through */
+	uint64_t left;       /* messages that a sink took, and its end kept it from counting */
+	uint64_t lost;       /* messages that were waited for, where they may be lost */
+};
+
+/* The live state, which owns its resources, with settings and result apart. */
 struct lane {
 	CACHELINE_ALIGNED struct device_handle device;
 	struct placement placement; /* of the thread */
@@ -107,44 +142,22 @@ struct lane {
 	struct flow *flows;
 	struct flow *first_due; /* of a stream: who may have room, for longest first, */
 	struct flow **last_due; /* and where the next one is linked */
-	uint32_t turn;       /* posts of the first one's turn that are left; 0: it has not begun */
-	uint32_t look_every; /* posts of it between two looks at completions */
-	unsigned int n_flows;
-	enum transport transport;
-	enum post_path path;
-	uint32_t depth;      /* operations under way of each queue pair */
-	unsigned int batch;  /* operations posted by one call */
-	unsigned int number; /* of the case's lanes at this end, from 0 */
+	uint32_t turn; /* posts of the first one's turn that are left; 0: it has not begun */
+	unsigned int until_signal; /* posts until one is signalled: of latency loops */
+	bool is_signal_out;        /* its completion has not come yet */
+	unsigned int lost_in_a_row;
+	uint64_t lost_at; /* the number of the message that was lost last */
+	uint64_t owed;    /* a receive that is posted again once there is an answer; 0: none */
 	size_t last_sent; /* the last byte of the first flow's areas, in the memory of the endpoint */
 	size_t last_received;
-	unsigned int signal_every;
-	unsigned int until_signal; /* posts until one is signalled: of latency loops */
-	unsigned int lost_in_a_row;
-	bool is_signal_out; /* its completion has not come yet */
-	bool may_owe;       /* there are more receives than the one that is looked at */
-	bool is_server;
-	bool walks;    /* messages go to one place after another */
-	uint64_t owed; /* a receive that is posted again once there is an answer; 0: none */
-	uint64_t stalled_ns;
-	uint64_t lost_ns;  /* without the answer to a message: it is missed */
-	uint64_t posted;   /* messages, of all loops since the queue pairs were made */
-	uint64_t messages; /* operations done */
-	uint64_t received; /* messages that have come */
-	uint64_t left;     /* messages that a sink took, and its end kept it from counting */
-	uint64_t lost;     /* of those that were waited for, on UC and UD */
-	uint64_t lost_at;  /* the number of the message that the last one of them was */
-	uint64_t completions;
-	uint64_t first_tick; /* when a stream's time began */
-	uint64_t last_tick;  /* when the last of a stream were seen to be through */
-	const struct parameters *parameters;
-	const struct operation_shape *shape;
+	struct lane_settings settings;
+	struct lane_result result;
 	uint64_t rounds;      /* so many have walked that poll memory */
 	struct verify verify; /* of the first flow's messages, one at a time */
-	/* Of a slot, and how many each flow has to send from, and to receive into. */
-	size_t stride;
-	uint32_t sent_slots;
-	uint32_t received_slots;
 };
+
+/* Zeroes a lane and derives its settings. The wish's parameters and shape stay the caller's. */
+void lane_init(struct lane *lane, const struct lane_wish *wish);
 
 /*
  * Makes ground and flows, for one end of a case. Until lane_close, which the same thread
@@ -165,7 +178,7 @@ unsigned int lane_setup_ms(const struct parameters *parameters,
 enum rdma_wait_mode lane_wait_mode(const struct parameters *parameters, bool is_server);
 
 /* Settings for the context of each flow. */
-struct rdma_settings lane_settings(const struct lane *lane);
+struct rdma_settings lane_context_settings(const struct lane *lane);
 
 /* Once a flow has its queue pair: posts its receives. */
 int lane_receive(struct lane *lane, struct flow *flow, struct error *error);
@@ -200,7 +213,7 @@ void lane_forget_due(struct lane *lane);
 /* A context refused: its reason becomes the error. */
 int lane_failed(const struct flow *flow, struct error *error);
 
-/* Nothing for lane.stalled_ns, at an end that drives, is a failure. */
+/* Nothing for settings.stalled_ns, at an end that drives, is a failure. */
 COLD int lane_stalled(const struct lane *lane, struct error *error);
 
 /*
@@ -220,7 +233,8 @@ COLD int lane_completion_failed(const struct ibv_wc *wc, struct error *error);
 /* That of a flow of this lane's among those of all lanes of the case. */
 static inline unsigned int lane_flow_number(const struct lane *lane, unsigned int flow)
 {
-	return pattern_number(lane->parameters, lane->is_server, lane->number, flow);
+	return pattern_number(lane->settings.parameters, lane->settings.is_server,
+			      lane->settings.number, flow);
 }
 
 /* The number of the queue pair whose post, or receive, it was. */
@@ -239,9 +253,9 @@ static ALWAYS_INLINE uint64_t lane_receive_slot(uint64_t id)
 static ALWAYS_INLINE uint64_t lane_landing(const struct lane *lane, struct flow *flow, uint64_t id,
 					   bool is_moved)
 {
-	if (is_moved && lane->walks)
+	if (is_moved && lane->settings.walks)
 		return flow->landing + address_walk_next(&flow->received);
-	return flow->first_receive + lane_receive_slot(id) * lane->stride;
+	return flow->first_receive + lane_receive_slot(id) * lane->settings.stride;
 }
 
 /*
@@ -272,9 +286,9 @@ static ALWAYS_INLINE int lane_see(struct lane *lane, const struct ibv_wc *wc, bo
 	/* Who answers looks nowhere else where the device is fast: no poll is ever empty. */
 	if (unlikely(alarm_raised(&lane->endpoint.alarm)))
 		return alarm_reason(&lane->endpoint.alarm, error);
-	lane->completions++;
+	lane->result.completions++;
 	if (*is_message)
-		lane->received++;
+		lane->result.received++;
 	else
 		lane->is_signal_out = false;
 	return 0;
@@ -360,29 +374,30 @@ COLD void lane_compute(uint64_t ns);
 
 static ALWAYS_INLINE void lane_think(const struct lane *lane)
 {
-	if (unlikely(lane->parameters->think_ns))
-		lane_compute(lane->parameters->think_ns);
+	if (unlikely(lane->settings.parameters->think_ns))
+		lane_compute(lane->settings.parameters->think_ns);
 }
 
 /* The times of posts: as many as there is room for, and in order. */
 static ALWAYS_INLINE void lane_note_post(const struct lane *lane, struct flow *flow, uint64_t tick)
 {
 	flow->ticks[flow->next_tick] = tick;
-	flow->next_tick = flow->next_tick + 1 == lane->depth ? 0 : flow->next_tick + 1;
+	flow->next_tick = flow->next_tick + 1 == lane->settings.tx_depth ? 0 : flow->next_tick + 1;
 }
 
 static ALWAYS_INLINE uint64_t lane_posted_at(const struct lane *lane, struct flow *flow)
 {
 	uint64_t tick = flow->ticks[flow->first_tick];
 
-	flow->first_tick = flow->first_tick + 1 == lane->depth ? 0 : flow->first_tick + 1;
+	flow->first_tick =
+		flow->first_tick + 1 == lane->settings.tx_depth ? 0 : flow->first_tick + 1;
 	return tick;
 }
 
-/* UC and UD lose messages without a word. */
+/* Whether messages may be lost without a word. */
 static inline bool lane_is_lossy(const struct lane *lane)
 {
-	return lane->transport != TRANSPORT_RC;
+	return !parameters_has(lane->settings.parameters, TRANSPORT_RELIABLE);
 }
 
 #endif

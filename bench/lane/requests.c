@@ -16,7 +16,7 @@ static size_t sending(const struct lane *lane, const struct flow *flow)
 
 static size_t receiving(const struct lane *lane, const struct flow *flow)
 {
-	return sending(lane, flow) + lane_area(lane, lane->sent_slots);
+	return sending(lane, flow) + lane_area(lane, lane->settings.sent_slots);
 }
 
 /* Behind both: the notification that is sent, and the one that is received. */
@@ -34,7 +34,7 @@ static struct ibv_sge piece(const struct lane *lane, size_t offset, size_t lengt
 
 static uint64_t receive_id(const struct lane *lane, const struct flow *flow, uint64_t number)
 {
-	uint64_t slot = lane->shape->is_read ? 0 : number % lane->received_slots;
+	uint64_t slot = lane->settings.shape->is_read ? 0 : number % lane->settings.received_slots;
 
 	return LANE_RECEIVE | slot << LANE_FLOW_BITS | flow->number;
 }
@@ -51,39 +51,39 @@ static void start_slots(const struct lane *lane, struct flow *flow)
 	verify_begin(&slots->received);
 	slots->sent.sent = slots->first_sent;
 	memory_clear(&lane->endpoint.memory, slots->first_received,
-		     lane->stride * lane->received_slots);
-	if (lane->shape->is_read)
+		     lane->settings.stride * lane->settings.received_slots);
+	if (lane->settings.shape->is_read)
 		verify_fill(&slots->sent);
 }
 
 /* Where there are pieces, they are as long as the message: it reaches all of them. */
 static struct post_work make_receive(const struct lane *lane, const struct flow *flow)
 {
-	size_t head = lane->transport == TRANSPORT_UD ? TRANSPORT_GRH : 0;
-	bool is_exact = lane->parameters->sge > 1 || lane->walks;
-	size_t length = is_exact ? head + lane_message_bytes(lane) : lane->stride;
+	size_t head = transport_head((enum transport)lane->settings.parameters->transport);
+	bool is_exact = lane->settings.parameters->sge > 1 || lane->settings.walks;
+	size_t length = is_exact ? head + lane_message_bytes(lane) : lane->settings.stride;
 	struct post_work work = {.n_sges = 1};
 	struct ibv_sge place = piece(lane, receiving(lane, flow), length);
 
-	if (lane->shape->is_notified)
+	if (lane->settings.shape->is_notified)
 		work.sges[0] =
 			piece(lane, notices(lane, flow) + LANE_LEAST_RECEIVE, LANE_LEAST_RECEIVE);
 	else
-		post_cut(&work, &place, (unsigned int)lane->parameters->sge);
+		post_cut(&work, &place, (unsigned int)lane->settings.parameters->sge);
 	return work;
 }
 
 /* From the part that this end asks for to the one that the other end does: 0 where none walks. */
 static uint64_t their_part(const struct lane *lane, const struct flow *flow)
 {
-	return (address_walk_ways(lane->parameters) - 1) * address_walk_bytes(&flow->walk);
+	return (address_walk_ways(lane->settings.parameters) - 1) * address_walk_bytes(&flow->walk);
 }
 
 static void begin_walks(const struct lane *lane, struct flow *flow)
 {
-	const struct parameters *p = lane->parameters;
+	const struct parameters *p = lane->settings.parameters;
 
-	address_walk_init(&flow->walk, p, lane->shape->is_atomic,
+	address_walk_init(&flow->walk, p, lane->settings.shape->is_atomic,
 			  lane_flow_number(lane, flow->number));
 	flow->received = flow->walk;
 	flow->near = lane->endpoint.memory.address + receiving(lane, flow);
@@ -93,11 +93,11 @@ static void begin_walks(const struct lane *lane, struct flow *flow)
 /* Not where it matters which one is the next, nor where one that is missing is a message lost. */
 static uint32_t spare_receives(const struct lane *lane, const struct flow *flow)
 {
-	const struct parameters *p = lane->parameters;
+	const struct parameters *p = lane->settings.parameters;
 	uint64_t kept =
 		p->tx_depth > DEFAULT_DEPTHS_RECEIVES ? p->tx_depth : DEFAULT_DEPTHS_RECEIVES;
 	bool is_for_each = p->metric == METRIC_BW && p->iterations != PARAMETER_AUTO &&
-			   p->iterations / lane->n_flows <= p->rx_depth;
+			   p->iterations / lane->settings.n_flows <= p->rx_depth;
 	bool is_any = !p->verify && !flow->queue.srq && !lane_is_lossy(lane);
 
 	return is_for_each && is_any && p->rx_depth > kept ? (uint32_t)(p->rx_depth - kept) : 0;
@@ -107,8 +107,8 @@ static uint32_t spare_receives(const struct lane *lane, const struct flow *flow)
 static void begin_returns(const struct lane *lane, struct flow *flow)
 {
 	struct returns *returns = &flow->returns;
-	bool is_listed =
-		lane->parameters->rx_depth >= LANE_RETURNS_LEAST && flow->receive.n_sges == 1;
+	bool is_listed = lane->settings.parameters->rx_depth >= LANE_RETURNS_LEAST &&
+			 flow->receive.n_sges == 1;
 
 	returns->spare = is_listed ? spare_receives(lane, flow) : 0;
 	returns->is_on = is_listed && !returns->spare;
@@ -125,8 +125,9 @@ static void begin_returns(const struct lane *lane, struct flow *flow)
 
 int lane_receive(struct lane *lane, struct flow *flow, struct error *error)
 {
-	uint64_t receives = lane->is_server ? lane->parameters->receives : RECEIVES_BUFFERS;
-	uint64_t wanted = receives == RECEIVES_NONE ? 0 : lane->parameters->rx_depth;
+	uint64_t receives =
+		lane->settings.is_server ? lane->settings.parameters->receives : RECEIVES_BUFFERS;
+	uint64_t wanted = receives == RECEIVES_NONE ? 0 : lane->settings.parameters->rx_depth;
 	int code = 0;
 
 	flow->number = (uint32_t)(flow - lane->flows);
@@ -136,9 +137,9 @@ int lane_receive(struct lane *lane, struct flow *flow, struct error *error)
 	if (receives == RECEIVES_BARE)
 		flow->receive.n_sges = 0;
 	begin_returns(lane, flow);
-	if (lane->walks)
+	if (lane->settings.walks)
 		begin_walks(lane, flow);
-	if (lane->parameters->verify && lane->parameters->metric == METRIC_BW)
+	if (lane->settings.parameters->verify && lane->settings.parameters->metric == METRIC_BW)
 		start_slots(lane, flow);
 	/* One queue for all of them is filled once. */
 	if (flow->queue.srq && flow->number)
@@ -150,23 +151,23 @@ int lane_receive(struct lane *lane, struct flow *flow, struct error *error)
 
 static void make_work(const struct lane *lane, struct flow *flow)
 {
-	const struct operation_shape *shape = lane->shape;
+	const struct operation_shape *shape = lane->settings.shape;
 	const struct rdma_context *context = &flow->context;
 	size_t size = lane_message_bytes(lane);
 	bool is_fetched = shape->is_read || shape->is_atomic;
 	/* Of an atomic the other end may change what is received into meanwhile. */
 	size_t local = shape->is_read ? receiving(lane, flow) : sending(lane, flow);
 	/* A read fetches what the other end would send; the rest goes where it receives. */
-	bool is_sent = shape->is_read && !lane->walks;
+	bool is_sent = shape->is_read && !lane->settings.walks;
 	/* Its lane is laid out as this one is. */
-	size_t far =
-		pattern_far_pair(lane->parameters, lane->is_server, lane->number, flow->number) *
-		lane_flow_size(lane);
-	size_t remote = is_sent ? far : far + lane_area(lane, lane->sent_slots);
+	size_t far = pattern_far_pair(lane->settings.parameters, lane->settings.is_server,
+				      lane->settings.number, flow->number) *
+		     lane_flow_size(lane);
+	size_t remote = is_sent ? far : far + lane_area(lane, lane->settings.sent_slots);
 	struct ibv_sge whole = piece(lane, local, size);
 
 	flow->work = (struct post_work){.id = flow->number, .add = 1};
-	post_cut(&flow->work, &whole, (unsigned int)lane->parameters->sge);
+	post_cut(&flow->work, &whole, (unsigned int)lane->settings.parameters->sge);
 	manual_qp_aim(context, &flow->work);
 	remote += their_part(lane, flow);
 	flow->work.remote = flow->far = context->remote.address + remote;
@@ -177,12 +178,12 @@ static void make_work(const struct lane *lane, struct flow *flow)
 /* What the notification says, behind the areas. */
 static void make_notice(const struct lane *lane, struct flow *flow)
 {
-	const struct operation_shape *shape = lane->shape;
+	const struct operation_shape *shape = lane->settings.shape;
 	size_t offset = notices(lane, flow);
 	uint8_t header[SEND_HEADER_SIZE];
 	const struct rdma_message message = {
 		.kind = shape->is_read ? RDMA_MESSAGE_READ : RDMA_MESSAGE_WRITTEN,
-		.length = lane->parameters->size,
+		.length = lane->settings.parameters->size,
 		.offset = flow->work.remote - flow->context.remote.address,
 	};
 
@@ -203,10 +204,13 @@ static void make_notice(const struct lane *lane, struct flow *flow)
 static int make_ticks(struct lane *lane, struct flow *flow, struct error *error)
 {
 	/* Of a load, when each of them was due as well. */
-	size_t each = lane->parameters->metric == METRIC_LOAD ? 2 : lane->parameters->latencies;
+	size_t each = lane->settings.parameters->metric == METRIC_LOAD
+			      ? 2
+			      : lane->settings.parameters->latencies;
 
 	free(flow->ticks);
-	flow->ticks = each ? cacheline_calloc(lane->depth, each * sizeof(*flow->ticks)) : NULL;
+	flow->ticks = each ? cacheline_calloc(lane->settings.tx_depth, each * sizeof(*flow->ticks))
+			   : NULL;
 	flow->first_tick = flow->next_tick = 0;
 	if (each && !flow->ticks)
 		return free_memory_refused(error, "time messages");
@@ -218,9 +222,9 @@ static int make_list(struct lane *lane, struct flow *flow, struct error *error)
 	int code;
 
 	post_list_close(&flow->list);
-	if (lane->batch < 2)
+	if (lane->settings.post_list < 2)
 		return 0;
-	code = post_list_open(&flow->list, lane->batch, error);
+	code = post_list_open(&flow->list, lane->settings.post_list, error);
 	for (unsigned int i = 0; i < flow->list.n && !code; i++)
 		flow->list.works[i] = flow->work;
 	return code;
@@ -235,10 +239,9 @@ static void start_verify(struct lane *lane)
 	verify->length = lane_message_bytes(lane);
 	verify->memory = &lane->endpoint.memory;
 	verify->sent = 0;
-	verify->received = receiving(lane, &lane->flows[0]);
-	if (lane->transport == TRANSPORT_UD)
-		verify->received += TRANSPORT_GRH;
-	if (verify->every && lane->shape->is_read) {
+	verify->received = receiving(lane, &lane->flows[0]) +
+			   transport_head((enum transport)lane->settings.parameters->transport);
+	if (verify->every && lane->settings.shape->is_read) {
 		verify_fill(verify);
 		memory_clear(verify->memory, verify->received, verify->length);
 	}
@@ -250,7 +253,7 @@ static void forget_rounds(struct lane *lane)
 	struct flow *flow = &lane->flows[0];
 	struct address_walk walk = flow->walk;
 	const struct memory *memory = &lane->endpoint.memory;
-	size_t last = flow->near - memory->address + lane->parameters->size - 1;
+	size_t last = flow->near - memory->address + lane->settings.parameters->size - 1;
 
 	for (uint64_t i = 0; i < lane->rounds && i <= walk.mask; i++)
 		memory_poke(memory, last + address_walk_next(&walk), 0);
@@ -261,13 +264,13 @@ int lane_start(struct lane *lane, struct error *error)
 {
 	int code = 0;
 
-	for (unsigned int i = 0; i < lane->n_flows && !code; i++) {
+	for (unsigned int i = 0; i < lane->settings.n_flows && !code; i++) {
 		struct flow *flow = &lane->flows[i];
 
-		flow->room = lane->depth;
+		flow->room = lane->settings.tx_depth;
 		flow->silent = 0;
 		make_work(lane, flow);
-		if (lane->shape->is_notified)
+		if (lane->settings.shape->is_notified)
 			make_notice(lane, flow);
 		code = make_ticks(lane, flow, error);
 		if (!code)
@@ -277,20 +280,18 @@ int lane_start(struct lane *lane, struct error *error)
 	lane->last_sent = lane_message_bytes(lane) - 1;
 	lane->last_received = lane->last_sent + receiving(lane, &lane->flows[0]);
 	/* A stream has slots of its own, and one that goes both ways may have begun over there. */
-	if (lane->parameters->metric == METRIC_LAT) {
+	if (lane->settings.parameters->metric == METRIC_LAT) {
 		memory_poke(&lane->endpoint.memory, lane->last_sent, 0);
 		memory_poke(&lane->endpoint.memory, lane->last_received, 0);
 		start_verify(lane);
 	}
-	if (lane->walks)
+	if (lane->settings.walks)
 		forget_rounds(lane);
-	lane->may_owe = lane->parameters->rx_depth > 1;
 	lane->owed = 0;
-	lane->until_signal = lane->signal_every;
+	lane->until_signal = lane->settings.signal_every;
 	lane->is_signal_out = false;
-	lane->posted = lane->messages = lane->received = lane->lost = lane->completions = 0;
 	lane->lost_in_a_row = 0;
-	lane->left = 0;
-	lane->path = post_choose(&lane->flows[0].queue, &lane->flows[0].work);
+	lane->result = (struct lane_result){0};
+	lane->settings.path = post_choose(&lane->flows[0].queue, &lane->flows[0].work);
 	return code;
 }

@@ -34,7 +34,7 @@ uint64_t lane_flow_done(const struct flow *flow)
 
 void lane_forget_done(struct lane *lane)
 {
-	for (unsigned int i = 0; i < lane->n_flows; i++)
+	for (unsigned int i = 0; i < lane->settings.n_flows; i++)
 		lane->flows[i].room_before += (uint32_t)lane_flow_done(&lane->flows[i]);
 }
 
@@ -42,7 +42,7 @@ void lane_forget_due(struct lane *lane)
 {
 	lane->first_due = NULL;
 	lane->last_due = &lane->first_due;
-	for (unsigned int i = 0; i < lane->n_flows; i++)
+	for (unsigned int i = 0; i < lane->settings.n_flows; i++)
 		lane->flows[i].is_due = false;
 }
 
@@ -59,8 +59,8 @@ int lane_settle(struct lane *lane, struct error *error)
 	while (lane->is_signal_out) {
 		bool is_message;
 		struct ibv_wc wc;
-		int code = completion_wait(&lane->endpoint.completion, 1, &wc, lane->stalled_ns,
-					   error);
+		int code = completion_wait(&lane->endpoint.completion, 1, &wc,
+					   lane->settings.stalled_ns, error);
 
 		if (code == -ETIMEDOUT)
 			return lane_stalled(lane, error);
@@ -81,7 +81,7 @@ static const char early[] =
 
 int lane_stalled(const struct lane *lane, struct error *error)
 {
-	const struct parameters *p = lane->parameters;
+	const struct parameters *p = lane->settings.parameters;
 	bool is_counted = p->bidirectional && p->threads > 1 && p->iterations != PARAMETER_AUTO;
 	const char *hint = path;
 
@@ -91,7 +91,7 @@ int lane_stalled(const struct lane *lane, struct error *error)
 		hint = early;
 	return error_set(error, -ETIMEDOUT,
 			 "nothing has come for %.3g s, while the other end is alive%s",
-			 (double)lane->stalled_ns / (double)NS_PER_S, hint);
+			 (double)lane->settings.stalled_ns / (double)NS_PER_S, hint);
 }
 
 int lane_missed(struct lane *lane, uint64_t number, int code, struct error *error)
@@ -100,7 +100,7 @@ int lane_missed(struct lane *lane, uint64_t number, int code, struct error *erro
 		return code;
 	if (!lane_is_lossy(lane))
 		return lane_stalled(lane, error);
-	lane->lost++;
+	lane->result.lost++;
 	lane->lost_in_a_row = number == lane->lost_at ? lane->lost_in_a_row + 1 : 1;
 	lane->lost_at = number;
 	if (lane->lost_in_a_row < LOST_MAX)

@@ -24,7 +24,7 @@ static ALWAYS_INLINE int grant_ask(struct lane *lane, const struct loop_run *run
 	start = clock_ticks(run->is_counter);
 	if (unlikely(pingpong_post(lane, kind, error)))
 		return error->code;
-	code = pingpong_await(lane, kind, lane->stalled_ns, error);
+	code = pingpong_await(lane, kind, lane->settings.stalled_ns, error);
 	*ticks = clock_ticks(run->is_counter) - start;
 	if (unlikely(code))
 		return code == -ETIMEDOUT ? lane_stalled(lane, error) : code;
@@ -40,7 +40,7 @@ static ALWAYS_INLINE int grant_drive(struct lane *lane, const struct loop_run *r
 
 	while (count < run->messages && last < run->until && !code) {
 		struct pool_message words = {.type = POOL_REQ_ALLOC,
-					     .size = lane->parameters->size};
+					     .size = lane->settings.parameters->size};
 		uint64_t ticks;
 
 		code = grant_ask(lane, run, kind, &words, &ticks, error);
@@ -52,7 +52,7 @@ static ALWAYS_INLINE int grant_drive(struct lane *lane, const struct loop_run *r
 		code = grant_ask(lane, run, kind, &words, &ticks, error);
 		last = clock_ticks(run->is_counter);
 	}
-	lane->messages += count;
+	lane->result.messages += count;
 	return unlikely(code) ? code : lane_repay(lane, false, error);
 }
 
@@ -66,7 +66,7 @@ static ALWAYS_INLINE int grant_respond(struct lane *lane, struct grant_pool *poo
 		if (unlikely(code))
 			return code;
 		lane_think(lane);
-		lane->messages += grant_pool_answer(pool, lane);
+		lane->result.messages += grant_pool_answer(pool, lane);
 		if (unlikely(pingpong_post(lane, kind, error)))
 			return error->code;
 	}
@@ -75,7 +75,7 @@ static ALWAYS_INLINE int grant_respond(struct lane *lane, struct grant_pool *poo
 static ALWAYS_INLINE int loop_grant(struct lane *lane, const struct loop_run *run,
 				    enum post_operation operation, struct error *error)
 {
-	const struct round_kind kind = {.operation = operation, .path = lane->path};
+	const struct round_kind kind = {.operation = operation, .path = lane->settings.path};
 	struct grant_pool pool;
 	int code;
 

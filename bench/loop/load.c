@@ -30,8 +30,8 @@ void load_begin(struct load *load, struct lane *lane, const struct loop_run *run
 	load->least = load->least_before = 0;
 	load->unsent = load->out = 0;
 	load->flow = lane->flows;
-	load->room = (uint64_t)lane->depth * lane->n_flows;
-	lane->last_tick = load->last = load->from;
+	load->room = (uint64_t)lane->settings.tx_depth * lane->settings.n_flows;
+	lane->result.last_tick = load->last = load->from;
 }
 
 void load_give_up(struct load *load, const struct loop_run *run)

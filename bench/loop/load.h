@@ -65,8 +65,9 @@ COLD int load_idle(struct load *load, struct lane *lane, const struct loop_run *
 static ALWAYS_INLINE struct flow *load_flow(struct load *load, const struct lane *lane)
 {
 	do
-		load->flow = load->flow + 1 == lane->flows + lane->n_flows ? lane->flows
-									   : load->flow + 1;
+		load->flow = load->flow + 1 == lane->flows + lane->settings.n_flows
+				     ? lane->flows
+				     : load->flow + 1;
 	while (!load->flow->room);
 	return load->flow;
 }
@@ -85,7 +86,7 @@ static ALWAYS_INLINE void load_note(const struct lane *lane, struct flow *flow, 
 
 	ticks[0] = due;
 	ticks[1] = posted;
-	flow->next_tick = flow->next_tick + 1 == lane->depth ? 0 : flow->next_tick + 1;
+	flow->next_tick = flow->next_tick + 1 == lane->settings.tx_depth ? 0 : flow->next_tick + 1;
 }
 
 /* The message after this one, if there is any. */
@@ -120,16 +121,16 @@ static ALWAYS_INLINE int load_post(struct load *load, struct lane *lane, const s
 			return 0;
 		flow = load_flow(load, lane);
 		load_note(lane, flow, load->due, now);
-		if (lane->walks)
+		if (lane->settings.walks)
 			lane_walk(flow, &flow->work);
-		if (unlikely(loop_post_flow(flow, kind.operation, lane->path, kind.is_notified,
-					    IBV_SEND_SIGNALED, error)))
+		if (unlikely(loop_post_flow(flow, kind.operation, lane->settings.path,
+					    kind.is_notified, IBV_SEND_SIGNALED, error)))
 			return error->code;
 		load_slip(load, run, now - load->due);
 		load->last = load->out++ ? load->last : now;
 		flow->room--;
 		load->room--;
-		lane->posted++;
+		lane->result.posted++;
 		load_advance(load, run);
 	}
 	return 0;
@@ -144,16 +145,17 @@ static ALWAYS_INLINE int load_take(struct load *load, struct lane *lane, const s
 
 		if (unlikely(wc[i].status != IBV_WC_SUCCESS))
 			return lane_completion_failed(&wc[i], error);
-		hist_add(run->hist, clock_to_ns(lane->last_tick - ticks[0], run->mult));
+		hist_add(run->hist, clock_to_ns(lane->result.last_tick - ticks[0], run->mult));
 		hist_add(&load->seen->uncorrected,
-			 clock_to_ns(lane->last_tick - ticks[1], run->mult));
-		flow->first_tick = flow->first_tick + 1 == lane->depth ? 0 : flow->first_tick + 1;
+			 clock_to_ns(lane->result.last_tick - ticks[1], run->mult));
+		flow->first_tick =
+			flow->first_tick + 1 == lane->settings.tx_depth ? 0 : flow->first_tick + 1;
 		flow->room++;
 	}
 	load->room += (uint64_t)n_wc;
 	load->out -= (uint64_t)n_wc;
-	lane->completions += (uint64_t)n_wc;
-	lane->messages += (uint64_t)n_wc;
+	lane->result.completions += (uint64_t)n_wc;
+	lane->result.messages += (uint64_t)n_wc;
 	return 0;
 }
 
@@ -185,13 +187,13 @@ static ALWAYS_INLINE int load_run(struct load *load, struct lane *lane, const st
 			return got;
 		if (!got)
 			continue;
-		load->last = lane->last_tick = clock_ticks(run->is_counter);
+		load->last = lane->result.last_tick = clock_ticks(run->is_counter);
 		if (unlikely(load_take(load, lane, run, wc, got, error)))
 			return error->code;
 		/* Where the device is fast no poll is ever empty, and nobody else would look. */
 		if (unlikely(alarm_raised(&lane->endpoint.alarm)))
 			return alarm_reason(&lane->endpoint.alarm, error);
-		if (unlikely(lane->last_tick >= load->give_up))
+		if (unlikely(lane->result.last_tick >= load->give_up))
 			load_give_up(load, run);
 	}
 	return 0;

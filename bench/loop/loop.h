@@ -33,10 +33,11 @@ struct loop_run {
  * Evaluates call, which runs an inner loop with kind, a variable of the caller. The path is a
  * constant in each instance of that loop: one test serves many messages.
  */
-#define LOOP_ON_PATH(lane, kind, call)                                                       \
-	((lane)->path == POST_EXTENDED_INLINE ? ((kind).path = POST_EXTENDED_INLINE, (call)) \
-	 : (lane)->path == POST_EXTENDED      ? ((kind).path = POST_EXTENDED, (call))        \
-					      : ((kind).path = POST_CLASSIC, (call)))
+#define LOOP_ON_PATH(lane, kind, call)                                                    \
+	((lane)->settings.path == POST_EXTENDED_INLINE                                    \
+		 ? ((kind).path = POST_EXTENDED_INLINE, (call))                           \
+	 : (lane)->settings.path == POST_EXTENDED ? ((kind).path = POST_EXTENDED, (call)) \
+						  : ((kind).path = POST_CLASSIC, (call)))
 
 /* Defines a loop of an operation, name(lane, run, error): the shape with that operation. */
 #define LOOP_BIND(name, shape, operation)                                                   \
@@ -48,7 +49,7 @@ struct loop_run {
 /* The payload of the next message, if it is one to be verified; and what came. */
 static ALWAYS_INLINE void loop_fill(struct lane *lane)
 {
-	if (lane->shape->is_read)
+	if (lane->settings.shape->is_read)
 		return;
 	if (unlikely(verify_is_due(&lane->verify)))
 		verify_fill(&lane->verify);
@@ -84,7 +85,7 @@ static ALWAYS_INLINE int loop_next_signal(struct lane *lane, struct error *error
 	/* The one before must be complete by then, so that the send queue never fills. */
 	if (lane->is_signal_out && lane_settle(lane, error))
 		return -EIO;
-	lane->until_signal = lane->signal_every;
+	lane->until_signal = lane->settings.signal_every;
 	lane->is_signal_out = true;
 	return IBV_SEND_SIGNALED;
 }

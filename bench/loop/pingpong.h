@@ -21,17 +21,17 @@ static ALWAYS_INLINE int pingpong_owe(struct lane *lane, uint64_t id, bool walks
 	if (unlikely(lane_repay(lane, walks, error)))
 		return error->code;
 	lane->owed = id;
-	return likely(lane->may_owe) ? 0 : lane_repay(lane, walks, error);
+	return likely(lane->settings.may_owe) ? 0 : lane_repay(lane, walks, error);
 }
 
 /* Doorbells are numbered from 1, and none is lost. */
 static ALWAYS_INLINE int pingpong_check_number(const struct lane *lane, const struct ibv_wc *wc,
 					       struct error *error)
 {
-	if (likely(post_imm(wc) == (uint32_t)lane->received))
+	if (likely(post_imm(wc) == (uint32_t)lane->result.received))
 		return 0;
 	return error_set(error, -EBADMSG, "doorbell %" PRIu32 " came where %" PRIu32 " was due",
-			 post_imm(wc), (uint32_t)lane->received);
+			 post_imm(wc), (uint32_t)lane->result.received);
 }
 
 /* Waits for the message, passing by completions of posts. -ETIMEDOUT has no error yet. */
@@ -66,13 +66,13 @@ static ALWAYS_INLINE int pingpong_await(struct lane *lane, const struct round_ki
  */
 static inline int pingpong_missed(struct lane *lane, uint64_t number, int code, struct error *error)
 {
-	const struct round_kind kind = {.walks = lane->walks};
-	uint64_t deadline = clock_now_ns() + PINGPONG_LATE * lane->lost_ns;
+	const struct round_kind kind = {.walks = lane->settings.walks};
+	uint64_t deadline = clock_now_ns() + PINGPONG_LATE * lane->settings.lost_ns;
 
 	if (lane_missed(lane, number, code, error))
 		return error->code;
 	do
-		code = pingpong_await(lane, kind, lane->lost_ns, error);
+		code = pingpong_await(lane, kind, lane->settings.lost_ns, error);
 	while (!code && clock_now_ns() < deadline);
 	if (!code)
 		return error_set(error, -EPROTO, "more answers come than messages were sent");
@@ -102,7 +102,7 @@ static ALWAYS_INLINE int pingpong_once(struct lane *lane, const struct round_kin
 	if (unlikely(pingpong_post(lane, kind, error)))
 		return error->code;
 	round_record(round);
-	code = pingpong_await(lane, kind, lane->lost_ns, error);
+	code = pingpong_await(lane, kind, lane->settings.lost_ns, error);
 	round->took = likely(!code);
 	return unlikely(code) ? pingpong_missed(lane, number, code, error) : 0;
 }
@@ -118,7 +118,7 @@ static ALWAYS_INLINE int pingpong_respond(struct lane *lane, const struct round_
 			return code;
 		lane_think(lane);
 		/* What this end reads comes only after it has answered. */
-		if (kind.is_verified && !lane->shape->is_read) {
+		if (kind.is_verified && !lane->settings.shape->is_read) {
 			loop_find(lane);
 			loop_fill(lane);
 			if (unlikely(loop_check(lane, error)))
@@ -126,7 +126,7 @@ static ALWAYS_INLINE int pingpong_respond(struct lane *lane, const struct round_
 		}
 		if (unlikely(pingpong_post(lane, kind, error)))
 			return error->code;
-		lane->messages++;
+		lane->result.messages++;
 	}
 }
 

@@ -20,5 +20,5 @@ int poll_memory_look(struct lane *lane, uint64_t *since_ns, bool is_responder, s
 	now = clock_now_ns();
 	if (!*since_ns)
 		*since_ns = now;
-	return now - *since_ns < lane->lost_ns ? 0 : -ETIMEDOUT;
+	return now - *since_ns < lane->settings.lost_ns ? 0 : -ETIMEDOUT;
 }

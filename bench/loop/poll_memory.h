@@ -51,8 +51,8 @@ static ALWAYS_INLINE uint8_t poll_memory_walk(struct lane *lane)
 	uint64_t offset = address_walk_next(&flow->walk);
 
 	flow->work.remote = flow->far + offset;
-	lane->last_received =
-		flow->near - lane->endpoint.memory.address + offset + lane->parameters->size - 1;
+	lane->last_received = flow->near - lane->endpoint.memory.address + offset +
+			      lane->settings.parameters->size - 1;
 	return (uint8_t)((lane->rounds++ >> flow->walk.bits) + 1);
 }
 
@@ -98,7 +98,7 @@ static ALWAYS_INLINE int poll_memory_respond(struct lane *lane, const struct rou
 		memory_poke(&lane->endpoint.memory, lane->last_sent, round);
 		if (unlikely(round_post(lane, kind, error)))
 			return error->code;
-		lane->messages++;
+		lane->result.messages++;
 	}
 }
 
@@ -115,7 +115,7 @@ static ALWAYS_INLINE int loop_memory(struct lane *lane, const struct loop_run *r
 	const struct round_kind kind = {.once = poll_memory_once, .operation = operation};
 
 	/* The last byte is the number of the round. */
-	lane->verify.length = lane->parameters->size - 1;
+	lane->verify.length = lane->settings.parameters->size - 1;
 	return round_run(poll_memory, lane, run, kind, error);
 }
 

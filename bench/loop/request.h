@@ -28,8 +28,8 @@ static ALWAYS_INLINE int request_once(struct lane *lane, const struct round_kind
 		if (unlikely(code < 0))
 			return completion_poll_failed(error);
 		round_record(round);
-		code = completion_wait_on(&lane->endpoint.completion, 1, &wc, lane->stalled_ns,
-					  error);
+		code = completion_wait_on(&lane->endpoint.completion, 1, &wc,
+					  lane->settings.stalled_ns, error);
 		if (unlikely(code < 0))
 			return code == -ETIMEDOUT ? lane_stalled(lane, error) : code;
 	}
@@ -65,10 +65,10 @@ static ALWAYS_INLINE int request_registered(struct lane *lane, const struct roun
 static ALWAYS_INLINE int request_each(struct lane *lane, const struct loop_run *run,
 				      const struct round_kind kind, struct error *error)
 {
-	uint64_t before = lane->messages;
+	uint64_t before = lane->result.messages;
 	int code = round_each(lane, run, kind, error);
 
-	lane->completions += lane->messages - before;
+	lane->result.completions += lane->result.messages - before;
 	return code;
 }
 
@@ -86,7 +86,7 @@ static ALWAYS_INLINE int loop_request_registering(struct lane *lane, const struc
 {
 	const struct round_kind kind = {.once = request_registered,
 					.operation = operation,
-					.path = lane->path,
+					.path = lane->settings.path,
 					.is_verified = lane->verify.every};
 
 	return request_each(lane, run, kind, error);

@@ -85,7 +85,7 @@ static ALWAYS_INLINE int round_turn(struct lane *lane, struct round *round, uint
 		int code;
 
 		round->took = false;
-		code = kind.once(lane, kind, lane->messages + round->n, round, error);
+		code = kind.once(lane, kind, lane->result.messages + round->n, round, error);
 		if (unlikely(code))
 			return code;
 		if (unlikely(!round->took))
@@ -132,7 +132,7 @@ static ALWAYS_INLINE int round_each(struct lane *lane, const struct loop_run *ru
 		while (round.recorded < round.n)
 			round_record(&round);
 		left -= round.n;
-		lane->messages += round.n;
+		lane->result.messages += round.n;
 		most = round_most(&round, most);
 	}
 	return code;
@@ -147,10 +147,10 @@ static ALWAYS_INLINE int round_run(round_shape *shape, struct lane *lane,
 				   const struct loop_run *run, struct round_kind kind,
 				   struct error *error)
 {
-	if (lane->walks || lane->verify.every) {
-		kind.path = lane->path;
+	if (lane->settings.walks || lane->verify.every) {
+		kind.path = lane->settings.path;
 		kind.is_verified = lane->verify.every;
-		kind.walks = lane->walks;
+		kind.walks = lane->settings.walks;
 		return shape(lane, run, kind, error);
 	}
 	return LOOP_ON_PATH(lane, kind, shape(lane, run, kind, error));

@@ -34,7 +34,7 @@ static ALWAYS_INLINE int single_take(struct lane *lane, const struct loop_run *r
 		if (unlikely(alarm_raised(&lane->endpoint.alarm)))
 			return alarm_reason(&lane->endpoint.alarm, error);
 		start = clock_ticks(run->is_counter);
-		if (unlikely(clock_to_ns(start - first, run->mult) > lane->stalled_ns))
+		if (unlikely(clock_to_ns(start - first, run->mult) > lane->settings.stalled_ns))
 			return lane_stalled(lane, error);
 	}
 	return unlikely(got < 0) ? completion_poll_failed(error)
@@ -64,14 +64,14 @@ static ALWAYS_INLINE int loop_single(struct lane *lane, const struct loop_run *r
 	while (count < run->messages && clock_ticks(run->is_counter) < run->until) {
 		struct single single = {0};
 
-		code = single_once(lane, run, lane->path, &single, error);
+		code = single_once(lane, run, lane->settings.path, &single, error);
 		if (unlikely(code))
 			break;
 		hist_add(run->hist,
 			 clock_to_ns(is_poll ? single.polled : single.posted, run->mult));
 		count++;
 	}
-	lane->messages += count;
+	lane->result.messages += count;
 	return code;
 }
 

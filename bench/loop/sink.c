@@ -19,7 +19,7 @@ uint64_t sink_count(const struct ibv_wc *wc, int n_wc)
 
 int sink_leave(struct lane *lane, const struct ibv_wc *wc, int n_wc, struct error *error)
 {
-	lane->left = sink_count(wc, n_wc);
+	lane->result.left = sink_count(wc, n_wc);
 	for (int i = 0; i < n_wc && error->code == -ECANCELED; i++) {
 		if (wc[i].status == IBV_WC_SUCCESS || wc[i].status == IBV_WC_WR_FLUSH_ERR)
 			continue;
@@ -32,7 +32,7 @@ int sink_leave(struct lane *lane, const struct ibv_wc *wc, int n_wc, struct erro
 /* More may be on its way than there are receives. */
 static int post_again(struct lane *lane, const struct ibv_wc *wc, int n_wc, struct error *error)
 {
-	bool is_moved = lane->walks || lane->parameters->verify;
+	bool is_moved = lane->settings.walks || lane->settings.parameters->verify;
 	int code = 0;
 
 	for (int i = 0; i < n_wc && !code; i++)
@@ -47,15 +47,15 @@ int sink_drain(struct lane *lane, uint64_t *messages, struct error *error)
 	uint64_t start = clock_now_ns();
 	uint64_t last = start;
 
-	*messages += lane->left;
-	lane->left = 0;
+	*messages += lane->result.left;
+	lane->result.left = 0;
 	while (clock_now_ns() - last < QUIET_NS && last - start < DRAIN_NS) {
 		struct ibv_wc wc[SINK_BATCH];
 		int got = completion_poll(&lane->endpoint.completion, SINK_BATCH, wc);
 
 		if (got < 0)
 			return completion_poll_failed(error);
-		if (lane->parameters->verify && verify_slots_check(lane, wc, got, error))
+		if (lane->settings.parameters->verify && verify_slots_check(lane, wc, got, error))
 			return error->code;
 		if (post_again(lane, wc, got, error))
 			return error->code;

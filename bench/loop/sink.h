@@ -30,7 +30,7 @@ static ALWAYS_INLINE int sink_take(struct lane *lane, const struct ibv_wc *wc, i
 
 		if (unlikely(code))
 			return sink_leave(lane, &wc[i], n_wc - i, error);
-		lane->messages += is_message;
+		lane->result.messages += is_message;
 		lane_think(lane);
 	}
 	return 0;
@@ -45,10 +45,10 @@ static ALWAYS_INLINE int sink(struct lane *lane, bool is_moved, bool is_verified
 {
 	uint64_t start = windows ? clock_now_ns() : 0;
 	/* Those of a batch would all come when the last of them has been thought about. */
-	int most = windows && lane->parameters->think_ns ? 1 : SINK_BATCH;
+	int most = windows && lane->settings.parameters->think_ns ? 1 : SINK_BATCH;
 
 	for (;;) {
-		uint64_t before = lane->messages;
+		uint64_t before = lane->result.messages;
 		struct ibv_wc wc[SINK_BATCH];
 		int got = completion_wait(&lane->endpoint.completion, most, wc, UINT64_MAX, error);
 
@@ -58,7 +58,8 @@ static ALWAYS_INLINE int sink(struct lane *lane, bool is_moved, bool is_verified
 		if (got > 0)
 			got = sink_take(lane, wc, got, is_moved, error);
 		if (windows)
-			rate_windows_add(windows, clock_now_ns() - start, lane->messages - before);
+			rate_windows_add(windows, clock_now_ns() - start,
+					 lane->result.messages - before);
 		if (unlikely(got < 0))
 			return got;
 		/* There may always be more, and the client's word says how long ago it is. */
@@ -70,11 +71,11 @@ static ALWAYS_INLINE int sink(struct lane *lane, bool is_moved, bool is_verified
 /* windows NULL: nothing is lost on its way, and the client knows when each one came. */
 static inline int loop_sink(struct lane *lane, struct rate_windows *windows, struct error *error)
 {
-	bool is_verified = lane->parameters->verify;
+	bool is_verified = lane->settings.parameters->verify;
 
 	if (windows)
-		return sink(lane, lane->walks || is_verified, is_verified, windows, error);
-	if (lane->walks)
+		return sink(lane, lane->settings.walks || is_verified, is_verified, windows, error);
+	if (lane->settings.walks)
 		return sink(lane, true, false, NULL, error);
 	return is_verified ? sink(lane, true, true, NULL, error)
 			   : sink(lane, false, false, NULL, error);

@@ -59,18 +59,19 @@ static ALWAYS_INLINE int stream_post(struct flow *flow, const struct stream_kind
 static ALWAYS_INLINE int stream_fill(struct lane *lane, struct flow *flow,
 				     const struct stream_kind kind, struct error *error)
 {
-	uint32_t count = lane->turn < lane->look_every ? lane->turn : lane->look_every;
+	uint32_t count =
+		lane->turn < lane->settings.look_every ? lane->turn : lane->settings.look_every;
 	uint32_t end = count == flow->left; /* where what is left ends; 0: not now */
 
 	lane->turn -= count;
 	flow->left -= count;
 	flow->room -= count;
-	lane->posted += count;
+	lane->result.posted += count;
 	for (; count; count--) {
 		struct post_work *last = kind.is_notified ? &flow->notice : &flow->work;
 		unsigned int signalled = 0;
 
-		if (unlikely(++flow->silent == lane->signal_every || count == end)) {
+		if (unlikely(++flow->silent == lane->settings.signal_every || count == end)) {
 			last->id = stream_id(flow);
 			signalled = IBV_SEND_SIGNALED;
 		}
@@ -90,30 +91,34 @@ static ALWAYS_INLINE int stream_fill(struct lane *lane, struct flow *flow,
 static ALWAYS_INLINE int stream_fill_lists(struct lane *lane, struct flow *flow,
 					   const struct stream_kind kind, struct error *error)
 {
-	uint64_t enough = lane->posted + lane->look_every;
+	uint64_t enough = lane->result.posted + lane->settings.look_every;
 
-	while (lane->turn && lane->posted < enough) {
-		uint32_t count = lane->turn < lane->batch ? lane->turn : lane->batch;
+	while (lane->turn && lane->result.posted < enough) {
+		uint32_t count = lane->turn < lane->settings.post_list ? lane->turn
+								       : lane->settings.post_list;
 		unsigned int signalled = 0;
 		int code;
 
 		/* Of less than a list there is only what is left. */
-		if (count < lane->batch && count != flow->left) {
+		if (count < lane->settings.post_list && count != flow->left) {
 			lane->turn = 0;
 			break;
 		}
 		lane->turn -= count;
 		flow->left -= count;
 		flow->silent += count;
-		if (flow->silent + lane->batch > lane->signal_every || !flow->left) {
-			flow->list.works[lane->batch - 1].id = stream_id(flow);
-			flow->list.sends[lane->batch - 1].wr_id =
-				flow->list.works[lane->batch - 1].id;
+		if (flow->silent + lane->settings.post_list > lane->settings.signal_every ||
+		    !flow->left) {
+			flow->list.works[lane->settings.post_list - 1].id = stream_id(flow);
+			flow->list.sends[lane->settings.post_list - 1].wr_id =
+				flow->list.works[lane->settings.post_list - 1].id;
 			signalled = IBV_SEND_SIGNALED;
 		}
-		for (uint32_t i = lane->batch - count; kind.is_verified && i < lane->batch; i++)
+		for (uint32_t i = lane->settings.post_list - count;
+		     kind.is_verified && i < lane->settings.post_list; i++)
 			verify_slots_fill(lane, flow, &flow->list.works[i]);
-		for (uint32_t i = lane->batch - count; kind.walks && i < lane->batch; i++) {
+		for (uint32_t i = lane->settings.post_list - count;
+		     kind.walks && i < lane->settings.post_list; i++) {
 			lane_walk(flow, &flow->list.works[i]);
 			post_list_aim(&flow->list, i, kind.operation);
 		}
@@ -122,7 +127,7 @@ static ALWAYS_INLINE int stream_fill_lists(struct lane *lane, struct flow *flow,
 		if (unlikely(code))
 			return lane_post_failed(code, error);
 		flow->room -= count;
-		lane->posted += count;
+		lane->result.posted += count;
 	}
 	return 0;
 }
@@ -182,7 +187,7 @@ static ALWAYS_INLINE int64_t stream_take(struct lane *lane, const struct stream_
 		flow->room += stands_for;
 		stream_make_due(lane, flow);
 		done += stands_for;
-		lane->completions++;
+		lane->result.completions++;
 	}
 	return done;
 }
@@ -194,7 +199,7 @@ static ALWAYS_INLINE void stream_time(struct lane *lane, const struct loop_run *
 {
 	for (int i = 0; i < n_wc; i++) {
 		struct flow *flow = stream_flow(lane, &wc[i]);
-		uint64_t now = lane->last_tick;
+		uint64_t now = lane->result.last_tick;
 
 		if (kind.is_both && wc[i].wr_id & LANE_RECEIVE)
 			continue;
@@ -229,10 +234,11 @@ static ALWAYS_INLINE int stream_fill_singly(struct lane *lane, struct flow *flow
 static ALWAYS_INLINE int stream_fill_due(struct lane *lane, const struct stream_kind kind,
 					 struct error *error)
 {
-	uint64_t enough =
-		lane->posted + (lane->look_every < STREAM_BATCH ? lane->look_every : STREAM_BATCH);
+	uint64_t enough = lane->result.posted + (lane->settings.look_every < STREAM_BATCH
+							 ? lane->settings.look_every
+							 : STREAM_BATCH);
 
-	while (lane->first_due && lane->posted < enough) {
+	while (lane->first_due && lane->result.posted < enough) {
 		struct flow *flow = lane->first_due;
 		int code;
 
@@ -245,7 +251,7 @@ static ALWAYS_INLINE int stream_fill_due(struct lane *lane, const struct stream_
 		if (unlikely(lane->turn))
 			continue;
 		stream_end_turn(lane);
-		if (unlikely(flow->left && flow->room >= lane->batch))
+		if (unlikely(flow->left && flow->room >= lane->settings.post_list))
 			stream_make_due(lane, flow);
 	}
 	return 0;
@@ -260,8 +266,8 @@ static ALWAYS_INLINE int stream_look(struct lane *lane, struct ibv_wc *wc, struc
 		got = completion_poll(&lane->endpoint.completion, STREAM_BATCH, wc);
 		return unlikely(got < 0) ? completion_poll_failed(error) : got;
 	}
-	got = completion_wait(&lane->endpoint.completion, STREAM_BATCH, wc, lane->stalled_ns,
-			      error);
+	got = completion_wait(&lane->endpoint.completion, STREAM_BATCH, wc,
+			      lane->settings.stalled_ns, error);
 	return unlikely(got == -ETIMEDOUT) ? lane_stalled(lane, error) : got;
 }
 
@@ -290,15 +296,15 @@ static ALWAYS_INLINE int stream(struct lane *lane, const struct loop_run *run,
 				const struct stream_kind kind, struct error *error)
 {
 	uint64_t start = run->origin ? run->origin : clock_ticks(run->is_counter);
-	uint64_t end = lane->messages + run->messages;
+	uint64_t end = lane->result.messages + run->messages;
 	uint64_t until = run->until;
-	uint64_t first_received = lane->received;
-	uint64_t first_completions = lane->completions;
+	uint64_t first_received = lane->result.received;
+	uint64_t first_completions = lane->result.completions;
 	bool goes_on = false;
 
 	if (end < run->messages)
 		end = UINT64_MAX;
-	lane->first_tick = lane->last_tick = start;
+	lane->result.first_tick = lane->result.last_tick = start;
 	if (run->has_waited && stream_forget(lane, kind, error))
 		return error->code;
 	if (run->has_waited)
@@ -306,7 +312,7 @@ static ALWAYS_INLINE int stream(struct lane *lane, const struct loop_run *run,
 	stream_begin(lane, run, kind);
 	for (;;) {
 		struct ibv_wc wc[STREAM_BATCH];
-		uint64_t received = lane->received;
+		uint64_t received = lane->result.received;
 		uint64_t counted;
 		int64_t done;
 		int got;
@@ -318,7 +324,7 @@ static ALWAYS_INLINE int stream(struct lane *lane, const struct loop_run *run,
 			return got;
 		if (unlikely(!got))
 			continue;
-		lane->last_tick = clock_ticks(run->is_counter);
+		lane->result.last_tick = clock_ticks(run->is_counter);
 		done = stream_take(lane, kind, wc, got, error);
 		if (unlikely(done < 0))
 			return (int)done;
@@ -332,19 +338,19 @@ static ALWAYS_INLINE int stream(struct lane *lane, const struct loop_run *run,
 			stream_restart(lane, first_received, first_completions);
 			/* The measured interval, and its windows, start here. */
 			if (until != UINT64_MAX)
-				until += lane->first_tick - start;
-			start = lane->first_tick;
+				until += lane->result.first_tick - start;
+			start = lane->result.first_tick;
 			continue;
 		}
 		if (kind.has_latencies)
 			stream_time(lane, run, kind, wc, got);
 		counted = (uint64_t)done;
 		if (kind.is_both && run->counts_received)
-			counted = lane->received - received;
-		rate_windows_add(run->windows, clock_to_ns(lane->last_tick - start, run->mult),
-				 counted);
-		lane->messages += (uint64_t)done;
-		if (lane->messages >= end || lane->last_tick >= until)
+			counted = lane->result.received - received;
+		rate_windows_add(run->windows,
+				 clock_to_ns(lane->result.last_tick - start, run->mult), counted);
+		lane->result.messages += (uint64_t)done;
+		if (lane->result.messages >= end || lane->result.last_tick >= until)
 			return 0;
 	}
 }
@@ -353,14 +359,14 @@ static ALWAYS_INLINE int stream_run(struct lane *lane, const struct loop_run *ru
 				    struct stream_kind kind, struct error *error)
 {
 	/* The server has no histogram. */
-	bool has_latencies = lane->parameters->latencies && run->hist;
+	bool has_latencies = lane->settings.parameters->latencies && run->hist;
 
-	kind.has_lists = !kind.is_notified && !kind.rings && lane->batch > 1;
-	kind.is_verified = lane->parameters->verify;
-	kind.walks = lane->walks;
+	kind.has_lists = !kind.is_notified && !kind.rings && lane->settings.post_list > 1;
+	kind.is_verified = lane->settings.parameters->verify;
+	kind.walks = lane->settings.walks;
 	kind.is_counter = run->is_counter;
-	kind.path = lane->path;
-	if (lane->parameters->bidirectional) {
+	kind.path = lane->settings.path;
+	if (lane->settings.parameters->bidirectional) {
 		kind.is_both = true;
 		kind.has_latencies = has_latencies;
 		return stream(lane, run, kind, error);

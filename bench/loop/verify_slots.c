@@ -10,8 +10,8 @@ static void fill_next(const struct lane *lane, struct verify_slots *slots, struc
 {
 	struct verify *verify = &slots->sent;
 
-	verify->sent = slots->first_sent + slots->next_sent * lane->stride;
-	slots->next_sent = after(slots->next_sent, lane->sent_slots);
+	verify->sent = slots->first_sent + slots->next_sent * lane->settings.stride;
+	slots->next_sent = after(slots->next_sent, lane->settings.sent_slots);
 	post_move(work, lane->endpoint.memory.address + verify->sent);
 	if (verify_is_due(verify))
 		verify_fill(verify);
@@ -24,13 +24,13 @@ void verify_slots_fill(const struct lane *lane, struct flow *flow, struct post_w
 {
 	struct verify_slots *slots = &flow->slots;
 
-	if (!lane->shape->is_read) {
+	if (!lane->settings.shape->is_read) {
 		fill_next(lane, slots, work);
 		return;
 	}
 	post_move(work, lane->endpoint.memory.address + slots->first_received +
-				slots->next_sent * lane->stride);
-	slots->next_sent = after(slots->next_sent, lane->received_slots);
+				slots->next_sent * lane->settings.stride);
+	slots->next_sent = after(slots->next_sent, lane->settings.received_slots);
 }
 
 /* What the next message does not bring is missed when the slot is looked at again. */
@@ -53,7 +53,7 @@ static struct flow *taker(struct lane *lane, const struct ibv_wc *wc)
 {
 	struct flow *posted = &lane->flows[lane_flow(wc)];
 
-	for (unsigned int i = 0; i < lane->n_flows && posted->queue.srq; i++)
+	for (unsigned int i = 0; i < lane->settings.n_flows && posted->queue.srq; i++)
 		if (lane->flows[i].queue.qp->qp_num == wc->qp_num)
 			return &lane->flows[i];
 	return posted;
@@ -62,10 +62,10 @@ static struct flow *taker(struct lane *lane, const struct ibv_wc *wc)
 static int check_message(struct lane *lane, const struct ibv_wc *wc, struct error *error)
 {
 	struct verify_slots *posted = &lane->flows[lane_flow(wc)].slots;
-	size_t received = posted->first_received + lane_receive_slot(wc->wr_id) * lane->stride;
+	size_t received =
+		posted->first_received + lane_receive_slot(wc->wr_id) * lane->settings.stride;
 
-	if (lane->transport == TRANSPORT_UD)
-		received += TRANSPORT_GRH;
+	received += transport_head((enum transport)lane->settings.parameters->transport);
 	return verify_slots_check_one(&taker(lane, wc)->slots.received, received, error);
 }
 
@@ -74,7 +74,7 @@ int verify_slots_check(struct lane *lane, const struct ibv_wc *wc, int n_wc, str
 	int code = 0;
 
 	/* Notifications of reads are not the payload. */
-	if (lane->shape->is_read)
+	if (lane->settings.shape->is_read)
 		return 0;
 	for (int i = 0; i < n_wc && !code; i++)
 		if (wc[i].wr_id & LANE_RECEIVE && wc[i].status == IBV_WC_SUCCESS)
@@ -88,13 +88,14 @@ int verify_slots_check_reads(const struct lane *lane, struct flow *flow, uint32_
 	struct verify_slots *slots = &flow->slots;
 	int code = 0;
 
-	if (!lane->shape->is_read)
+	if (!lane->settings.shape->is_read)
 		return 0;
 	for (uint32_t i = 0; i < count && !code; i++) {
-		code = verify_slots_check_one(
-			&slots->received,
-			slots->first_received + slots->next_received * lane->stride, error);
-		slots->next_received = after(slots->next_received, lane->received_slots);
+		code = verify_slots_check_one(&slots->received,
+					      slots->first_received +
+						      slots->next_received * lane->settings.stride,
+					      error);
+		slots->next_received = after(slots->next_received, lane->settings.received_slots);
 	}
 	return code;
 }

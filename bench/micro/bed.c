@@ -11,7 +11,6 @@
 #define FLOW_BYTES 12288
 #define AREA_BYTES (FLOW_BYTES / 3)
 #define MAX_INLINE 256
-#define STALLED_NS (5 * NS_PER_S)
 #define WINDOW_NS  (10 * NS_PER_MS)
 #define RATE       1e12
 
@@ -42,24 +41,13 @@ static void fill_lane(struct bed *bed)
 	const struct parameters *parameters = &bed->parameters;
 	struct lane *lane = &bed->lane;
 
-	lane->parameters = parameters;
-	lane->shape = &operations[bed->settings.op].shape;
-	lane->transport = bed->settings.transport;
-	lane->depth = (uint32_t)parameters->tx_depth;
-	lane->batch = (unsigned int)parameters->post_list;
-	lane->signal_every = (unsigned int)parameters->cq_mod;
-	lane->look_every = lane_look_every(parameters);
-	lane->stalled_ns = lane->lost_ns = STALLED_NS;
-	lane->stride = AREA_BYTES;
-	lane->walks = address_walk_is_on(parameters);
-	lane->sent_slots = lane->received_slots = 1;
 	lane->endpoint.mr = &bed->mr;
 	lane->endpoint.completion.cq = &bed->instant.cq;
 	lane->endpoint.completion.alarm = bed->instant.alarm = &lane->endpoint.alarm;
 	lane->endpoint.completion.mode = lane_wait_mode(&bed->parameters, false);
 	verify_init(&lane->verify, parameters->verify, "micro", false, 0);
 	lane->verify.far = lane->verify.near;
-	lane->verify.is_fixed = lane->shape->is_read;
+	lane->verify.is_fixed = lane->settings.shape->is_read;
 }
 
 static void make_state(struct bed *bed, unsigned int i)
@@ -71,21 +59,21 @@ static void make_state(struct bed *bed, unsigned int i)
 		.qp = &qpx->qp_base,
 		.qpx = path == POST_CLASSIC ? NULL : qpx,
 	};
+	bed->states[i].path.route.kind = transports[bed->settings.transport].route;
 	bed->lane.flows[i].context.state = &bed->states[i];
 	bed->lane.flows[i].context.max_inline = path == POST_EXTENDED ? 0 : MAX_INLINE;
 }
 
 static int make_flows(struct bed *bed, struct error *error)
 {
-	unsigned int n = (unsigned int)bed->parameters.qps;
 	struct lane *lane = &bed->lane;
+	unsigned int n = lane->settings.n_flows;
 	int code = 0;
 
 	lane->flows = calloc(n, sizeof(*lane->flows));
 	bed->states = calloc(n, sizeof(*bed->states));
 	if (!lane->flows || !bed->states)
 		return error_set_errno(error, -ENOMEM, "cannot make queue pairs");
-	lane->n_flows = n;
 	for (unsigned int i = 0; i < n && !code; i++) {
 		make_state(bed, i);
 		code = lane_receive(lane, &lane->flows[i], error);
@@ -105,13 +93,17 @@ static void tell_places(struct bed *bed)
 
 int bed_open(struct bed *bed, const struct bed_settings *settings, struct error *error)
 {
+	struct lane_wish wish = {.parameters = &bed->parameters,
+				 .shape = &operations[settings->op].shape};
 	unsigned int n;
 	int code;
 
 	memset(bed, 0, sizeof(*bed));
 	bed->settings = *settings;
 	choose(bed);
-	n = (unsigned int)bed->parameters.qps;
+	wish.signal_every = (unsigned int)bed->parameters.cq_mod;
+	lane_init(&bed->lane, &wish);
+	n = bed->lane.settings.n_flows;
 	code = instant_open(&bed->instant, n, settings->peer, error);
 	if (!code)
 		code = alarm_open(&bed->lane.endpoint.alarm, error);
@@ -135,7 +127,7 @@ void bed_close(struct bed *bed)
 {
 	struct lane *lane = &bed->lane;
 
-	for (unsigned int i = 0; i < lane->n_flows; i++) {
+	for (unsigned int i = 0; i < lane->settings.n_flows && lane->flows; i++) {
 		post_list_close(&lane->flows[i].list);
 		free(lane->flows[i].ticks);
 	}

@@ -10,6 +10,7 @@ struct calls_kind {
 	enum post_path path;
 	bool is_answered;
 	bool is_notified;
+	enum route_kind route;
 };
 
 /* What is posted by ibv_post_send, made beforehand. */
@@ -21,14 +22,14 @@ struct calls_posts {
 };
 
 static ALWAYS_INLINE void build(struct ibv_qp_ex *qpx, const struct post_work *work,
-				enum post_operation operation, enum post_path path,
-				unsigned int flags)
+				const struct calls_kind kind, unsigned int flags)
 {
+	enum post_operation operation = kind.operation;
 	const struct ibv_sge *sge = &work->sges[0];
 
 	qpx->wr_id = 0;
 	qpx->wr_flags = flags;
-	if (operation == POST_SEND || operation == POST_UD_SEND)
+	if (operation == POST_SEND)
 		ibv_wr_send(qpx);
 	else if (operation == POST_WRITE)
 		ibv_wr_rdma_write(qpx, 0, 0);
@@ -40,9 +41,9 @@ static ALWAYS_INLINE void build(struct ibv_qp_ex *qpx, const struct post_work *w
 		ibv_wr_atomic_cmp_swp(qpx, 0, 0, 0, 0);
 	else
 		ibv_wr_rdma_read(qpx, 0, 0);
-	if (operation == POST_UD_SEND)
+	if (kind.route == ROUTE_ADDRESS)
 		ibv_wr_set_ud_addr(qpx, NULL, 0, 0);
-	if (path == POST_EXTENDED_INLINE)
+	if (kind.path == POST_EXTENDED_INLINE)
 		ibv_wr_set_inline_data(qpx, (void *)(uintptr_t)sge->addr, sge->length);
 	else
 		ibv_wr_set_sge(qpx, 0, sge->addr, sge->length);
@@ -61,8 +62,8 @@ static ALWAYS_INLINE void post_some(struct flow *flow, struct ibv_send_wr *sends
 	}
 	ibv_wr_start(qpx);
 	for (unsigned int i = 1; i < n; i++)
-		build(qpx, &flow->work, kind.operation, kind.path, 0);
-	build(qpx, &flow->work, kind.operation, kind.path, flags);
+		build(qpx, &flow->work, kind, 0);
+	build(qpx, &flow->work, kind, flags);
 	ibv_wr_complete(qpx);
 }
 
@@ -109,11 +110,11 @@ static void make_posts(struct calls_posts *posts, struct lane *lane, enum post_o
 	post_request(&posts->notice, &flow->notice, POST_SEND, 0);
 	posts->sends = &posts->one;
 	posts->n = 1;
-	if (lane->batch < 2)
+	if (lane->settings.post_list < 2)
 		return;
 	post_list_link(&flow->list, operation);
 	posts->sends = flow->list.sends;
-	posts->n = lane->batch;
+	posts->n = lane->settings.post_list;
 }
 
 /* Every post has its poll if it is answered, and every signalled one has. */
@@ -148,7 +149,7 @@ static ALWAYS_INLINE void drive_latency(struct bed *bed, uint64_t messages, unsi
 static ALWAYS_INLINE void post_round(struct lane *lane, struct calls_posts *posts,
 				     const struct calls_kind kind)
 {
-	for (unsigned int i = posts->n; i < lane->signal_every; i += posts->n)
+	for (unsigned int i = posts->n; i < lane->settings.signal_every; i += posts->n)
 		post(&lane->flows[0], posts, kind, 0);
 	post(&lane->flows[0], posts, kind, IBV_SEND_SIGNALED);
 }
@@ -163,7 +164,7 @@ static ALWAYS_INLINE void drive_stream(struct bed *bed, uint64_t messages, uint6
 
 	make_posts(&posts, lane, kind.operation);
 	for (uint64_t i = 0; i < messages; i += per_poll) {
-		for (uint64_t j = 0; j < per_poll; j += lane->signal_every)
+		for (uint64_t j = 0; j < per_poll; j += lane->settings.signal_every)
 			post_round(lane, &posts, kind);
 		ibv_poll_cq(&bed->instant.cq, STREAM_BATCH, wc);
 	}
@@ -186,7 +187,7 @@ static ALWAYS_INLINE void drive_both(struct bed *bed, uint64_t messages,
 
 		if (posted < messages && bed->instant.made - bed->instant.taken < STREAM_BATCH) {
 			post_round(lane, &posts, kind);
-			posted += lane->signal_every;
+			posted += lane->settings.signal_every;
 		}
 		got = ibv_poll_cq(&bed->instant.cq, STREAM_BATCH, wc);
 		for (int i = 0; i < got; i++)
@@ -200,14 +201,15 @@ static unsigned int latency_every(const struct bed *bed)
 {
 	const struct operation *op = &operations[bed->settings.op];
 
-	return operation_kind(op, &bed->parameters) == RESULT_HALF ? bed->lane.signal_every : 1;
+	return operation_kind(op, &bed->parameters) == RESULT_HALF ? bed->lane.settings.signal_every
+								   : 1;
 }
 
 static ALWAYS_INLINE void drive(struct bed *bed, uint64_t messages, const struct calls_kind kind)
 {
 	const struct lane *lane = &bed->lane;
-	uint64_t full = (uint64_t)lane->depth * lane->n_flows;
-	uint64_t most = (uint64_t)lane->signal_every * STREAM_BATCH;
+	uint64_t full = (uint64_t)lane->settings.tx_depth * lane->settings.n_flows;
+	uint64_t most = (uint64_t)lane->settings.signal_every * STREAM_BATCH;
 
 	if (bed->settings.metric == METRIC_LAT)
 		drive_latency(bed, messages, latency_every(bed), kind);
@@ -231,7 +233,7 @@ static enum post_operation post_of(const struct bed_settings *settings)
 		[OPERATION_READ_NOTIFY] = POST_READ,
 	};
 
-	return settings->transport == TRANSPORT_UD ? POST_UD_SEND : posts[settings->op];
+	return posts[settings->op];
 }
 
 static ALWAYS_INLINE void drive_path(struct bed *bed, uint64_t messages, enum post_path path)
@@ -240,29 +242,39 @@ static ALWAYS_INLINE void drive_path(struct bed *bed, uint64_t messages, enum po
 
 	switch (post_of(&bed->settings)) {
 	case POST_SEND:
-		return drive(bed, messages, (struct calls_kind){POST_SEND, path, true, false});
-	case POST_UD_SEND:
-		return drive(bed, messages, (struct calls_kind){POST_UD_SEND, path, true, false});
-	case POST_WRITE_IMM:
-		return drive(bed, messages, (struct calls_kind){POST_WRITE_IMM, path, true, false});
-	case POST_FETCH_ADD:
+		if (transports[bed->settings.transport].route == ROUTE_ADDRESS)
+			return drive(
+				bed, messages,
+				(struct calls_kind){POST_SEND, path, true, false, ROUTE_ADDRESS});
 		return drive(bed, messages,
-			     (struct calls_kind){POST_FETCH_ADD, path, false, false});
+			     (struct calls_kind){POST_SEND, path, true, false, ROUTE_CONNECTED});
+	case POST_WRITE_IMM:
+		return drive(
+			bed, messages,
+			(struct calls_kind){POST_WRITE_IMM, path, true, false, ROUTE_CONNECTED});
+	case POST_FETCH_ADD:
+		return drive(
+			bed, messages,
+			(struct calls_kind){POST_FETCH_ADD, path, false, false, ROUTE_CONNECTED});
 	case POST_COMPARE_SWAP:
 		return drive(bed, messages,
-			     (struct calls_kind){POST_COMPARE_SWAP, path, false, false});
+			     (struct calls_kind){POST_COMPARE_SWAP, path, false, false,
+						 ROUTE_CONNECTED});
 	case POST_WRITE:
 		if (is_notified)
-			return drive(bed, messages,
-				     (struct calls_kind){POST_WRITE, path, true, true});
-		return drive(bed, messages, (struct calls_kind){POST_WRITE, path, false, false});
+			return drive(
+				bed, messages,
+				(struct calls_kind){POST_WRITE, path, true, true, ROUTE_CONNECTED});
+		return drive(bed, messages,
+			     (struct calls_kind){POST_WRITE, path, false, false, ROUTE_CONNECTED});
 	case POST_READ:
 		if (is_notified)
-			return drive(bed, messages,
-				     (struct calls_kind){POST_READ, path, true, true});
-		return drive(bed, messages, (struct calls_kind){POST_READ, path, false, false});
+			return drive(
+				bed, messages,
+				(struct calls_kind){POST_READ, path, true, true, ROUTE_CONNECTED});
+		return drive(bed, messages,
+			     (struct calls_kind){POST_READ, path, false, false, ROUTE_CONNECTED});
 	case POST_SEND_IMM:
-	case POST_UD_SEND_IMM:
 		break;
 	}
 }

@@ -52,14 +52,14 @@ static int check_flows(const struct bed *bed, struct error *error)
 {
 	uint64_t receives = left(&bed->instant, true);
 
-	for (unsigned int i = 0; i < bed->lane.n_flows; i++) {
+	for (unsigned int i = 0; i < bed->lane.settings.n_flows; i++) {
 		const struct flow *flow = &bed->lane.flows[i];
 
-		expect("room", flow->room, bed->lane.depth, error);
+		expect("room", flow->room, bed->lane.settings.tx_depth, error);
 		expect("silent posts", flow->silent, 0, error);
 		receives += bed->instant.queues[i].receives + flow->returns.count;
 	}
-	expect("receives", receives, bed->parameters.rx_depth * bed->lane.n_flows, error);
+	expect("receives", receives, bed->parameters.rx_depth * bed->lane.settings.n_flows, error);
 	return error->code;
 }
 
@@ -74,7 +74,7 @@ static int check_places(const struct bed *bed, uint64_t total, struct error *err
 	if (bed->settings.peer != INSTANT_NOTES)
 		return 0;
 	expect("pieces", queue->pieces, total * bed->parameters.sge, error);
-	if (!bed->lane.walks)
+	if (!bed->lane.settings.walks)
 		return error->code;
 	for (size_t i = 0; i < INSTANT_PLACES_NOTED; i++) {
 		found[0] += queue->far[i] == least + 1;
@@ -101,9 +101,9 @@ static int check_run(const struct row *row, const struct bed *bed, uint64_t tota
 	       error);
 	if (!row->calls)
 		return error->code;
-	expect("messages", lane->messages, total, error);
+	expect("messages", lane->result.messages, total, error);
 	expect("posts", posts(instant), is_sink ? 0 : total * posts_each(bed), error);
-	expect("completions", lane->completions, instant->taken, error);
+	expect("completions", lane->result.completions, instant->taken, error);
 	expect("completions left", left(instant, false), lane->is_signal_out, error);
 	/* What is sent here is all that such an end waits for. */
 	if (!bed->settings.is_both)
@@ -146,16 +146,16 @@ static int check_by_time(const struct row *row, struct bed *bed, struct error *e
 		return error->code;
 	for (size_t i = 0; i < ARRAY_LENGTH(counts) && !error->code; i++) {
 		struct loop_run run = bed_run(bed, UINT64_MAX);
-		uint64_t before = bed->lane.messages;
+		uint64_t before = bed->lane.result.messages;
 
 		run.until = 0;
 		if (row->run(bed, &run, error))
 			break;
 		expect("posts by time", posts(&bed->instant),
-		       (bed->lane.depth + before) * posts_each(bed), error);
-		if (bed->lane.n_flows > 1)
+		       (bed->lane.settings.tx_depth + before) * posts_each(bed), error);
+		if (bed->lane.settings.n_flows > 1)
 			expect("posts in its turn", bed->instant.queues[i].posts,
-			       bed->lane.depth * posts_each(bed), error);
+			       bed->lane.settings.tx_depth * posts_each(bed), error);
 	}
 	bed_close(bed);
 	return error->code;

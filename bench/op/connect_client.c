@@ -158,7 +158,7 @@ static int failed(const struct connecting *connecting, uint64_t step, struct err
 
 static int once(struct connecting *connecting, const struct loop_run *run, struct error *error)
 {
-	uint64_t step = connecting->lane->parameters->step;
+	uint64_t step = connecting->lane->settings.parameters->step;
 	uint64_t first = step == STEP_WHOLE ? STEP_CREATE : step;
 	uint64_t last = step == STEP_WHOLE ? STEP_CONNECT : step;
 	uint64_t start = 0;
@@ -217,6 +217,6 @@ int connect_client_run(struct lane *lane, const struct loop_run *run, struct err
 		count += !code;
 	} while (!code && count < run->messages && clock_ticks(run->is_counter) < run->until);
 	connect_client_end(&connecting);
-	lane->messages += count;
+	lane->result.messages += count;
 	return code;
 }

@@ -102,7 +102,7 @@ static int connect_server_take(struct accepting *accepting, const struct cm_even
 	lane_think(accepting->lane);
 	code = answer(accepting, &event->event.param.conn, &fault);
 	if (!code) {
-		accepting->lane->messages++;
+		accepting->lane->result.messages++;
 		return 0;
 	}
 	/* One that has gone had its reasons, and the alarm is to tell them. */

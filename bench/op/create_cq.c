@@ -7,7 +7,7 @@
 static int create(struct timed_call *calling, struct error *error)
 {
 	const struct lane *lane = calling->lane;
-	const struct parameters *p = lane->parameters;
+	const struct parameters *p = lane->settings.parameters;
 	struct ibv_comp_channel *channel =
 		p->cq == CQ_POLL ? NULL : lane->endpoint.completion.channel;
 

@@ -36,7 +36,7 @@ static int empty(struct timed_call *calling, struct error *error)
 	if (code)
 		return failed(error, code);
 	/* The one behind all that finds cold caches, and is none of those that are timed. */
-	return calling->lane->parameters->rx_depth > 1 ? post(calling, error) : 0;
+	return calling->lane->settings.parameters->rx_depth > 1 ? post(calling, error) : 0;
 }
 
 /* Whenever the queue is full, and at the beginning. */
@@ -45,7 +45,7 @@ static int make_room(struct timed_call *calling, struct error *error)
 	struct ibv_qp_init_attr wanted;
 
 	if (calling->qp)
-		return calling->posted < calling->lane->parameters->rx_depth
+		return calling->posted < calling->lane->settings.parameters->rx_depth
 			       ? 0
 			       : empty(calling, error);
 	wanted = timed_call_queue(calling->lane);

@@ -11,7 +11,7 @@ LOOP_BIND(load, loop_load, POST_READ)
 
 static int latency(struct lane *lane, const struct loop_run *run, struct error *error)
 {
-	return lane->parameters->registration == REGISTRATION_EACH
+	return lane->settings.parameters->registration == REGISTRATION_EACH
 		       ? registered_each(lane, run, error)
 		       : registered_once(lane, run, error);
 }

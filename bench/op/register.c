@@ -10,7 +10,7 @@ static int forget_pages(struct timed_call *calling, struct error *error)
 {
 	const struct memory *memory = &calling->lane->other;
 
-	if (calling->lane->parameters->pages == PAGES_TOUCHED ||
+	if (calling->lane->settings.parameters->pages == PAGES_TOUCHED ||
 	    !madvise(memory->cpu, memory->size, MADV_DONTNEED))
 		return 0;
 	return error_set_errno(

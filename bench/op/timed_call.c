@@ -8,7 +8,7 @@
 
 struct ibv_qp_init_attr timed_call_queue(const struct lane *lane)
 {
-	const struct parameters *p = lane->parameters;
+	const struct parameters *p = lane->settings.parameters;
 
 	return (struct ibv_qp_init_attr){
 		.send_cq = lane->endpoint.completion.cq,
@@ -20,7 +20,7 @@ struct ibv_qp_init_attr timed_call_queue(const struct lane *lane)
 			.max_recv_sge = lane->endpoint.srq ? 0 : (uint32_t)p->sge,
 			.max_inline_data =
 				p->inline_size == PARAMETER_AUTO ? 0 : (uint32_t)p->inline_size},
-		.qp_type = qp_type_of(lane->transport),
+		.qp_type = qp_type_of((enum transport)p->transport),
 	};
 }
 
@@ -33,7 +33,7 @@ int calling_register(struct timed_call *calling, struct error *error)
 		[MR_ATOMIC] = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
 			      IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC,
 	};
-	const struct parameters *p = calling->lane->parameters;
+	const struct parameters *p = calling->lane->settings.parameters;
 
 	calling->mr =
 		memory_register(&calling->lane->other, 0, p->size, calling->lane->endpoint.pd,
@@ -100,6 +100,6 @@ int timed_call_run(struct lane *lane, const struct loop_run *run, const struct c
 		count += !code;
 	} while (!code && count < run->messages && clock_ticks(run->is_counter) < run->until);
 	timed_call_end(&calling);
-	lane->messages += count;
+	lane->result.messages += count;
 	return code;
 }

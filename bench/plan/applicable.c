@@ -52,7 +52,7 @@ void applicable_keep(const struct operation *op, struct parameters *wanted)
 {
 	bool is_load = wanted->metric == METRIC_LOAD;
 
-	if (wanted->transport != TRANSPORT_RC)
+	if (!parameters_has(wanted, TRANSPORT_RELIABLE))
 		drop_of_reliable(wanted);
 	if (!is_load)
 		wanted->rate = PARAMETER_AUTO;

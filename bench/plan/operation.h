@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The operations that can be measured: their names, the transports that have them and
- * what they ask of both ends. Pure data; the loops that run them are in bench/op, bound
+ * The operations that can be measured: their names, what they need of a transport and
+ * of both ends. Pure data; the loops that run them are in bench/op, bound
  * to the same list. An operation is known by its number, which is also the value of the
  * parameter "op".
  */
@@ -69,7 +69,7 @@ struct operation_shape {
 };
 
 struct operation {
-	unsigned int transports; /* a bit for each transport that has the operation */
+	unsigned int needs; /* TRANSPORT_... that a transport must have for it */
 	struct operation_shape shape;
 	unsigned int takes;    /* OPERATION_TAKES_... */
 	bool is_received;      /* each message, or each one that rings, consumes a receive */

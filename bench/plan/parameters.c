@@ -29,7 +29,6 @@
 static const char *const metrics[] = {"lat", "bw", "load", NULL};
 static const char *const arrivals[] = {"fixed", "poisson", NULL};
 static const char *const modes[] = {"poll", "event", "adaptive", NULL};
-static const char *const transports[] = {"RC", "UC", "UD", NULL};
 static const char *const connects[] = {"cm", "qp", NULL};
 static const char *const receives[] = {"buffers", "bare", "none", NULL};
 
@@ -71,7 +70,7 @@ const struct parameter parameter_table[PARAMETERS] = {
 	    PARAMETER_WORD, modes, 0, 0, CQ_POLL, NULL, TARGET(cq)),
 	ROW("server-cq", 0, "LIST", "the same at the server (as the client)", PARAMETER_WORD, modes,
 	    0, 0, AUTO, "server-", TARGET(server_cq)),
-	ROW("transport", 'c', "LIST", "transport: RC, UC, UD (RC)", PARAMETER_WORD, transports, 0,
+	ROW("transport", 'c', "LIST", "transport: RC, UC, UD (RC)", PARAMETER_WORD, transport_names, 0,
 	    0, TRANSPORT_RC, "", TARGET(transport)),
 	ROW("qps", 'q', "LIST", "queue pairs, of each thread (1)", PARAMETER_COUNT, NULL, 1, 16384, 1, "q",
 	    TARGET(qps)),

@@ -235,4 +235,10 @@ int parameters_decode(struct parameters *into, json_t *object, struct error *err
 /* A path with every parameter that is not at its default: send/lat/64/poll/q16. */
 void parameters_id(const struct parameters *from, char *id, size_t size);
 
+/* Returns whether the case's transport has all of these properties, TRANSPORT_... */
+static inline bool parameters_has(const struct parameters *parameters, unsigned int properties)
+{
+	return transport_has((enum transport)parameters->transport, properties);
+}
+
 #endif

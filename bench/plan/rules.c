@@ -26,7 +26,7 @@
 /* What is not done by rdma_cm here needs queue pairs that are connected by hand. */
 static bool needs_pairs(const struct parameters *parameters)
 {
-	return parameters->transport != TRANSPORT_RC || parameters->mtu != PARAMETER_AUTO ||
+	return !parameters_has(parameters, TRANSPORT_BY_CM) || parameters->mtu != PARAMETER_AUTO ||
 	       parameters->gid_index != PARAMETER_AUTO ||
 	       parameters->server_gid_index != PARAMETER_AUTO || parameters->sl || parameters->tos;
 }
@@ -155,16 +155,6 @@ static bool is_lat(const struct operation *op, const struct parameters *p)
 	return p->metric == METRIC_LAT;
 }
 
-static bool is_missing_on_uc(const struct operation *op, const struct parameters *p)
-{
-	return p->transport == TRANSPORT_UC && !(op->transports & (1U << TRANSPORT_UC));
-}
-
-static bool is_missing_on_ud(const struct operation *op, const struct parameters *p)
-{
-	return p->transport == TRANSPORT_UD && !(op->transports & (1U << TRANSPORT_UD));
-}
-
 static bool is_no_mtu(const struct operation *op, const struct parameters *p)
 {
 	bool is_power = !(p->mtu & (p->mtu - 1));
@@ -175,7 +165,7 @@ static bool is_no_mtu(const struct operation *op, const struct parameters *p)
 /* Any port's MTU is at most that of InfiniBand; where it is less only the device tells. */
 static bool is_no_datagram(const struct operation *op, const struct parameters *p)
 {
-	return p->transport == TRANSPORT_UD && p->size > 4096;
+	return parameters_has(p, TRANSPORT_DATAGRAM) && p->size > 4096;
 }
 
 static bool is_registered_otherwise(const struct operation *op, const struct parameters *p)
@@ -302,7 +292,7 @@ static bool is_overwritten(const struct operation *op, const struct parameters *
 /* Beside the last byte of a write, which is polled for. */
 static bool is_nameless(const struct operation *op, const struct parameters *p)
 {
-	return p->verify && p->transport != TRANSPORT_RC &&
+	return p->verify && !parameters_has(p, TRANSPORT_RELIABLE) &&
 	       p->size < RULES_VERIFY_NAME + op->polls_memory;
 }
 
@@ -342,8 +332,8 @@ static bool is_needs_of_many(const struct operation *op, const struct parameters
 
 static bool is_needs_of_lat(const struct operation *op, const struct parameters *p)
 {
-	return p->needs &&
-	       (p->metric != METRIC_BW || p->bidirectional || p->transport != TRANSPORT_RC);
+	return p->needs && (p->metric != METRIC_BW || p->bidirectional ||
+			    !parameters_has(p, TRANSPORT_RELIABLE));
 }
 
 static bool is_load(const struct parameters *p)
@@ -364,7 +354,7 @@ static bool is_load_of_threads(const struct operation *op, const struct paramete
 
 static bool is_load_elsewhere(const struct operation *op, const struct parameters *p)
 {
-	return is_load(p) && p->transport != TRANSPORT_RC;
+	return is_load(p) && !parameters_has(p, TRANSPORT_RELIABLE);
 }
 
 static bool is_load_of_lists(const struct operation *op, const struct parameters *p)
@@ -421,7 +411,7 @@ static bool is_without_room(const struct operation *op, const struct parameters 
 
 static bool is_overlapping(const struct operation *op, const struct parameters *p)
 {
-	uint64_t head = p->transport == TRANSPORT_UD ? TRANSPORT_GRH : 0;
+	uint64_t head = transport_head((enum transport)p->transport);
 
 	return address_walk_stride(p) && address_walk_stride(p) < p->size + head;
 }
@@ -444,7 +434,7 @@ static bool is_seen_at_one(const struct operation *op, const struct parameters *
 static bool is_lost_on_way(const struct operation *op, const struct parameters *p)
 {
 	return address_walk_is_on(p) && is_lat(op, p) && op->polls_memory &&
-	       p->transport != TRANSPORT_RC;
+	       !parameters_has(p, TRANSPORT_RELIABLE);
 }
 
 static bool is_shared_by_all(const struct operation *op, const struct parameters *p)
@@ -456,8 +446,6 @@ static const struct rule {
 	bool (*applies)(const struct operation *op, const struct parameters *p);
 	const char *sentence;
 } rules[] = {
-	{is_missing_on_uc,        "UC has no such operation: it can send, write and write-imm"       },
-	{is_missing_on_ud,        "UD has no such operation: it can send"                            },
 	{is_no_mtu,               "an MTU is 256, 512, 1024, 2048 or 4096"                           },
 	{is_no_datagram,          "a datagram is one packet: 4096 bytes at the most"                 },
 	{is_list_of_two,          "a post list is of one operation: no notifications, no doorbells"  },
@@ -520,6 +508,8 @@ static const struct rule {
 
 const char *rules_refuse(const struct operation *op, const struct parameters *parameters)
 {
+	if (!parameters_has(parameters, op->needs))
+		return transports[parameters->transport].refusal;
 	for (size_t i = 0; i < ARRAY_LENGTH(rules); i++)
 		if (rules[i].applies(op, parameters))
 			return rules[i].sentence;

@@ -46,7 +46,7 @@ static bool connects(const struct operation *op, const struct parameters *unused
 
 static bool is_reliable(const struct operation *unused, const struct parameters *parameters)
 {
-	return parameters->transport == TRANSPORT_RC;
+	return parameters_has(parameters, TRANSPORT_RELIABLE);
 }
 
 static bool takes_pages(const struct operation *op, const struct parameters *unused)

@@ -39,7 +39,7 @@ static int wait_for_word(struct lane *lane, struct error *error)
 	struct alarm *alarm = &lane->endpoint.alarm;
 	struct pollfd waiting = {.fd = alarm->fd, .events = POLLIN};
 
-	while (lane->parameters->think_ns && !alarm_raised(alarm))
+	while (lane->settings.parameters->think_ns && !alarm_raised(alarm))
 		lane_think(lane);
 	while (poll(&waiting, 1, -1) < 0 && errno == EINTR)
 		continue;
@@ -132,8 +132,8 @@ int worker_respond(struct worker *worker, const struct protocol_case *wanted, st
 	done->cost = cpu_cost_since(&worker->lane, &before);
 	done->elapsed_ns = clock_now_ns() - start;
 	/* Both ways, those of its cost are its own. */
-	done->arrived =
-		wanted->parameters.bidirectional ? worker->lane.received : done->cost.messages;
+	done->arrived = wanted->parameters.bidirectional ? worker->lane.result.received
+							 : done->cost.messages;
 	return code ? code : count_rest(wanted, &worker->lane, &done->arrived, error);
 }
 

@@ -1,15 +1,59 @@
 /* SPDX-License-Identifier: MIT */
-/* The transports by number. What each one can do is in core/verbs/limits.h. */
+/*
+ * The transports: one row for each, with everything that plans, lanes and queue pairs need to
+ * know of it. Its words on the command line, in plans and in results are transport_names.
+ */
 #ifndef CORE_BASE_TRANSPORT_H
 #define CORE_BASE_TRANSPORT_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
+/* All transports in the order in which users see them. */
+#define TRANSPORT_LIST(EACH) EACH(RC) EACH(UC) EACH(UD)
+
+#define TRANSPORT_NUMBER(name) TRANSPORT_##name,
 enum transport {
-	TRANSPORT_RC,
-	TRANSPORT_UC,
-	TRANSPORT_UD,
+	TRANSPORT_LIST(TRANSPORT_NUMBER) TRANSPORTS
 };
 
-/* Bytes of the global routing header in front of each datagram that is received. */
+/* Properties of a transport; each has sends. */
+#define TRANSPORT_WRITES   (1U << 0)
+#define TRANSPORT_READS    (1U << 1)
+#define TRANSPORT_ATOMICS  (1U << 2)
+#define TRANSPORT_RELIABLE (1U << 3) /* acknowledges messages, and sends lost ones again */
+#define TRANSPORT_DATAGRAM (1U << 4) /* one packet per message, received behind a GRH */
+#define TRANSPORT_BY_CM    (1U << 5) /* rdma_cm connects its queue pairs */
+
+/* How a work request names its peer: see core/verbs/route.h. */
+enum route_kind {
+	ROUTE_CONNECTED, /* not at all: its queue pair is connected to one */
+	ROUTE_ADDRESS,   /* by an address handle, a queue pair number and a Q_Key */
+};
+
+struct transport_row {
+	unsigned int has; /* TRANSPORT_... */
+	enum route_kind route;
+	const char *refusal; /* of operations that need what it has not; NULL: it has all */
+};
+
+extern const struct transport_row transports[TRANSPORTS];
+/* Their names in the same order, NULL-terminated. */
+extern const char *const transport_names[TRANSPORTS + 1];
+
+/* Returns whether the transport has all of these properties. */
+static inline bool transport_has(enum transport transport, unsigned int properties)
+{
+	return !(properties & ~transports[transport].has);
+}
+
+/* Bytes of the global routing header. */
 #define TRANSPORT_GRH 40
+
+/* Returns the bytes in front of each message that is received. */
+static inline size_t transport_head(enum transport transport)
+{
+	return transport_has(transport, TRANSPORT_DATAGRAM) ? TRANSPORT_GRH : 0;
+}
 
 #endif

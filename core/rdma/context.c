@@ -348,8 +348,8 @@ int context_drop(struct rdma_context *ctx)
 	if (state->connected && ctx->conn)
 		rdma_disconnect(ctx->conn); /* fails if the other end was first */
 	error_keep(&first, qp_close(ctx));
-	if (state->path.ah)
-		error_keep(&first, verbs_result(ibv_destroy_ah(state->path.ah)));
+	if (state->path.route.ah)
+		error_keep(&first, verbs_result(ibv_destroy_ah(state->path.route.ah)));
 	if (state->slots_mr)
 		error_keep(&first, verbs_result(ibv_dereg_mr(state->slots_mr)));
 	if (!context_borrows(ctx))

@@ -40,7 +40,7 @@ struct context_path {
 	struct manual_qp_settings settings; /* with their defaults put in */
 	struct manual_qp_address own;
 	struct manual_qp_address other;
-	struct ibv_ah *ah; /* to the other end, of datagrams */
+	struct route route; /* to the other end; owns its address handle */
 };
 
 /* Whether one at that address may be a server's client. */

@@ -163,6 +163,32 @@ static int check_port(struct rdma_context *ctx, struct endpoint *endpoint, struc
 	return 0;
 }
 
+/* Whether its queue pair is connected to the other end; else each request names that. */
+static bool is_connected(const struct rdma_state *state)
+{
+	return transports[state->transport].route == ROUTE_CONNECTED;
+}
+
+/* Whether the queue pair acknowledges messages, and has the timers and counters for that. */
+static bool is_acknowledged(const struct rdma_state *state)
+{
+	return is_connected(state) && transport_has(state->transport, TRANSPORT_RELIABLE);
+}
+
+static unsigned int access_flags(const struct rdma_state *state)
+{
+	unsigned int flags = 0;
+
+	if (transport_has(state->transport, TRANSPORT_WRITES))
+		flags |= IBV_ACCESS_REMOTE_WRITE;
+	if (transport_has(state->transport, TRANSPORT_READS))
+		flags |= IBV_ACCESS_REMOTE_READ;
+	if (transport_has(state->transport, TRANSPORT_ATOMICS) &&
+	    limits_has_atomics(&state->device))
+		flags |= IBV_ACCESS_REMOTE_ATOMIC;
+	return flags;
+}
+
 static int ready_to_init(struct rdma_context *ctx, struct error *error)
 {
 	const struct rdma_state *state = ctx->state;
@@ -170,20 +196,12 @@ static int ready_to_init(struct rdma_context *ctx, struct error *error)
 		.qp_state = IBV_QPS_INIT,
 		.port_num = state->port_num,
 		.qkey = state->path.own.qkey,
+		.qp_access_flags = access_flags(state),
 	};
 	int mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT;
 	int code;
 
-	if (state->transport == TRANSPORT_UD)
-		mask |= IBV_QP_QKEY;
-	else
-		mask |= IBV_QP_ACCESS_FLAGS;
-	if (state->transport != TRANSPORT_UD)
-		attr.qp_access_flags |= IBV_ACCESS_REMOTE_WRITE;
-	if (state->transport == TRANSPORT_RC)
-		attr.qp_access_flags |= IBV_ACCESS_REMOTE_READ;
-	if (state->transport == TRANSPORT_RC && limits_has_atomics(&state->device))
-		attr.qp_access_flags |= IBV_ACCESS_REMOTE_ATOMIC;
+	mask |= is_connected(state) ? IBV_QP_ACCESS_FLAGS : IBV_QP_QKEY;
 	code = verbs_result(ibv_modify_qp(ctx->qp, &attr, mask));
 	return code ? error_set_errno(error, code, "cannot set up the queue pair") : 0;
 }
@@ -284,13 +302,13 @@ static int manual_qp_check(const struct rdma_context *ctx, const struct manual_q
 		return wrong(error, "packet sequence number", remote->psn);
 	if (!limits_mtu_bytes(remote->mtu))
 		return wrong(error, "MTU", remote->mtu);
-	if (state->transport == TRANSPORT_UD && remote->qkey & CONTROLLED_QKEY)
+	if (!is_connected(state) && remote->qkey & CONTROLLED_QKEY)
 		return wrong(error, "Q_Key", remote->qkey);
 	if (manual_qp_has_lids(&state->port) && (!remote->lid || remote->lid >= MULTICAST_LID))
 		return wrong(error, "LID", remote->lid);
 	if (remote->address + remote->size < remote->address)
 		return error_set(error, -EPROTO, "the other end's buffer wraps around");
-	if (state->transport == TRANSPORT_UD &&
+	if (transport_has(state->transport, TRANSPORT_DATAGRAM) &&
 	    ctx->settings.max_message > limits_mtu_bytes(remote->mtu))
 		return error_set(error, -EMSGSIZE,
 				 "message size %" PRIu64 " exceeds the other end's MTU %u",
@@ -335,9 +353,9 @@ static int ready_to_receive(struct rdma_context *ctx, struct error *error)
 	int mask = IBV_QP_STATE;
 	int code;
 
-	if (state->transport != TRANSPORT_UD)
+	if (is_connected(state))
 		mask |= IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN;
-	if (state->transport == TRANSPORT_RC)
+	if (is_acknowledged(state))
 		mask |= IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
 	code = verbs_result(ibv_modify_qp(ctx->qp, &attr, mask));
 	return code ? error_set_errno(error, code, "cannot reach the other end") : 0;
@@ -358,19 +376,25 @@ static int ready_to_send(struct rdma_context *ctx, struct error *error)
 	int mask = IBV_QP_STATE | IBV_QP_SQ_PSN;
 	int code;
 
-	if (ctx->state->transport == TRANSPORT_RC)
+	if (is_acknowledged(ctx->state))
 		mask |= IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
 			IBV_QP_MAX_QP_RD_ATOMIC;
 	code = verbs_result(ibv_modify_qp(ctx->qp, &attr, mask));
 	return code ? error_set_errno(error, code, "cannot connect the queue pair") : 0;
 }
 
-static int create_address(struct rdma_context *ctx, struct error *error)
+static int make_route(struct rdma_context *ctx, struct error *error)
 {
+	struct context_path *path = &ctx->state->path;
 	struct ibv_ah_attr attr = address_vector(ctx->state);
 
-	ctx->state->path.ah = ibv_create_ah(ctx->pd, &attr);
-	if (!ctx->state->path.ah)
+	path->route.kind = transports[ctx->state->transport].route;
+	if (path->route.kind == ROUTE_CONNECTED)
+		return 0;
+	path->route.qpn = path->other.qpn;
+	path->route.qkey = path->other.qkey;
+	path->route.ah = ibv_create_ah(ctx->pd, &attr);
+	if (!path->route.ah)
 		return error_set_errno(error, verbs_null(), "cannot reach the other end");
 	return 0;
 }
@@ -389,8 +413,8 @@ int manual_qp_connect(struct rdma_context *ctx, const struct manual_qp_address *
 	code = ready_to_receive(ctx, error);
 	if (!code)
 		code = ready_to_send(ctx, error);
-	if (!code && ctx->state->transport == TRANSPORT_UD)
-		code = create_address(ctx, error);
+	if (!code)
+		code = make_route(ctx, error);
 	if (code)
 		return code;
 	ctx->remote = (struct rdma_remote){
@@ -401,16 +425,12 @@ int manual_qp_connect(struct rdma_context *ctx, const struct manual_qp_address *
 
 void manual_qp_aim(const struct rdma_context *ctx, struct post_work *work)
 {
-	const struct context_path *path = &ctx->state->path;
-
 	work->remote = ctx->remote.address;
 	work->rkey = ctx->remote.rkey;
-	work->ah = path->ah;
-	work->remote_qpn = path->other.qpn;
-	work->remote_qkey = path->other.qkey;
+	work->route = ctx->state->path.route;
 }
 
-struct ibv_ah_attr manual_qp_route(const struct rdma_context *ctx)
+struct ibv_ah_attr manual_qp_address_vector(const struct rdma_context *ctx)
 {
 	return address_vector(ctx->state);
 }

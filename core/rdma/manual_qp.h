@@ -77,10 +77,10 @@ bool manual_qp_has_lids(const struct ibv_port_attr *port);
 unsigned int manual_qp_rank_gid(const struct ibv_gid_entry *entry,
 				const struct sockaddr_storage *address);
 
-/* Aims a request at the other end: buffer and key, and on UD its address handle. */
+/* Aims a request at the other end: its buffer and key, and the route there. */
 void manual_qp_aim(const struct rdma_context *ctx, struct post_work *work);
 
-/* The way that its packets take, once it is connected. */
-struct ibv_ah_attr manual_qp_route(const struct rdma_context *ctx);
+/* Returns the address vector of its packets, once it is connected. */
+struct ibv_ah_attr manual_qp_address_vector(const struct rdma_context *ctx);
 
 #endif

@@ -11,15 +11,13 @@
 
 enum ibv_qp_type qp_type_of(enum transport transport)
 {
-	switch (transport) {
-	case TRANSPORT_UC:
-		return IBV_QPT_UC;
-	case TRANSPORT_UD:
-		return IBV_QPT_UD;
-	case TRANSPORT_RC:
-		break;
-	}
-	return IBV_QPT_RC;
+	static const enum ibv_qp_type types[TRANSPORTS] = {
+		[TRANSPORT_RC] = IBV_QPT_RC,
+		[TRANSPORT_UC] = IBV_QPT_UC,
+		[TRANSPORT_UD] = IBV_QPT_UD,
+	};
+
+	return types[transport];
 }
 
 static struct ibv_qp_cap capabilities(const struct rdma_context *ctx)
@@ -67,13 +65,11 @@ uint64_t qp_operations(enum transport transport, const struct ibv_device_attr *d
 {
 	uint64_t flags = IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM;
 
-	if (transport == TRANSPORT_UD)
-		return flags;
-	flags |= IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM;
-	if (transport == TRANSPORT_UC)
-		return flags;
-	flags |= IBV_QP_EX_WITH_RDMA_READ;
-	if (limits_has_atomics(device))
+	if (transport_has(transport, TRANSPORT_WRITES))
+		flags |= IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM;
+	if (transport_has(transport, TRANSPORT_READS))
+		flags |= IBV_QP_EX_WITH_RDMA_READ;
+	if (transport_has(transport, TRANSPORT_ATOMICS) && limits_has_atomics(device))
 		flags |= IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD | IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP;
 	return flags;
 }

@@ -51,7 +51,7 @@ static void check_port(const struct limits *wanted, const struct ibv_port_attr *
 	if (wanted->mtu && (!mtu || mtu > active))
 		error_set(error, -EINVAL, "MTU %" PRIu64 " exceeds the port's %" PRIu64, mtu,
 			  active);
-	if (wanted->transport == TRANSPORT_UD && wanted->message_bytes > mtu)
+	if (transport_has(wanted->transport, TRANSPORT_DATAGRAM) && wanted->message_bytes > mtu)
 		error_set(error, -EINVAL,
 			  "message size %" PRIu64 " exceeds the MTU %" PRIu64
 			  ", which is all that a datagram carries",
@@ -100,34 +100,17 @@ bool limits_has_atomics(const struct ibv_device_attr *device)
 	return device->atomic_cap != IBV_ATOMIC_NONE;
 }
 
-const char *limits_transport_name(enum transport transport)
-{
-	switch (transport) {
-	case TRANSPORT_RC:
-		return "RC";
-	case TRANSPORT_UC:
-		return "UC";
-	case TRANSPORT_UD:
-		return "UD";
-	}
-	return "?";
-}
-
-#define ON(transport) (1U << TRANSPORT_##transport)
-
 static const struct {
 	const char *name;
-	unsigned int transports;
+	unsigned int needs; /* TRANSPORT_... */
 } operations[] = {
-	[POST_SEND] = {"sends without an address", ON(RC) | ON(UC)},
-	[POST_WRITE] = {"writes",                   ON(RC) | ON(UC)},
-	[POST_READ] = {"reads",                    ON(RC)         },
-	[POST_SEND_IMM] = {"sends without an address", ON(RC) | ON(UC)},
-	[POST_WRITE_IMM] = {"writes",                   ON(RC) | ON(UC)},
-	[POST_FETCH_ADD] = {"atomics",                  ON(RC)         },
-	[POST_COMPARE_SWAP] = {"atomics",                  ON(RC)         },
-	[POST_UD_SEND] = {"datagrams",                ON(UD)         },
-	[POST_UD_SEND_IMM] = {"datagrams",                ON(UD)         },
+	[POST_SEND] = {"sends",   0                },
+	[POST_WRITE] = {"writes",  TRANSPORT_WRITES },
+	[POST_READ] = {"reads",   TRANSPORT_READS  },
+	[POST_SEND_IMM] = {"sends",   0                },
+	[POST_WRITE_IMM] = {"writes",  TRANSPORT_WRITES },
+	[POST_FETCH_ADD] = {"atomics", TRANSPORT_ATOMICS},
+	[POST_COMPARE_SWAP] = {"atomics", TRANSPORT_ATOMICS},
 };
 
 int limits_operation(enum transport transport, enum post_operation operation,
@@ -135,9 +118,9 @@ int limits_operation(enum transport transport, enum post_operation operation,
 {
 	bool is_atomic = operation == POST_FETCH_ADD || operation == POST_COMPARE_SWAP;
 
-	if (!(operations[operation].transports & 1U << transport))
-		return error_set(error, -EOPNOTSUPP, "%s has no %s",
-				 limits_transport_name(transport), operations[operation].name);
+	if (!transport_has(transport, operations[operation].needs))
+		return error_set(error, -EOPNOTSUPP, "%s has no %s", transport_names[transport],
+				 operations[operation].name);
 	if (is_atomic && !limits_has_atomics(device))
 		return error_set(error, -EOPNOTSUPP, "the device has no atomics");
 	return 0;

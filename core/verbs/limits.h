@@ -49,8 +49,6 @@ int limits_operation(enum transport transport, enum post_operation operation,
 /* Whether the device has atomics at all. */
 bool limits_has_atomics(const struct ibv_device_attr *device);
 
-const char *limits_transport_name(enum transport transport);
-
 /* What a queue pair takes inline, once it was found. */
 struct limits_inline {
 	enum ibv_qp_type type; /* 0: nothing was */

@@ -16,7 +16,7 @@
 
 #include "core/base/compiler.h"
 #include "core/base/error.h"
-#include "core/base/transport.h"
+#include "core/verbs/route.h"
 
 /* Each queue pair can have so many pieces in a request, and none more than that. */
 #define POST_SGES      2
@@ -30,8 +30,6 @@ enum post_operation {
 	POST_WRITE_IMM,
 	POST_FETCH_ADD,    /* eight bytes; what was there comes into the piece */
 	POST_COMPARE_SWAP, /* the same */
-	POST_UD_SEND,      /* to the address of the request */
-	POST_UD_SEND_IMM,
 };
 
 enum post_path {
@@ -57,16 +55,14 @@ struct post_work {
 	uint64_t add;       /* of POST_FETCH_ADD */
 	uint64_t compare;   /* of POST_COMPARE_SWAP */
 	uint64_t swap;
-	struct ibv_ah *ah; /* of datagrams: whom they are for */
-	uint32_t remote_qpn;
-	uint32_t remote_qkey;
+	struct route route;
 	struct ibv_sge sges[POST_SGES_MOST];
 };
 
 /*
  * Requests that are posted at once, all of one operation and on one path. The caller
  * fills in works and then calls post_list_link; afterwards only what their pieces hold
- * may change, and where they go: post_list_aim.
+ * may change, and their places: post_list_aim.
  */
 struct post_list {
 	unsigned int n;
@@ -139,12 +135,12 @@ static ALWAYS_INLINE void post_build(struct ibv_qp_ex *qpx, const struct post_wo
 	qpx->wr_flags = work->flags | signalled;
 	switch (operation) {
 	case POST_SEND:
-	case POST_UD_SEND:
 		ibv_wr_send(qpx);
+		route_set(&work->route, qpx);
 		break;
 	case POST_SEND_IMM:
-	case POST_UD_SEND_IMM:
 		ibv_wr_send_imm(qpx, htobe32(work->imm));
+		route_set(&work->route, qpx);
 		break;
 	case POST_WRITE:
 		ibv_wr_rdma_write(qpx, work->rkey, work->remote);
@@ -162,8 +158,6 @@ static ALWAYS_INLINE void post_build(struct ibv_qp_ex *qpx, const struct post_wo
 		ibv_wr_atomic_cmp_swp(qpx, work->rkey, work->remote, work->compare, work->swap);
 		break;
 	}
-	if (operation == POST_UD_SEND || operation == POST_UD_SEND_IMM)
-		ibv_wr_set_ud_addr(qpx, work->ah, work->remote_qpn, work->remote_qkey);
 	post_data(qpx, work, path);
 }
 
@@ -196,10 +190,8 @@ static ALWAYS_INLINE enum ibv_wr_opcode post_opcode(enum post_operation operatio
 {
 	switch (operation) {
 	case POST_SEND:
-	case POST_UD_SEND:
 		return IBV_WR_SEND;
 	case POST_SEND_IMM:
-	case POST_UD_SEND_IMM:
 		return IBV_WR_SEND_WITH_IMM;
 	case POST_WRITE:
 		return IBV_WR_RDMA_WRITE;
@@ -235,6 +227,7 @@ static ALWAYS_INLINE void post_request(struct ibv_send_wr *wr, struct post_work 
 	switch (operation) {
 	case POST_SEND:
 	case POST_SEND_IMM:
+		route_set_send(&work->route, wr);
 		break;
 	case POST_WRITE:
 	case POST_WRITE_IMM:
@@ -249,16 +242,10 @@ static ALWAYS_INLINE void post_request(struct ibv_send_wr *wr, struct post_work 
 		wr->wr.atomic.compare_add = operation == POST_FETCH_ADD ? work->add : work->compare;
 		wr->wr.atomic.swap = operation == POST_FETCH_ADD ? 0 : work->swap;
 		break;
-	case POST_UD_SEND:
-	case POST_UD_SEND_IMM:
-		wr->wr.ud.ah = work->ah;
-		wr->wr.ud.remote_qpn = work->remote_qpn;
-		wr->wr.ud.remote_qkey = work->remote_qkey;
-		break;
 	}
 }
 
-/* Where request number i of a list goes has changed. */
+/* The place of request number i of a list has changed. */
 static ALWAYS_INLINE void post_list_aim(struct post_list *list, unsigned int i,
 					enum post_operation operation)
 {

@@ -35,7 +35,10 @@ static bool is_saturated(const struct server *server)
 {
 	double *done = calloc(server->messages, sizeof(*done));
 	struct flow flow = {0};
-	struct lane lane = {.depth = 1, .n_flows = 1, .flows = &flow};
+	struct lane lane = {
+		.settings = {.tx_depth = 1, .n_flows = 1},
+                  .flows = &flow
+        };
 	struct pace *seen = calloc(1, sizeof(*seen));
 	struct pacing pacing = {.load = {.schedule = {.ticks_per_message = server->each}},
 				.rate = 1e9 / server->each};

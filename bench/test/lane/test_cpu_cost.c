@@ -26,8 +26,8 @@ static void test_since(void **unused)
                   .ru_stime = {3, 4},
                   .ru_nvcsw = 5, .ru_nivcsw = 6
         };
-	lane.messages = 100;
-	lane.completions = 200;
+	lane.result.messages = 100;
+	lane.result.completions = 200;
 	lane.endpoint.completion.events = 300;
 	before = cpu_cost_now(&lane);
 	usage = (struct rusage){
@@ -35,8 +35,8 @@ static void test_since(void **unused)
                   .ru_stime = {3, 11    },
                   .ru_nvcsw = 13, .ru_nivcsw = 15
         };
-	lane.messages = 110;
-	lane.completions = 211;
+	lane.result.messages = 110;
+	lane.result.completions = 211;
 	lane.endpoint.completion.events = 312;
 	cost = cpu_cost_since(&lane, &before);
 	assert_int_equal(cost.user_ns, 1500000000);

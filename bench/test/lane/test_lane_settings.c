@@ -5,10 +5,11 @@
 
 static struct rdma_settings settings_of(const struct parameters *parameters)
 {
-	const struct lane lane = {.parameters = parameters,
-				  .shape = &operations[parameters->op].shape};
+	const struct lane lane = {
+		.settings = {.parameters = parameters, .shape = &operations[parameters->op].shape}
+        };
 
-	return lane_settings(&lane);
+	return lane_context_settings(&lane);
 }
 
 static void test_numbers(void **unused)

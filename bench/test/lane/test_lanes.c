@@ -55,12 +55,12 @@ static void add_lists(unsigned int thread, const struct post_list *list)
 static void add_lane(unsigned int thread, const struct lane *lane)
 {
 	ADD(thread, "lane", lane);
-	add(thread, "flows", lane->flows, lane->n_flows * sizeof(*lane->flows));
+	add(thread, "flows", lane->flows, lane->settings.n_flows * sizeof(*lane->flows));
 	add(thread, "buffer", lane->endpoint.memory.cpu, lane->endpoint.buffer_size);
-	for (unsigned int i = 0; i < lane->n_flows; i++) {
+	for (unsigned int i = 0; i < lane->settings.n_flows; i++) {
 		const struct flow *flow = &lane->flows[i];
 
-		add(thread, "ticks", flow->ticks, lane->depth * sizeof(*flow->ticks));
+		add(thread, "ticks", flow->ticks, lane->settings.tx_depth * sizeof(*flow->ticks));
 		add_lists(thread, &flow->list);
 	}
 }
@@ -100,7 +100,7 @@ static void add_device(unsigned int thread, const struct lane *lane)
 	ADD(thread, "completion queue's image", cq->image);
 	add(thread, "completions", cq->ring, cq->size * sizeof(*cq->ring));
 	ADD(thread, "channel", soft_channel_of(lane->endpoint.completion.channel));
-	for (unsigned int i = 0; i < lane->n_flows; i++)
+	for (unsigned int i = 0; i < lane->settings.n_flows; i++)
 		add_qp(thread, lane->flows[i].context.qp);
 }
 
@@ -396,8 +396,8 @@ static void test_patience(void **unused)
 		rules_choose(&operations[OPERATION_SEND], &parameters);
 		wish = wish_of(0, false);
 		open_as_wished(&lane, &wish);
-		assert_int_equal(lane.stalled_ns, rows[i].stalled_ns);
-		assert_int_equal(lane.lost_ns, rows[i].lost_ns);
+		assert_int_equal(lane.settings.stalled_ns, rows[i].stalled_ns);
+		assert_int_equal(lane.settings.lost_ns, rows[i].lost_ns);
 		lane_close(&lane);
 	}
 }
@@ -531,7 +531,8 @@ static void test_receives_are_returned_together(void **unused)
 		}
 		for (uint64_t j = 0; j < 32; j++) {
 			assert_int_equal(lane_receive_slot(seen.ids[j]), j);
-			assert_int_equal(seen.places[j] - seen.places[0], j * posts->stride);
+			assert_int_equal(seen.places[j] - seen.places[0],
+					 j * posts->settings.stride);
 		}
 		check_begun_anew(posts, rows[i].each);
 		tear_down_unseen();

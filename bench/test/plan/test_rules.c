@@ -235,6 +235,36 @@ static void check_refusals(const char *const (*rows)[3], size_t n_rows)
 	}
 }
 
+/* The operations of a transport: as InfiniBand defines it, and the man page lists them. */
+static void test_transports(void **unused)
+{
+	static const char *const rows[][3] = {
+		{"send write write-imm create-qp post-send post-recv poll-cq ", "transport=UC",
+		 "UC has no such operation: it can send, write and write-imm"                                                          },
+		{"send create-qp ",					     "transport=UD", "UD has no such operation: it can send"},
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++)
+		for (size_t op = 0; op < OPERATIONS; op++) {
+			char word[32];
+			const char *row[1][3] = {
+				{operation_names[op], rows[i][1], NULL}
+                        };
+
+			snprintf(word, sizeof(word), "%s ", operation_names[op]);
+			if (!strstr(rows[i][0], word))
+				row[0][2] = rows[i][2];
+			check_refusals(row, 1);
+		}
+	for (size_t op = 0; op < OPERATIONS; op++) {
+		const char *row[1][3] = {
+			{operation_names[op], "transport=RC", NULL}
+                };
+
+		check_refusals(row, 1);
+	}
+}
+
 static void test_pieces(void **unused)
 {
 	static const char *const rows[][3] = {
@@ -485,9 +515,10 @@ int main(void)
 		cmocka_unit_test(test_choices),       cmocka_unit_test(test_choices_of_loads),
 		cmocka_unit_test(test_choices_last),  cmocka_unit_test(test_refusals),
 		cmocka_unit_test(test_refused_loads), cmocka_unit_test(test_pieces),
-		cmocka_unit_test(test_access),        cmocka_unit_test(test_doorbells),
-		cmocka_unit_test(test_apart),         cmocka_unit_test(test_registration),
-		cmocka_unit_test(test_chosen_apart),  cmocka_unit_test(test_ordering),
+		cmocka_unit_test(test_transports),    cmocka_unit_test(test_access),
+		cmocka_unit_test(test_doorbells),     cmocka_unit_test(test_apart),
+		cmocka_unit_test(test_registration),  cmocka_unit_test(test_chosen_apart),
+		cmocka_unit_test(test_ordering),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

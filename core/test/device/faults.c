@@ -329,8 +329,8 @@ static int talk_in_couple(struct couple *couple, enum transport transport, struc
 	manual_qp_aim(&couple->contexts[0], &work);
 	work.sges[0].length = 8;
 	if (!code)
-		code = post_send(queue, &work, transport == TRANSPORT_UD ? POST_UD_SEND : POST_SEND,
-				 post_choose(queue, &work), IBV_SEND_SIGNALED);
+		code = post_send(queue, &work, POST_SEND, post_choose(queue, &work),
+				 IBV_SEND_SIGNALED);
 	if (code)
 		return error_set_errno(error, -code, "cannot post");
 	for (int i = 0; i < 2 && code >= 0 && !wc.status; i++)

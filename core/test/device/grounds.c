@@ -36,7 +36,6 @@ static void join(const struct variant *variant, struct stand_agents agents)
 /* All messages are under way before the first one is taken; each comes by its own pair. */
 static void send_on_all(const struct variant *variant, struct agent *from, struct agent *to)
 {
-	bool is_datagram = variant->transport == TRANSPORT_UD;
 	uint64_t seen = 0;
 
 	for (unsigned int i = 0; i < variant->n; i++) {
@@ -46,7 +45,7 @@ static void send_on_all(const struct variant *variant, struct agent *from, struc
 	for (unsigned int i = 0; i < variant->n; i++) {
 		board->order =
 			(struct stand_order){.which = i, .length = 8, .imm = i, .is_inline = true};
-		board->order.operation = is_datagram ? POST_UD_SEND_IMM : POST_SEND_IMM;
+		board->order.operation = POST_SEND_IMM;
 		agent_must(from, task_post());
 	}
 	for (unsigned int i = 0; i < variant->n; i++) {
@@ -86,7 +85,6 @@ static void test_shared_receives(void **state)
 {
 	const struct variant *variant = *state;
 	struct stand_agents agents = open_grounds(variant);
-	bool is_datagram = variant->transport == TRANSPORT_UD;
 
 	join(variant, agents);
 	board->order = (struct stand_order){.list = variant->n, .length = TRANSPORT_GRH + 8};
@@ -95,7 +93,7 @@ static void test_shared_receives(void **state)
 		struct outcome outcome;
 
 		board->order = (struct stand_order){.which = i, .length = 8};
-		board->order.operation = is_datagram ? POST_UD_SEND : POST_SEND;
+		board->order.operation = POST_SEND;
 		agent_must(agents.near, task_post());
 		outcome = agent_must(agents.far, task_take());
 		assert_int_equal(outcome.received.length, i);
@@ -116,8 +114,8 @@ static int run_leave(struct rdma_context *ctx, const struct task *task, size_t *
 
 		manual_qp_aim(context, &work);
 		for (int j = 0; j < 3 && !code; j++)
-			code = post_send(queue, &work, work.ah ? POST_UD_SEND : POST_SEND,
-					 post_choose(queue, &work), IBV_SEND_SIGNALED);
+			code = post_send(queue, &work, POST_SEND, post_choose(queue, &work),
+					 IBV_SEND_SIGNALED);
 	}
 	return stand_end(ctx, -code, &error);
 }

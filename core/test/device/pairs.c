@@ -51,9 +51,8 @@ static void test_send(void **state)
 static void test_kinds_of_sends(void **state)
 {
 	const struct variant *variant = *state;
-	bool is_datagram = variant->transport == TRANSPORT_UD;
 	struct stand_agents agents = join(variant, 1);
-	size_t front = is_datagram ? TRANSPORT_GRH : 0;
+	size_t front = transport_head(variant->transport);
 	struct outcome outcome;
 
 	for (size_t i = 0; i < 4; i++) {
@@ -68,8 +67,6 @@ static void test_kinds_of_sends(void **state)
 			.imm = IMM,
 			.is_inline = i % 2,
 		};
-		if (is_datagram)
-			board->order.operation = i / 2 ? POST_UD_SEND_IMM : POST_UD_SEND;
 		agent_must(agents.near, task_post());
 		outcome = agent_must(agents.far, task_take());
 		assert_int_equal(outcome.value, front + 100);
@@ -263,8 +260,7 @@ static void test_lists_of_atomics(void **state)
 static void test_lists_of_sends(void **state)
 {
 	const struct variant *variant = *state;
-	bool is_datagram = variant->transport == TRANSPORT_UD;
-	size_t front = is_datagram ? TRANSPORT_GRH : 0;
+	size_t front = transport_head(variant->transport);
 	struct stand_agents agents = join(variant, 1);
 
 	for (size_t i = 0; i < 4 * ARRAY_LENGTH(lengths); i++) {
@@ -284,8 +280,6 @@ static void test_lists_of_sends(void **state)
 			.is_inline = i % 2,
 			.imm = IMM,
 		};
-		if (is_datagram)
-			board->order.operation = has_imm ? POST_UD_SEND_IMM : POST_UD_SEND;
 		agent_must(agents.near, task_post());
 		for (size_t j = 0; j < n; j++) {
 			struct outcome outcome = agent_must(agents.far, task_take());

@@ -469,15 +469,14 @@ void stand_stop(struct stand_agents agents)
 
 void stand_send(struct agent *from, struct agent *to, unsigned int which, size_t length)
 {
-	bool is_datagram = board->plan.pair.transport == TRANSPORT_UD;
-	size_t front = is_datagram ? TRANSPORT_GRH : 0;
+	size_t front = transport_head(board->plan.pair.transport);
 	struct outcome outcome;
 
 	agent_must(from, task_fill(which + length, 0, STAND_BUFFER));
 	agent_must(to, task_fill(which + length + 1, 0, STAND_BUFFER));
 	board->order = (struct stand_order){.which = which, .length = front + length};
 	agent_must(to, task_receives());
-	board->order.operation = is_datagram ? POST_UD_SEND : POST_SEND;
+	board->order.operation = POST_SEND;
 	board->order.length = length;
 	agent_must(from, task_post());
 	outcome = agent_must(to, task_take());

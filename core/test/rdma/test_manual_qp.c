@@ -131,10 +131,10 @@ int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 	return 0;
 }
 
+static struct ibv_ah handle;
+
 struct ibv_ah *ibv_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
 {
-	static struct ibv_ah handle;
-
 	passed.ah = *attr;
 	passed.n_handles++;
 	return &handle;
@@ -274,6 +274,7 @@ static void test_connecting_to_a_stronger_end(void **unused)
 
 static void test_connecting_uc(void **unused)
 {
+	struct post_work work = {.route = {.kind = ROUTE_ADDRESS}};
 	struct rdma_context ctx;
 	struct rdma_state state;
 
@@ -287,6 +288,8 @@ static void test_connecting_uc(void **unused)
 	assert_int_equal(passed.mask[1], IBV_QP_STATE | IBV_QP_SQ_PSN);
 	assert_int_equal(passed.attr[1].sq_psn, 0x13);
 	assert_int_equal(passed.n_handles, 0);
+	manual_qp_aim(&ctx, &work);
+	assert_int_equal(work.route.kind, ROUTE_CONNECTED);
 }
 
 /* The address handle has the address, and requests have the rest. */
@@ -302,9 +305,10 @@ static void test_connecting_ud(void **unused)
 	assert_int_equal(passed.n_handles, 1);
 	check_address(&passed.ah, true);
 	manual_qp_aim(&ctx, &work);
-	assert_ptr_equal(work.ah, state.path.ah);
-	assert_int_equal(work.remote_qpn, remote.qpn);
-	assert_int_equal(work.remote_qkey, remote.qkey);
+	assert_int_equal(work.route.kind, ROUTE_ADDRESS);
+	assert_ptr_equal(work.route.ah, &handle);
+	assert_int_equal(work.route.qpn, remote.qpn);
+	assert_int_equal(work.route.qkey, remote.qkey);
 	connect_pair(&ctx, &state, TRANSPORT_UD, IBV_LINK_LAYER_INFINIBAND);
 	check_address(&passed.ah, false);
 }

@@ -216,16 +216,32 @@ static int forget(void **unused)
 	return 0;
 }
 
-/* The type of queue pair that has the operation. */
-static void prepare(enum post_operation operation)
-{
-	bool is_datagram = operation == POST_UD_SEND || operation == POST_UD_SEND_IMM;
+/* Each operation, and how it names its peer. */
+struct request {
+	enum post_operation operation;
+	enum route_kind route;
+};
 
+static const struct request requests[] = {
+	{POST_SEND,         ROUTE_CONNECTED},
+        {POST_WRITE,        ROUTE_CONNECTED},
+	{POST_READ,         ROUTE_CONNECTED},
+        {POST_SEND_IMM,     ROUTE_CONNECTED},
+	{POST_WRITE_IMM,    ROUTE_CONNECTED},
+        {POST_FETCH_ADD,    ROUTE_CONNECTED},
+	{POST_COMPARE_SWAP, ROUTE_CONNECTED},
+        {POST_SEND,         ROUTE_ADDRESS  },
+	{POST_SEND_IMM,     ROUTE_ADDRESS  },
+};
+
+/* The type of queue pair that has the request. */
+static void prepare(struct request request)
+{
 	forget(NULL);
-	qpx.qp_base.qp_type = is_datagram ? IBV_QPT_UD : IBV_QPT_RC;
+	qpx.qp_base.qp_type = request.route == ROUTE_ADDRESS ? IBV_QPT_UD : IBV_QPT_RC;
 }
 
-static struct post_work work_of(unsigned int i)
+static struct post_work work_of(struct request request, unsigned int i)
 {
 	return (struct post_work){
 		.id = 100 + i,
@@ -238,14 +254,15 @@ static struct post_work work_of(unsigned int i)
 		.add = 0x5000 + i,
 		.compare = 0x6000 + i,
 		.swap = 0x7000 + i,
-		.ah = (struct ibv_ah *)(uintptr_t)(0x8000 + 8 * i),
-		.remote_qpn = 0x9000 + i,
-		.remote_qkey = 0xa000 + i,
+		.route = { .kind = request.route,
+                         .ah = (struct ibv_ah *)(uintptr_t)(0x8000 + 8 * i),
+                         .qpn = 0x9000 + i,
+                         .qkey = 0xa000 + i},
 	};
 }
 
-/* What a request of that operation is, whoever posts it. */
-static struct seen wanted_of(enum post_operation operation, unsigned int i, unsigned int flags)
+/* What a provider is to see of that request, whoever posts it. */
+static struct seen wanted_of(struct request request, unsigned int i, unsigned int flags)
 {
 	static const enum ibv_wr_opcode opcodes[] = {
 		IBV_WR_SEND,
@@ -255,11 +272,9 @@ static struct seen wanted_of(enum post_operation operation, unsigned int i, unsi
 		IBV_WR_RDMA_WRITE_WITH_IMM,
 		IBV_WR_ATOMIC_FETCH_AND_ADD,
 		IBV_WR_ATOMIC_CMP_AND_SWP,
-		IBV_WR_SEND,
-		IBV_WR_SEND_WITH_IMM,
 	};
 	const uint8_t imm[] = {1, 2, 3, (uint8_t)(4 + i)};
-	enum ibv_wr_opcode opcode = opcodes[operation];
+	enum ibv_wr_opcode opcode = opcodes[request.operation];
 	bool is_send = opcode == IBV_WR_SEND || opcode == IBV_WR_SEND_WITH_IMM;
 	struct seen wanted = {
 		.id = 100 + i,
@@ -274,13 +289,13 @@ static struct seen wanted_of(enum post_operation operation, unsigned int i, unsi
 
 	if (opcode == IBV_WR_SEND_WITH_IMM || opcode == IBV_WR_RDMA_WRITE_WITH_IMM)
 		memcpy(&wanted.imm, imm, sizeof(imm));
-	if (operation == POST_FETCH_ADD)
+	if (request.operation == POST_FETCH_ADD)
 		wanted.compare_add = 0x5000 + i;
-	if (operation == POST_COMPARE_SWAP) {
+	if (request.operation == POST_COMPARE_SWAP) {
 		wanted.compare_add = 0x6000 + i;
 		wanted.swap = 0x7000 + i;
 	}
-	if (operation == POST_UD_SEND || operation == POST_UD_SEND_IMM) {
+	if (request.route == ROUTE_ADDRESS) {
 		wanted.ah = (struct ibv_ah *)(uintptr_t)(0x8000 + 8 * i);
 		wanted.qpn = 0x9000 + i;
 		wanted.qkey = 0xa000 + i;
@@ -302,22 +317,23 @@ __attribute__((noinline)) static int post_apart(const struct post_queue *by, str
 
 static void test_every_operation(void **unused)
 {
-	for (enum post_operation operation = POST_SEND; operation <= POST_UD_SEND_IMM;
-	     operation++) {
+	for (size_t j = 0; j < ARRAY_LENGTH(requests); j++) {
+		enum post_operation operation = requests[j].operation;
+
 		for (unsigned int i = 0; i < 8; i++) {
 			unsigned int flags =
 				(i & 1 ? IBV_SEND_SIGNALED : 0) | (i & 2 ? IBV_SEND_INLINE : 0);
 			const struct post_queue *by = i & 4 ? &classic : &queue;
-			struct post_work work = work_of(0);
+			struct post_work work = work_of(requests[j], 0);
 
-			prepare(operation);
+			prepare(requests[j]);
 			work.flags |= flags & IBV_SEND_INLINE;
 			assert_int_equal(
 				post_apart(by, &work, operation, flags & IBV_SEND_SIGNALED), 0);
 			assert_int_equal(n_seen, 1);
 			assert_int_equal(n_calls, 1);
 			assert_int_equal(n_starts, !(i & 4));
-			check(0, wanted_of(operation, 0, flags));
+			check(0, wanted_of(requests[j], 0, flags));
 		}
 	}
 }
@@ -339,15 +355,16 @@ static void test_paths(void **unused)
 	assert_int_equal(seen[0].length, 0);
 }
 
-static void check_list(const struct post_queue *by, enum post_operation operation, unsigned int n,
+static void check_list(const struct post_queue *by, struct request request, unsigned int n,
 		       unsigned int count)
 {
+	enum post_operation operation = request.operation;
 	struct post_list list;
 
-	prepare(operation);
+	prepare(request);
 	assert_int_equal(post_list_open(&list, n, NULL), 0);
 	for (unsigned int i = 0; i < n; i++)
-		list.works[i] = work_of(i);
+		list.works[i] = work_of(request, i);
 	post_list_link(&list, operation);
 	/* Twice: what was signalled once need not be the next time. */
 	for (unsigned int i = 0; i < 2; i++) {
@@ -360,7 +377,7 @@ static void check_list(const struct post_queue *by, enum post_operation operatio
 		assert_int_equal(n_calls, 1);
 		assert_int_equal(n_seen, count);
 		for (unsigned int j = 0; j < count; j++)
-			check(j, wanted_of(operation, n - count + j, j + 1 == count ? flags : 0));
+			check(j, wanted_of(request, n - count + j, j + 1 == count ? flags : 0));
 	}
 	post_list_close(&list);
 }
@@ -369,12 +386,12 @@ static void test_lists(void **unused)
 {
 	static const unsigned int lengths[] = {1, 2, 16};
 
-	for (enum post_operation operation = POST_SEND; operation <= POST_UD_SEND_IMM; operation++)
+	for (size_t j = 0; j < ARRAY_LENGTH(requests); j++)
 		for (size_t i = 0; i < ARRAY_LENGTH(lengths); i++) {
-			check_list(&queue, operation, lengths[i], lengths[i]);
-			check_list(&classic, operation, lengths[i], lengths[i]);
-			check_list(&queue, operation, lengths[i], (lengths[i] + 1) / 2);
-			check_list(&classic, operation, lengths[i], (lengths[i] + 1) / 2);
+			check_list(&queue, requests[j], lengths[i], lengths[i]);
+			check_list(&classic, requests[j], lengths[i], lengths[i]);
+			check_list(&queue, requests[j], lengths[i], (lengths[i] + 1) / 2);
+			check_list(&classic, requests[j], lengths[i], (lengths[i] + 1) / 2);
 		}
 }
 
@@ -392,7 +409,7 @@ static void check_receives(size_t n, unsigned int first)
 
 static void test_receives(void **unused)
 {
-	struct post_work work = work_of(0);
+	struct post_work work = work_of(requests[0], 0);
 	struct post_list list;
 
 	assert_int_equal(post_receive(&queue, &work), 0);
@@ -401,7 +418,7 @@ static void test_receives(void **unused)
 	check_receives(1, 0);
 	assert_int_equal(post_list_open(&list, 5, NULL), 0);
 	for (unsigned int i = 0; i < 5; i++)
-		list.works[i] = work_of(i);
+		list.works[i] = work_of(requests[0], i);
 	post_list_link(&list, POST_SEND);
 	assert_int_equal(post_receive_list(&queue, &list, 5), 0);
 	check_receives(5, 0);

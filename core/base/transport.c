@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/base/transport.h"
+
+/* Aligned as a table, the sentences would be wider than a line. */
+// clang-format off
+const struct transport_row transports[] = {
+	[TRANSPORT_RC] = {
+		.has = TRANSPORT_WRITES | TRANSPORT_READS | TRANSPORT_ATOMICS |
+		       TRANSPORT_RELIABLE | TRANSPORT_BY_CM,
+	},
+	[TRANSPORT_UC] = {
+		.has = TRANSPORT_WRITES,
+		.refusal = "UC has no such operation: it can send, write and write-imm",
+	},
+	[TRANSPORT_UD] = {
+		.has = TRANSPORT_DATAGRAM,
+		.route = ROUTE_ADDRESS,
+		.refusal = "UD has no such operation: it can send",
+	},
+};
+// clang-format on
+
+#define TRANSPORT_WORD(name) #name,
+const char *const transport_names[] = {TRANSPORT_LIST(TRANSPORT_WORD) NULL};

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How a work request reaches its peer. A zeroed route is for a connected queue pair, whose
+ * requests name nobody. The posting code of core/verbs/post.h applies the route of each request;
+ * whoever made the address handle owns it. Another way to name a peer is a member of
+ * enum route_kind, and what the two functions here do for it.
+ */
+#ifndef CORE_VERBS_ROUTE_H
+#define CORE_VERBS_ROUTE_H
+
+#include <infiniband/verbs.h>
+
+#include "core/base/compiler.h"
+#include "core/base/transport.h"
+
+struct route {
+	enum route_kind kind;
+	uint32_t qpn;
+	struct ibv_ah *ah;
+	uint32_t qkey;
+};
+
+/*
+ * Sets the peer of a send that is being built by ibv_wr_*, and of one for ibv_post_send.
+ * Other operations have connected queue pairs only, and pay for no test.
+ */
+static ALWAYS_INLINE void route_set(const struct route *route, struct ibv_qp_ex *qpx)
+{
+	if (unlikely(route->kind == ROUTE_ADDRESS))
+		ibv_wr_set_ud_addr(qpx, route->ah, route->qpn, route->qkey);
+}
+
+static ALWAYS_INLINE void route_set_send(const struct route *route, struct ibv_send_wr *wr)
+{
+	if (likely(route->kind == ROUTE_CONNECTED))
+		return;
+	wr->wr.ud.ah = route->ah;
+	wr->wr.ud.remote_qpn = route->qpn;
+	wr->wr.ud.remote_qkey = route->qkey;
+}
+
+#endif
