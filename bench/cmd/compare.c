@@ -51,7 +51,53 @@ struct settings {
 	struct compare_sides sides; /* room for all words there are, in each */
 };
 
-static const char *parse_format(const char *text, void *field);
+static int show_table(FILE *out, const struct settings *settings,
+		      const struct comparison *comparison)
+{
+	compare_table(out, settings->unit, comparison);
+	return 0;
+}
+
+static int show_page(FILE *out, const struct settings *settings,
+		     const struct comparison *comparison)
+{
+	page_begin(out);
+	compare_page(out, settings->unit, comparison);
+	page_end(out);
+	return 0;
+}
+
+static int show_markdown(FILE *out, const struct settings *settings,
+			 const struct comparison *comparison)
+{
+	compare_markdown(out, settings->unit, comparison, MARKDOWN_MOST);
+	return 0;
+}
+
+static int show_csv(FILE *out, const struct settings *settings, const struct comparison *comparison)
+{
+	compare_csv(out, comparison);
+	return 0;
+}
+
+static int show_json(FILE *out, const struct settings *settings,
+		     const struct comparison *comparison)
+{
+	return save_json(out, compare_make(comparison, VERBMARK_VERSION), JSON_INDENT(1));
+}
+
+static const struct format formats[] = {
+	{"table",    show_table,    true },
+        {"html",     show_page,     true },
+        {"markdown", show_markdown, true },
+	{"csv",      show_csv,      false},
+        {"json",     show_json,     false},
+};
+
+static const char *parse_format(const char *text, void *field)
+{
+	return INPUTS_CHOOSE(formats, text, field);
+}
 
 static const char *parse_history(const char *text, void *field)
 {
@@ -106,54 +152,6 @@ static const struct option_table options = {
 	.add_operand = add_file,
 };
 
-static int show_table(FILE *out, const struct settings *settings,
-		      const struct comparison *comparison)
-{
-	compare_table(out, settings->unit, comparison);
-	return 0;
-}
-
-static int show_page(FILE *out, const struct settings *settings,
-		     const struct comparison *comparison)
-{
-	page_begin(out);
-	compare_page(out, settings->unit, comparison);
-	page_end(out);
-	return 0;
-}
-
-static int show_markdown(FILE *out, const struct settings *settings,
-			 const struct comparison *comparison)
-{
-	compare_markdown(out, settings->unit, comparison, MARKDOWN_MOST);
-	return 0;
-}
-
-static int show_csv(FILE *out, const struct settings *settings, const struct comparison *comparison)
-{
-	compare_csv(out, comparison);
-	return 0;
-}
-
-static int show_json(FILE *out, const struct settings *settings,
-		     const struct comparison *comparison)
-{
-	return save_json(out, compare_make(comparison, VERBMARK_VERSION), JSON_INDENT(1));
-}
-
-static const struct format formats[] = {
-	{"table",    show_table,    true },
-        {"html",     show_page,     true },
-        {"markdown", show_markdown, true },
-	{"csv",      show_csv,      false},
-        {"json",     show_json,     false},
-};
-
-static const char *parse_format(const char *text, void *field)
-{
-	return INPUTS_CHOOSE(formats, text, field);
-}
-
 struct show {
 	const struct settings *settings;
 	const struct comparison *comparison;
@@ -163,34 +161,19 @@ static int write_show(FILE *out, const void *what)
 {
 	const struct show *show = what;
 	const struct format *format = show->settings->format;
-	int code;
 
-	errno = 0;
-	code = (format ? format : &formats[0])->show(out, show->settings, show->comparison);
-	return code ? code : save_finish(out);
-}
-
-static int print(const struct settings *settings, const struct comparison *comparison,
-		 struct error *error)
-{
-	const struct show show = {settings, comparison};
-	int code;
-
-	if (settings->output)
-		return save_path(settings->output, write_show, &show, error);
-	/* What standard output does not take is told at the end of all commands. */
-	code = write_show(stdout, &show);
-	return code == -ENOMEM ? error_set_errno(error, code, "the comparison cannot be shown") : 0;
+	return (format ? format : &formats[0])->show(out, show->settings, show->comparison);
 }
 
 /* What could not be compared is shown even where nothing could. */
 static int cmd_compare_judge(struct comparison *comparison, const struct settings *settings,
 			     struct error *error)
 {
+	const struct show show = {settings, comparison};
 	struct error nothing = {0};
 	int code = compare_judge(comparison, &nothing);
 
-	if ((!code || code == -ENODATA) && print(settings, comparison, error))
+	if ((!code || code == -ENODATA) && save_output(settings->output, write_show, &show, error))
 		return COMMAND_FAILED;
 	if (code)
 		error_set(error, code, "%s", nothing.text);

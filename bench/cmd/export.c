@@ -103,17 +103,7 @@ static int add_files(const struct settings *settings, void *state, int *status, 
 
 static int write_text(FILE *out, const void *what)
 {
-	errno = 0;
 	fputs(what, out);
-	return save_finish(out);
-}
-
-static int print(const struct settings *settings, const char *text, struct error *error)
-{
-	if (settings->output)
-		return save_path(settings->output, write_text, text, error);
-	/* What standard output does not take is told at the end of all commands. */
-	fputs(text, stdout);
 	return 0;
 }
 
@@ -132,7 +122,7 @@ static int export(const struct settings *settings, struct error *error)
 	if (!code)
 		code = settings->format->finish(state, &text, error);
 	if (!code)
-		code = print(settings, text, error);
+		code = save_output(settings->output, write_text, text, error);
 	settings->format->close(state);
 	free(text);
 	return code ? COMMAND_FAILED : status;

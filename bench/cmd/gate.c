@@ -21,12 +21,24 @@
 #define BISECT_SKIP  125
 #define BISECT_ABORT 128
 
+/* A file that is written at the end. */
+struct output {
+	const char *option;
+	save_writer *write;
+	const char *path; /* NULL: it is not asked for */
+};
+
+enum {
+	OUTPUT_JSON,
+	OUTPUT_MARKDOWN,
+	OUTPUT_JUNIT,
+	OUTPUTS,
+};
+
 struct settings {
 	struct plan plan; /* first: its options are parsed into it */
 	struct gate_settings gating;
-	const char *json;
-	const char *markdown;
-	const char *junit;
+	struct output outputs[OUTPUTS];
 	bool with_annotations;
 	bool is_bisecting;
 	bool is_strict;
@@ -52,10 +64,10 @@ static const struct option_row rows[] = {
 	 "no pair of runs begins after that (none: up to 4 times --rounds)"},
 	{"order-seed",    0,   "N",    gate_parse_seed, FIELD(gating.seed),
 	 "of the order of sides and cases (another one each time)"},
-	{"json",          0,   "FILE", option_text,     FIELD(json),
+	{"json",          0,   "FILE", option_text,     FIELD(outputs[OUTPUT_JSON].path),
 	 "where the document goes, with all trials; - for standard output"},
-	{"markdown",      0,   "FILE", option_text,     FIELD(markdown), "where a job's summary goes"},
-	{"junit",         0,   "FILE", option_text,     FIELD(junit),    "where JUnit's XML goes"},
+	{"markdown",      0,   "FILE", option_text,     FIELD(outputs[OUTPUT_MARKDOWN].path), "where a job's summary goes"},
+	{"junit",         0,   "FILE", option_text,     FIELD(outputs[OUTPUT_JUNIT].path), "where JUnit's XML goes"},
 	{"annotations",   0,   NULL,   option_flag,     FIELD(with_annotations),
 	 "lines that GitHub shows beside a job"},
 	{"strict",        0,   NULL,   option_flag,     FIELD(is_strict),
@@ -121,91 +133,59 @@ static void round_begins(struct rounds_view *view, size_t number, size_t count)
 
 static int write_json(FILE *out, const void *what)
 {
-	int code = save_json(out, gate_make(what, VERBMARK_VERSION), JSON_INDENT(1));
-
-	return code ? code : save_finish(out);
+	return save_json(out, gate_make(what, VERBMARK_VERSION), JSON_INDENT(1));
 }
 
 static int write_markdown(FILE *out, const void *what)
 {
 	gate_markdown(out, what, MARKDOWN_MOST);
-	return save_finish(out);
+	return 0;
 }
 
 static int write_junit(FILE *out, const void *what)
 {
 	gate_junit(out, what);
-	return save_finish(out);
+	return 0;
 }
 
-/* What is written once all is known. */
-struct output {
-	const char *option;
-	const char *path; /* NULL: it is not asked for */
-	save_writer *write;
-};
-
-#define OUTPUTS 3
-
-static void list_outputs(const struct settings *settings, struct output outputs[static OUTPUTS])
-{
-	outputs[0] = (struct output){"--json", settings->json, write_json};
-	outputs[1] = (struct output){"--markdown", settings->markdown, write_markdown};
-	outputs[2] = (struct output){"--junit", settings->junit, write_junit};
-}
-
-/* Whatever comes of one of them, the others are written too. */
+/* Writes all of them, also when one fails. */
 static int write_files(const struct settings *settings, const struct gate_record *gate,
 		       struct error *error)
 {
-	struct output outputs[OUTPUTS];
-
-	list_outputs(settings, outputs);
-	for (size_t i = 0; i < OUTPUTS; i++) {
-		errno = 0;
-		if (outputs[i].path)
-			save_path(outputs[i].path, outputs[i].write, gate, error);
-	}
+	for (size_t i = 0; i < OUTPUTS; i++)
+		if (settings->outputs[i].path)
+			save_path(settings->outputs[i].path, settings->outputs[i].write, gate,
+				  error);
 	return error->code;
-}
-
-static bool is_stdout(const struct output *output)
-{
-	return output->path && save_is_stdout(output->path);
 }
 
 static unsigned int count_stdout(const struct settings *settings)
 {
-	struct output outputs[OUTPUTS];
 	unsigned int count = 0;
 
-	list_outputs(settings, outputs);
 	for (size_t i = 0; i < OUTPUTS; i++)
-		count += is_stdout(&outputs[i]);
+		count += settings->outputs[i].path && save_is_stdout(settings->outputs[i].path);
 	return count;
 }
 
 /* Before there is anything to write. */
 static int check_files(const struct settings *settings, struct error *error)
 {
-	struct output outputs[OUTPUTS];
 	int code = 0;
 
-	list_outputs(settings, outputs);
 	for (size_t i = 0; i < OUTPUTS && !code; i++)
-		if (outputs[i].path)
-			code = save_check(outputs[i].path, error);
+		if (settings->outputs[i].path)
+			code = save_check(settings->outputs[i].path, error);
 	return code;
 }
 
 /* Of two in one file the first would be lost. */
 static int check_apart(const struct settings *settings, struct error *error)
 {
-	struct output outputs[OUTPUTS];
+	const struct output *outputs = settings->outputs;
 
 	if (count_stdout(settings) > 1)
 		return error_set(error, -EINVAL, "only one of --json, --markdown and --junit is -");
-	list_outputs(settings, outputs);
 	for (size_t i = 1; i < OUTPUTS; i++)
 		for (size_t j = 0; j < i; j++)
 			if (outputs[i].path && outputs[j].path &&
@@ -236,11 +216,10 @@ static int show(const struct settings *settings, const struct gate_record *gate,
 	FILE *out = has_stdout ? stderr : stdout;
 	int code = write_files(settings, gate, error);
 
-	errno = 0;
 	gate_table(out, gate);
 	if (settings->with_annotations)
 		gate_annotations(out, gate);
-	if (!has_stdout && save_finish(stdout) && !code)
+	if (!has_stdout && (fflush(stdout) || ferror(stdout)) && !code)
 		code = error_set_errno(error, -EIO, "cannot write to standard output");
 	return code;
 }
@@ -312,7 +291,12 @@ static int bisect_status(int status)
 
 static int cmd_gate_run(int argc, char *argv[], const char **operands, struct error *error)
 {
-	struct settings settings = {.gating = GATE_DEFAULTS};
+	struct settings settings = {
+		.gating = GATE_DEFAULTS,
+		.outputs = {[OUTPUT_JSON] = {.option = "--json", .write = write_json},
+			    [OUTPUT_MARKDOWN] = {.option = "--markdown", .write = write_markdown},
+			    [OUTPUT_JUNIT] = {.option = "--junit", .write = write_junit}},
+	};
 	int status;
 	int code;
 

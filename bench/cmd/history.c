@@ -58,7 +58,34 @@ struct settings {
 	unsigned int seen; /* rows of options */
 };
 
-static const char *parse_format(const char *text, void *field);
+static int show_table(FILE *out, const struct history_view *view)
+{
+	history_table_show(out, view);
+	return 0;
+}
+
+static int show_csv(FILE *out, const struct history_view *view)
+{
+	history_csv(out, view);
+	return 0;
+}
+
+static int show_json(FILE *out, const struct history_view *view)
+{
+	return save_json(out, history_make(view, VERBMARK_VERSION), JSON_INDENT(1));
+}
+
+static const struct format formats[] = {
+	{"table", show_table,   LAST     },
+	{"html",  history_page, LAST_PAGE},
+	{"csv",   show_csv,     0        },
+	{"json",  show_json,    0        },
+};
+
+static const char *parse_format(const char *text, void *field)
+{
+	return INPUTS_CHOOSE(formats, text, field);
+}
 
 static const struct option_row rows[] = {
 	{"db",           0,   "FILE", option_text,                   offsetof(struct settings, db),
@@ -84,16 +111,93 @@ static const struct option_row rows[] = {
 	 "show, check: a change point is at least that large (3%)"      },
 };
 
+static struct history_view view_of(const struct settings *settings)
+{
+	return (struct history_view){
+		.choice = {.recent = LAST, .rule = &settings->rule}
+        };
+}
+
 static enum command_status history_run_add(const struct settings *settings, struct history *history,
-					   struct error *error);
+					   struct error *error)
+{
+	return history_add_files(history, settings->words, settings->n_words, &settings->label,
+				 error);
+}
+
 static enum command_status history_run_import(const struct settings *settings,
-					      struct history *history, struct error *error);
+					      struct history *history, struct error *error)
+{
+	enum command_status status = COMMAND_GOOD;
+
+	for (size_t i = 0; i < settings->n_words && !error->code; i++)
+		if (history_add_folder(history, settings->words[i], error) != COMMAND_GOOD)
+			status = COMMAND_FAILED;
+	return status;
+}
+
 static enum command_status history_run_list(const struct settings *settings,
-					    struct history *history, struct error *error);
+					    struct history *history, struct error *error)
+{
+	struct history_view view = {.choice = {.recent = LAST}};
+	int code = history_view_fill(&view, history, error);
+
+	if (!code)
+		history_table_list(stdout, &view, settings->last ? settings->n_last : LAST);
+	history_view_finish(&view);
+	return code ? COMMAND_FAILED : COMMAND_GOOD;
+}
+
+struct showing {
+	const struct format *format;
+	const struct history_view *view;
+};
+
+static int write_show(FILE *out, const void *what)
+{
+	const struct showing *showing = what;
+
+	return showing->format->show(out, showing->view);
+}
+
 static enum command_status history_run_show(const struct settings *settings,
-					    struct history *history, struct error *error);
+					    struct history *history, struct error *error)
+{
+	const struct format *format = settings->format ? settings->format : &formats[0];
+	struct history_view view = view_of(settings);
+	const struct showing showing = {format, &view};
+	int code;
+
+	view.choice.cases = settings->words;
+	view.choice.n_cases = settings->n_words;
+	view.choice.newest = settings->last ? settings->n_last : format->last;
+	code = history_view_fill(&view, history, error);
+	if (!code && settings->n_words && !view.n_series)
+		code = error_set(error, -ENOENT, "no run has a complete case like %s",
+				 settings->words[0]);
+	if (!code)
+		code = save_output(settings->output, write_show, &showing, error);
+	history_view_finish(&view);
+	return code ? COMMAND_FAILED : COMMAND_GOOD;
+}
+
 static enum command_status history_run_check(const struct settings *settings,
-					     struct history *history, struct error *error);
+					     struct history *history, struct error *error)
+{
+	struct history_view view = view_of(settings);
+	size_t count = 0;
+	int code;
+
+	if (settings->last)
+		view.choice.recent = settings->n_last ? settings->n_last : SIZE_MAX;
+	code = history_view_fill(&view, history, error);
+	if (!code) {
+		count = history_recent(&view, !settings->is_worse);
+		history_table_check(stdout, &view, !settings->is_worse);
+	}
+	history_view_finish(&view);
+	return code || count ? COMMAND_FAILED : COMMAND_GOOD;
+}
 
 static const struct verb verbs[] = {
 	{"add",    (const char *const[]){"version", "commit", NULL},                          "FILE",
@@ -147,138 +251,6 @@ static const struct option_table options = {
 	.operand = "add FILE... | import FOLDER... | list | show [CASE...] | check",
 	.add_operand = add_word,
 };
-
-static int show_table(FILE *out, const struct history_view *view)
-{
-	history_table_show(out, view);
-	return 0;
-}
-
-static int show_csv(FILE *out, const struct history_view *view)
-{
-	history_csv(out, view);
-	return 0;
-}
-
-static int show_json(FILE *out, const struct history_view *view)
-{
-	return save_json(out, history_make(view, VERBMARK_VERSION), JSON_INDENT(1));
-}
-
-static const struct format formats[] = {
-	{"table", show_table,   LAST     },
-	{"html",  history_page, LAST_PAGE},
-	{"csv",   show_csv,     0        },
-	{"json",  show_json,    0        },
-};
-
-static const char *parse_format(const char *text, void *field)
-{
-	return INPUTS_CHOOSE(formats, text, field);
-}
-
-static struct history_view view_of(const struct settings *settings)
-{
-	return (struct history_view){
-		.choice = {.recent = LAST, .rule = &settings->rule}
-        };
-}
-
-static enum command_status history_run_add(const struct settings *settings, struct history *history,
-					   struct error *error)
-{
-	return history_add_files(history, settings->words, settings->n_words, &settings->label,
-				 error);
-}
-
-static enum command_status history_run_import(const struct settings *settings,
-					      struct history *history, struct error *error)
-{
-	enum command_status status = COMMAND_GOOD;
-
-	for (size_t i = 0; i < settings->n_words && !error->code; i++)
-		if (history_add_folder(history, settings->words[i], error) != COMMAND_GOOD)
-			status = COMMAND_FAILED;
-	return status;
-}
-
-static enum command_status history_run_list(const struct settings *settings,
-					    struct history *history, struct error *error)
-{
-	struct history_view view = {.choice = {.recent = LAST}};
-	int code = history_view_fill(&view, history, error);
-
-	if (!code)
-		history_table_list(stdout, &view, settings->last ? settings->n_last : LAST);
-	history_view_finish(&view);
-	return code ? COMMAND_FAILED : COMMAND_GOOD;
-}
-
-struct showing {
-	const struct format *format;
-	const struct history_view *view;
-};
-
-static int write_show(FILE *out, const void *what)
-{
-	const struct showing *showing = what;
-	int code;
-
-	errno = 0;
-	code = showing->format->show(out, showing->view);
-	return code ? code : save_finish(out);
-}
-
-static int print_show(const struct settings *settings, const struct showing *showing,
-		      struct error *error)
-{
-	int code;
-
-	if (settings->output)
-		return save_path(settings->output, write_show, showing, error);
-	/* main reports what standard output does not take. */
-	code = write_show(stdout, showing);
-	return code == -ENOMEM ? error_set_errno(error, code, "cannot show the history") : 0;
-}
-
-static enum command_status history_run_show(const struct settings *settings,
-					    struct history *history, struct error *error)
-{
-	const struct format *format = settings->format ? settings->format : &formats[0];
-	struct history_view view = view_of(settings);
-	const struct showing showing = {format, &view};
-	int code;
-
-	view.choice.cases = settings->words;
-	view.choice.n_cases = settings->n_words;
-	view.choice.newest = settings->last ? settings->n_last : format->last;
-	code = history_view_fill(&view, history, error);
-	if (!code && settings->n_words && !view.n_series)
-		code = error_set(error, -ENOENT, "no run has a complete case like %s",
-				 settings->words[0]);
-	if (!code)
-		code = print_show(settings, &showing, error);
-	history_view_finish(&view);
-	return code ? COMMAND_FAILED : COMMAND_GOOD;
-}
-
-static enum command_status history_run_check(const struct settings *settings,
-					     struct history *history, struct error *error)
-{
-	struct history_view view = view_of(settings);
-	size_t count = 0;
-	int code;
-
-	if (settings->last)
-		view.choice.recent = settings->n_last ? settings->n_last : SIZE_MAX;
-	code = history_view_fill(&view, history, error);
-	if (!code) {
-		count = history_recent(&view, !settings->is_worse);
-		history_table_check(stdout, &view, !settings->is_worse);
-	}
-	history_view_finish(&view);
-	return code || count ? COMMAND_FAILED : COMMAND_GOOD;
-}
 
 static bool has_option(const struct verb *verb, const char *name)
 {

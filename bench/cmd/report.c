@@ -50,48 +50,6 @@ struct settings {
 	struct compare_sides baseline; /* BASE alone, with as much room */
 };
 
-static const char *parse_format(const char *text, void *field);
-static const char *parse_baseline(const char *text, void *field);
-
-static const struct option_row rows[] = {
-	{"format",   0,   "NAME", parse_format,     offsetof(struct settings, format),
-	 "table, html (a page, for paper too), markdown, csv, json (table)"  },
-	{"baseline", 0,   "FILE", parse_baseline,   offsetof(struct settings, baseline),
-	 "html: what ratios are to; several times: runs of it"               },
-	{"output",   'o', "FILE", option_text,      offsetof(struct settings, output),
-	 "write what is shown there"					 },
-	{"merge",    0,   NULL,   option_flag,      offsetof(struct settings, is_merged),
-	 "runs of the same cases as one: all trials, all histograms"         },
-	{"json",     0,   "FILE", option_text,      offsetof(struct settings, json),
-	 "write what was merged there; - is standard output"                 },
-	{"redact",   0,   NULL,   option_flag,      offsetof(struct settings, is_redacted),
-	 "write it without names of hosts and addresses: of one FILE as well"},
-	{"units",    0,   "UNIT", table_parse_unit, offsetof(struct settings, unit),
-	 "of table, html, markdown: Gb/s, Mb/s, GB/s, MB/s, MiB/s (Gb/s)"    },
-};
-
-static const char *parse_baseline(const char *text, void *field)
-{
-	struct compare_sides *baseline = field;
-
-	baseline->files[COMPARE_BASE][baseline->count[COMPARE_BASE]++] = text;
-	return NULL;
-}
-
-static const char *add_file(const char *text, void *target)
-{
-	struct settings *settings = target;
-
-	return inputs_add(settings->files, &settings->n_files, text);
-}
-
-static const struct option_table options = {
-	.rows = rows,
-	.count = ARRAY_LENGTH(rows),
-	.operand = "FILE...",
-	.add_operand = add_file,
-};
-
 /* no-color.org: whatever NO_COLOR is, unless empty. */
 static bool wants_colour(FILE *out)
 {
@@ -159,6 +117,45 @@ static const char *parse_format(const char *text, void *field)
 {
 	return INPUTS_CHOOSE(formats, text, field);
 }
+
+static const char *parse_baseline(const char *text, void *field)
+{
+	struct compare_sides *baseline = field;
+
+	baseline->files[COMPARE_BASE][baseline->count[COMPARE_BASE]++] = text;
+	return NULL;
+}
+
+static const struct option_row rows[] = {
+	{"format",   0,   "NAME", parse_format,     offsetof(struct settings, format),
+	 "table, html (a page, for paper too), markdown, csv, json (table)"  },
+	{"baseline", 0,   "FILE", parse_baseline,   offsetof(struct settings, baseline),
+	 "html: what ratios are to; several times: runs of it"               },
+	{"output",   'o', "FILE", option_text,      offsetof(struct settings, output),
+	 "write what is shown there"					 },
+	{"merge",    0,   NULL,   option_flag,      offsetof(struct settings, is_merged),
+	 "runs of the same cases as one: all trials, all histograms"         },
+	{"json",     0,   "FILE", option_text,      offsetof(struct settings, json),
+	 "write what was merged there; - is standard output"                 },
+	{"redact",   0,   NULL,   option_flag,      offsetof(struct settings, is_redacted),
+	 "write it without names of hosts and addresses: of one FILE as well"},
+	{"units",    0,   "UNIT", table_parse_unit, offsetof(struct settings, unit),
+	 "of table, html, markdown: Gb/s, Mb/s, GB/s, MB/s, MiB/s (Gb/s)"    },
+};
+
+static const char *add_file(const char *text, void *target)
+{
+	struct settings *settings = target;
+
+	return inputs_add(settings->files, &settings->n_files, text);
+}
+
+static const struct option_table options = {
+	.rows = rows,
+	.count = ARRAY_LENGTH(rows),
+	.operand = "FILE...",
+	.add_operand = add_file,
+};
 
 /* What is to be shown: one result, or NULL for each of the files on its own. */
 struct show {
@@ -253,7 +250,6 @@ static int write_show(FILE *out, const void *what)
 	const struct show *show = what;
 	int code = 0;
 
-	errno = 0;
 	if (show->result) {
 		begin(show, out);
 		add(show, &(struct shown){show->result, show->name, 0}, out);
@@ -266,7 +262,7 @@ static int write_show(FILE *out, const void *what)
 		return code; /* and what was there before stays */
 	if (show->format->end)
 		show->format->end(out);
-	return save_finish(out);
+	return 0;
 }
 
 /* result: what to show, or NULL: each file on its own. */

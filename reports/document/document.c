@@ -196,22 +196,19 @@ static int write_result(FILE *out, const void *result)
 	char *text = head ? document_text(head) : NULL;
 	int code = -ENOMEM;
 
-	errno = 0;
 	if (text)
 		code = write_parts(out, text, result);
 	free(text);
 	json_decref(head);
-	return code ? code : save_finish(out);
+	return code;
 }
 
 static int write_json(FILE *out, const void *document)
 {
-	int code;
+	int code = document_write_value(out, document);
 
-	errno = 0;
-	code = document_write_value(out, document);
 	fputc('\n', out);
-	return code ? code : save_finish(out);
+	return code;
 }
 
 int document_save(const json_t *document, const char *path, struct error *error)

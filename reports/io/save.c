@@ -23,11 +23,16 @@ int save_json(FILE *out, json_t *document, size_t flags)
 	return code && !ferror(out) ? -ENOMEM : 0;
 }
 
-int save_finish(FILE *out)
+/* Calls the writer, and returns the error of out if the writer has none. */
+static int write_all(FILE *out, save_writer *write, const void *what)
 {
-	if (fflush(out) || ferror(out))
-		return errno ? -errno : -EIO;
-	return 0;
+	int code;
+
+	errno = 0;
+	code = write(out, what);
+	if (!code && (fflush(out) || ferror(out)))
+		code = errno ? -errno : -EIO;
+	return code;
 }
 
 /* What a path leads to. */
@@ -106,7 +111,7 @@ static int write_special(const char *path, save_writer *write, const void *what)
 
 	if (!out)
 		return -errno;
-	code = write(out, what);
+	code = write_all(out, write, what);
 	if (fclose(out) && !code)
 		code = -errno;
 	return code;
@@ -140,7 +145,7 @@ static int write_file(const char *path, save_writer *write, const void *what)
 		if (fd >= 0)
 			close(fd);
 	} else {
-		code = write(out, what);
+		code = write_all(out, write, what);
 		/* mkstemp makes it private; a result is as public as any new file. */
 		if (!code && fchmod(fd, 0666 & ~current_umask()))
 			code = -errno;
@@ -186,7 +191,7 @@ static int write_path(const char *path, save_writer *write, const void *what)
 	int code;
 
 	if (save_is_stdout(path))
-		return write(stdout, what);
+		return write_all(stdout, write, what);
 	code = save_find(path, &place);
 	if (code >= 0)
 		code = (code ? write_special : write_file)(place.path, write, what);
@@ -199,6 +204,15 @@ int save_path(const char *path, save_writer *write, const void *what, struct err
 	int code = write_path(path, write, what);
 
 	return code ? error_set_errno(error, code, "cannot write %s", path) : 0;
+}
+
+int save_output(const char *path, save_writer *write, const void *what, struct error *error)
+{
+	if (path)
+		return save_path(path, write, what, error);
+	return write(stdout, what) == -ENOMEM
+		       ? error_set_errno(error, -ENOMEM, "cannot write standard output")
+		       : 0;
 }
 
 /* A full disk takes an empty file. */

@@ -12,17 +12,13 @@
 
 #include "core/base/error.h"
 
-/* 0, or a negative errno: also of what is found out only when out is flushed. */
+/* Returns 0 or a negative errno. Errors of out are found later, when it is flushed. */
 typedef int save_writer(FILE *out, const void *what);
 
 /*
- * Writes a document, which is its from then on, with a line's end. 0, or -ENOMEM, also for NULL:
- * what is wrong with out is for save_finish to tell.
+ * Writes a document, which is its from then on, with a line's end. 0, or -ENOMEM, also for NULL.
  */
 int save_json(FILE *out, json_t *document, size_t flags);
-
-/* Flushes it: 0 if it has taken all that was written since errno was 0. */
-int save_finish(FILE *out);
 
 /*
  * path "-" is standard output, and so is a link to it. A device, a pipe, or what a process has
@@ -30,6 +26,12 @@ int save_finish(FILE *out);
  * it leads to is made, or replaced.
  */
 int save_path(const char *path, save_writer *write, const void *what, struct error *error);
+
+/*
+ * The same for a command's --output, or standard output (NULL): main reports what that does not
+ * take.
+ */
+int save_output(const char *path, save_writer *write, const void *what, struct error *error);
 
 bool save_is_stdout(const char *path);
 

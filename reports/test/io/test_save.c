@@ -45,18 +45,16 @@ static int close_folder(void **unused)
 
 static int write_text(FILE *out, const void *text)
 {
-	errno = 0;
 	fputs(text, out);
-	return save_finish(out);
+	return 0;
 }
 
 /* More than a buffer of a stream's. */
 static int write_much(FILE *out, const void *unused)
 {
-	errno = 0;
 	for (int i = 0; i < 100000; i++)
 		fputs("much", out);
-	return save_finish(out);
+	return 0;
 }
 
 static int write_nothing(FILE *out, const void *unused)
