@@ -30,7 +30,6 @@ static void drop_of_messages(const struct operation *op, struct parameters *want
 
 bool applicable_ordering(const struct operation *op, const struct parameters *wanted)
 {
-	(void)wanted;
 	return !op->shape.is_call || op->shape.registers;
 }
 

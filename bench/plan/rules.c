@@ -185,7 +185,6 @@ static bool is_registered_otherwise(const struct operation *op, const struct par
 
 static bool is_registered_elsewhere(const struct operation *op, const struct parameters *p)
 {
-	(void)op;
 	return p->registration == REGISTRATION_EACH && (address_walk_is_on(p) || p->sge > 1);
 }
 
@@ -196,14 +195,12 @@ static bool is_lat_of_many(const struct operation *op, const struct parameters *
 
 static bool is_pattern_of_lat(const struct operation *op, const struct parameters *p)
 {
-	(void)op;
 	return pattern_is_on(p) && p->metric != METRIC_BW;
 }
 
 /* Whoever is through first would leave the rest to the others. */
 static bool is_pattern_of_count(const struct operation *op, const struct parameters *p)
 {
-	(void)op;
 	return pattern_is_on(p) && p->iterations != PARAMETER_AUTO;
 }
 

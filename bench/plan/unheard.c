@@ -31,31 +31,26 @@ static int check_load(const struct plan *plan, struct error *error)
 
 static bool rings(const struct operation *op, const struct parameters *unused)
 {
-	(void)unused;
 	return op->shape.rings;
 }
 
 static bool registers(const struct operation *op, const struct parameters *unused)
 {
-	(void)unused;
 	return op->shape.registers;
 }
 
 static bool connects(const struct operation *op, const struct parameters *unused)
 {
-	(void)unused;
 	return op->shape.connects;
 }
 
 static bool is_reliable(const struct operation *unused, const struct parameters *parameters)
 {
-	(void)unused;
 	return parameters->transport == TRANSPORT_RC;
 }
 
 static bool takes_pages(const struct operation *op, const struct parameters *unused)
 {
-	(void)unused;
 	return op->takes & OPERATION_TAKES_PAGES;
 }
 
