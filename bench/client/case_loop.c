@@ -131,6 +131,18 @@ static void announce(struct trial *trial, const struct plan *plan, size_t next)
 		trial_announce(trial, &plan->cases[next]);
 }
 
+static void begin_case(const struct case_loop *loop, size_t number, uint64_t done_ns)
+{
+	if (loop->view)
+		loop->view->begins(loop->view, loop->result, number, done_ns);
+}
+
+static void end_case(const struct case_loop *loop, size_t number)
+{
+	if (loop->view)
+		loop->view->ends(loop->view, loop->result, number);
+}
+
 /* A case has had all its trials, or one that did not end well. */
 static void judge_case(const struct case_loop *loop, size_t number, struct error *fault)
 {
@@ -167,7 +179,7 @@ static void run_case(const struct case_loop *loop, size_t number, struct error *
 	struct error fault = {0};
 	bool was_lost;
 
-	loop->view->begins(loop->view, loop->result, number, plan_estimate_ns(loop->plan, number));
+	begin_case(loop, number, plan_estimate_ns(loop->plan, number));
 	if (!aim(trial, loop->plan, number, loop->result, &fault))
 		run_whole(loop->sweep, trial, wanted, found, &fault);
 	was_lost = trial->is_lost;
@@ -177,7 +189,7 @@ static void run_case(const struct case_loop *loop, size_t number, struct error *
 	if (!trial->is_lost)
 		announce(trial, loop->plan, number + 1);
 	judge_case(loop, number, &fault);
-	loop->view->ends(loop->view, loop->result, number);
+	end_case(loop, number);
 	if (was_lost)
 		error_set(error, fault.code, "%s", fault.text);
 }
@@ -235,8 +247,7 @@ static void run_round(const struct case_loop *loop, const struct tips_list *turn
 
 		if (wanted->skipped[0] || fault->code || round >= wanted->parameters.trials)
 			continue;
-		loop->view->begins(loop->view, loop->result, number,
-				   done_ns(loop, turns, round, i));
+		begin_case(loop, number, done_ns(loop, turns, round, i));
 		run_trials(trial, wanted, 1, found, fault);
 		if (trial->is_lost)
 			error_set(error, fault->code, "%s", fault->text);
@@ -258,7 +269,7 @@ static void finish_turns(const struct case_loop *loop, const struct tips_list *t
 			result_drop_trials(&loop->result->cases[turns->first + i]);
 	for (size_t i = 0; i < turns->count; i++)
 		if (has_ended(loop, turns, i))
-			loop->view->ends(loop->view, loop->result, turns->first + i);
+			end_case(loop, turns->first + i);
 }
 
 /*

@@ -54,7 +54,7 @@ int sweep_open(struct sweep *sweep, struct plan *plan, struct result *result, st
 
 /*
  * Runs all cases. A case that fails is marked and the next one tried; an error is
- * returned only when the server is lost, and the rest stays as interrupted.
+ * returned only when the server is lost, and the rest stays as interrupted. view may be NULL.
  */
 int sweep_run(struct sweep *sweep, const struct plan *plan, struct result *result,
 	      struct sweep_view *view, struct error *error);

@@ -103,12 +103,6 @@ static void filter(struct address_list *list, const struct allowed_networks *all
 	list->count = count;
 }
 
-int dial_connect(const char *host, uint16_t port, unsigned int wait_ms,
-		 const struct allowed_networks *allowed, struct error *error)
-{
-	return dial_until(host, port, wait_ms, allowed, NULL, error);
-}
-
 /* HOST:PORT, as other programs have it; an IPv6 address has several colons, or brackets. */
 static bool is_with_port(const char *host)
 {

@@ -20,15 +20,12 @@ struct dial_stop {
 
 /*
  * Connects, trying again for wait_ms while nothing listens there. allow: only to addresses of
- * these networks; NULL: to any. Returns the socket. With a stop, -EINTR soon after it is over.
+ * these networks; NULL: to any. Returns the socket. stop (or NULL): -EINTR soon after
+ * it is over.
  */
 int dial_until(const char *host, uint16_t port, unsigned int wait_ms,
 	       const struct allowed_networks *allowed, const struct dial_stop *stop,
 	       struct error *error);
-
-/* The same without. */
-int dial_connect(const char *host, uint16_t port, unsigned int wait_ms,
-		 const struct allowed_networks *allowed, struct error *error);
 
 /*
  * Listens on that address, or on all (NULL); port 0 takes a free one, told in *port.

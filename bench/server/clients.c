@@ -59,7 +59,7 @@ static void client_destroy(struct client *client)
 static void end_client(struct client *client, const char *reason)
 {
 	client->is_ended = true;
-	responder_end(&client->control, reason);
+	control_fail(&client->control, -ECANCELED, reason);
 }
 
 /* Whoever says nothing gives way to who comes: it may be one to be served. */

@@ -15,7 +15,6 @@ struct drive {
 	struct start_barrier barrier;
 	struct control *control; /* to who has asked for it */
 	unsigned int barrier_ms; /* as long as the others may take to become ready */
-	struct sweep_view view;  /* which nobody looks at */
 	struct plan plan;
 	struct result result;
 	struct dial_stop stop;
@@ -60,22 +59,6 @@ static bool is_over(void *owner)
 	return control_ended(owner, &ignored);
 }
 
-static void begins(struct sweep_view *view, const struct result *result, size_t number,
-		   uint64_t done_ns)
-{
-	(void)view;
-	(void)result;
-	(void)number;
-	(void)done_ns;
-}
-
-static void ends(struct sweep_view *view, struct result *result, size_t number)
-{
-	(void)view;
-	(void)result;
-	(void)number;
-}
-
 static int measure(struct drive *drive, struct error *error)
 {
 	int code;
@@ -86,7 +69,7 @@ static int measure(struct drive *drive, struct error *error)
 	if (code)
 		return code;
 	utc_stamp(drive->result.started);
-	sweep_run(&drive->sweep, &drive->plan, &drive->result, &drive->view, error);
+	sweep_run(&drive->sweep, &drive->plan, &drive->result, NULL, error);
 	utc_stamp(drive->result.finished);
 	sweep_close(&drive->sweep);
 	drive->result.status = result_status_of_cases(&drive->result);
@@ -171,7 +154,6 @@ int delegate_run(struct control *control, json_t *message, const struct responde
 	struct drive drive = {
 		.barrier = {.enter = barrier_enter, .leave = barrier_leave, .pass = barrier_pass},
 		.control = control,
-		.view = {.begins = begins,                      .ends = ends                            },
 	};
 	struct error fault = {0};
 	int code = delegate_take(&drive, message, terms, &fault);

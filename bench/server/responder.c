@@ -537,8 +537,3 @@ int responder_run(struct control *control, const struct responder_terms *terms,
 		refuse(control, error);
 	return code;
 }
-
-void responder_end(struct control *control, const char *reason)
-{
-	control_fail(control, -ECANCELED, reason);
-}

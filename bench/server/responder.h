@@ -32,7 +32,4 @@ struct responder_terms {
 int responder_run(struct control *control, const struct responder_terms *terms,
 		  atomic_bool *is_known, struct error *error);
 
-/* From another thread: ends whatever it waits for; the client is told why. */
-void responder_end(struct control *control, const char *reason);
-
 #endif
