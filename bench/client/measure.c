@@ -14,9 +14,9 @@
 #define WARMUP_NS       (20 * NS_PER_MS)
 /* It looks after each window of that time whether the last ones agree. */
 #define WINDOW_NS (4 * NS_PER_MS)
-/* Of a thread that waits for others to converge: a long one would delay them all. */
+/* The window of a thread that waits for others to converge: a long one would delay them. */
 #define WAITING_NS (200 * NS_PER_US)
-/* As many messages, before it is known how long they take. */
+/* Messages of the first window, before the time of one is known. */
 #define FIRST_WINDOW 16
 /* Throughput is counted in windows of that time, or longer for RATE_WINDOWS_MESSAGES. */
 #define THROUGHPUT_NS (10 * NS_PER_MS)
@@ -81,7 +81,7 @@ static uint64_t window_ns(const struct trial *trial, bool has_converged)
 				trial->wanted->parameters.warmup_ns / WARMUP_WINDOWS);
 }
 
-/* What a load has for latency, where it is too much, depends on how long it lasts. */
+/* Latencies of a load that is too much depend on how long it lasts; those without it do not. */
 static const struct hist *warm_hist(const struct trial *trial, const struct trial_lane *own)
 {
 	return trial->wanted->parameters.metric == METRIC_LOAD ? &trial->pacing->seen.uncorrected
@@ -159,7 +159,7 @@ static int warm_up(struct trial *trial, struct trial_lane *own, struct error *er
 	return code;
 }
 
-/* What the loop has left in hist or windows becomes figures. */
+/* Turns the hist or windows of all threads into figures. */
 static int note(const struct trial *trial, struct result_trial *found, struct error *error)
 {
 	const struct plan_case *wanted = trial->wanted;

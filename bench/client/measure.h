@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a client does of a trial once both ends are connected: its threads warm up until
- * all have converged, begin together, and measure. For the thread that opened the trial.
+ * The client's measurement, once both ends are connected: its threads warm up until all have
+ * converged, begin together, and measure. Only the thread that opened the trial calls this.
  */
 #ifndef BENCH_CLIENT_MEASURE_H
 #define BENCH_CLIENT_MEASURE_H
@@ -14,7 +14,7 @@ int measure_all(struct trial *trial, struct result_trial *found, struct error *e
 /* Runs one operation, by the first thread, without a warm-up. */
 int measure_one(struct trial *trial, struct error *error);
 
-/* What is seen then comes of that: the other end has gone, or the user wants to. */
+/* Whether the code is why a loop failed: the server has gone, or the user interrupts. */
 bool measure_is_cause(int code);
 
 #endif

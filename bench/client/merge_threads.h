@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the threads of a trial have seen becomes that of the trial: counts and costs are
- * sums, histograms are merged, windows laid over each other by time. Of a number of messages
- * the time goes from the common begin to the end of the last one; by time, it is what all of
- * them take at the sum of the threads' rates.
+ * Merges what the threads of a trial have seen: counts and costs are sums, histograms are
+ * merged, and windows are added by time. A number of messages takes from the common begin to the
+ * end of the last thread; a run by time, as long as all messages take at the threads' rates.
  */
 #ifndef BENCH_CLIENT_MERGE_THREADS_H
 #define BENCH_CLIENT_MERGE_THREADS_H
@@ -14,7 +13,7 @@
 int merge_threads_open(struct trial_lane *own, struct error *error);
 void merge_threads_close(struct trial_lane *own); /* a zeroed one is fine */
 
-/* Into the first lane's hist, warmup and windows, found, and the trial's outcome. */
+/* Fills in the first lane's hist, warmup and windows, found, and the trial's outcome. */
 int merge_threads_parts(struct trial *trial, struct result_trial *found, struct error *error);
 
 /* Sums over all lanes. */

@@ -11,7 +11,7 @@
 struct alarm;
 
 struct start_barrier {
-	/* Of a case, whose trials follow: whatever ends all of them raises the alarms. */
+	/* Begins a case, whose trials follow. Whatever ends all of them raises the alarms. */
 	void (*enter)(struct start_barrier *barrier, struct alarm *const *alarms, size_t count);
 	void (*leave)(struct start_barrier *barrier);
 	/* Waits for the others. */

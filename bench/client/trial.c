@@ -45,7 +45,7 @@ static struct lane_end own_end(const struct trial_settings *settings)
 				 control_pair_key(settings->control), settings->allowed};
 }
 
-/* What one thread adds to the case's message. */
+/* The case's message, to which each thread adds its queue pairs. */
 struct offer {
 	const struct trial *trial;
 	json_t *message;
@@ -187,13 +187,13 @@ static int settle(struct trial *trial, struct result_trial *found, struct error 
 	json_t *message;
 	int code = 0;
 
-	/* What the server itself has called failed is over there: no answer would come. */
+	/* A failure that the server reported has ended the case there: no answer would come. */
 	trial->is_lost = error->code == -ESHUTDOWN;
 	if (is_told(error->code) || trial->is_lost)
 		return error->code;
-	/* One who takes no more may have said why. */
+	/* A server that no longer reads may have sent the reason. */
 	control_send(trial->settings->control, say_stop(trial, error->code != 0), &ignored);
-	/* What came before the answer has crossed with the stop: each of the two, once. */
+	/* Either of two messages may have crossed with the stop, each once. */
 	for (int crossed = 0; !code; crossed++) {
 		bool is_end;
 
@@ -238,8 +238,8 @@ static bool is_shared(const struct plan_case *wanted)
 #define COUNTED_LEAST_NS (20 * NS_PER_MS)
 
 /*
- * Of what was sent meanwhile, what the server has seen come meanwhile; or else the share of all
- * that was sent, with the warm-up.
+ * Returns the messages of the measurement that arrived, as the server counted them meanwhile; or
+ * else their share by what was lost of all, with the warm-up.
  */
 static uint64_t arrived_of(const struct trial_outcome *outcome, const struct result_trial *found)
 {
@@ -251,7 +251,7 @@ static uint64_t arrived_of(const struct trial_outcome *outcome, const struct res
 	return (uint64_t)fmin(messages, outcome->driven);
 }
 
-/* Only what has arrived is bandwidth: where there is somebody to count it. */
+/* Bandwidth is only messages that arrived, where the server counts them. */
 static int count_arrived(struct trial *trial, struct result_trial *found, struct error *error)
 {
 	struct trial_outcome *outcome = &trial->outcome;
@@ -276,7 +276,7 @@ static int count_arrived(struct trial *trial, struct result_trial *found, struct
 				 found->sent, outcome->arrived);
 	found->messages_per_s = (double)found->messages / seconds;
 	found->bytes_per_s = found->messages_per_s * (double)trial->wanted->parameters.size;
-	/* Which of the windows, and of the queue pairs, lost them, nobody knows. */
+	/* The windows and queue pairs that lost messages are not known. */
 	if (found->lost) {
 		rate_windows_forget(trial->lanes->windows, found->messages);
 		shares_close(&outcome->shares);
@@ -284,7 +284,7 @@ static int count_arrived(struct trial *trial, struct result_trial *found, struct
 	return 0;
 }
 
-/* The other direction, over the same time: as it was seen here, where it can be. */
+/* Returns the rate of the other direction over the same time, as this end saw it if it did. */
 static double far_rate(const struct trial *trial)
 {
 	const struct trial_outcome *outcome = &trial->outcome;
@@ -295,16 +295,16 @@ static double far_rate(const struct trial *trial)
 	return outcome->driven * (double)NS_PER_S / (double)(outcome->until_ns - outcome->from_ns);
 }
 
-/* What only both ends together can tell. */
+/* Adds the figures that need both ends. */
 static int compare_notes(struct trial *trial, struct result_trial *found, struct error *error)
 {
 	const struct plan_case *wanted = trial->wanted;
 	const struct parameters *p = &wanted->parameters;
 
-	/* Where the server takes no part, its cost is that of the client's messages. */
+	/* A server that takes no part has its cost for the client's messages. */
 	if (!is_shared(wanted))
 		found->server.messages = found->warmup.messages + found->messages;
-	/* While the client waited for others, it polled for nobody's messages. */
+	/* While the client waited at the barrier, the server polled without messages. */
 	else if (trial->settings->barrier && p->server_cq == CQ_POLL)
 		found->server = (struct result_cost){0};
 	found->has_far =
@@ -378,7 +378,7 @@ int trial_open(struct trial *trial, const struct plan_case *wanted, struct error
 	return code;
 }
 
-/* What the server waits for is not to come. */
+/* Ends the case that the server waits for. */
 static void call_off(struct trial *trial)
 {
 	struct error why = {.code = -ECANCELED};

@@ -15,7 +15,7 @@
 #include "bench/plan/plan.h"
 #include "reports/result/result.h"
 
-/* What all trials of a run have in common. What is pointed to stays the caller's. */
+/* The settings of all trials of a run. Pointers stay the caller's. */
 struct trial_settings {
 	struct control *control;
 	const struct clock *clock;
@@ -27,7 +27,7 @@ struct trial_settings {
 	unsigned int answer_ms;                 /* for each answer; 0: the protocol's limit */
 };
 
-/* One thread's lane, and what its loop has seen. Only that thread writes it during a trial. */
+/* The lane of one thread, and the data of its loop. Only that thread writes it during a trial. */
 struct trial_lane {
 	struct lane lane;
 	struct hist *hist;
@@ -38,7 +38,7 @@ struct trial_lane {
 	struct result_trial seen;
 };
 
-/* What came of the last trial, beside its figures. */
+/* The result of the last trial, beside its figures. */
 struct trial_outcome {
 	uint64_t arrived; /* messages at the server, with the warm-up */
 	double driven;    /* the server's count of the measured interval; below 0: unknown */
@@ -53,7 +53,7 @@ struct trial_outcome {
 
 /*
  * The live state of a run's trials. Lanes and threads live from trial_open to trial_close.
- * After a trial the first lane's hist, warmup and windows are those of all threads.
+ * A trial merges hist, warmup and windows of all threads into those of the first lane.
  */
 struct trial {
 	const struct trial_settings *settings;

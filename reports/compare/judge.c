@@ -192,8 +192,8 @@ static void tell_parameter(const char *name, const json_t *before, const json_t 
 }
 
 /*
- * Defaults may change from version to version; the id has none. What is no setting of a run is
- * told in full, or is effort: how long, and how often, a case was measured.
+ * Defaults may change from version to version, and ids omit them. A parameter that is no setting
+ * of a run is part of the id, or effort: how long, and how often, a case was measured.
  */
 static bool has_other_parameters(const struct result_case *one, const struct result_case *other,
 				 char text[static 256])
