@@ -293,9 +293,9 @@ static int cmd_gate_run(int argc, char *argv[], const char **operands, struct er
 {
 	struct settings settings = {
 		.gating = GATE_DEFAULTS,
-		.outputs = {[OUTPUT_JSON] = {"--json", write_json},
-			    [OUTPUT_MARKDOWN] = {"--markdown", write_markdown},
-			    [OUTPUT_JUNIT] = {"--junit", write_junit}},
+		.outputs = {[OUTPUT_JSON] = {.option = "--json", .write = write_json},
+			    [OUTPUT_MARKDOWN] = {.option = "--markdown", .write = write_markdown},
+			    [OUTPUT_JUNIT] = {.option = "--junit", .write = write_junit}},
 	};
 	int status;
 	int code;
