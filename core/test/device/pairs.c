@@ -405,6 +405,7 @@ static int run_path(struct rdma_context *ctx, const struct task *task, size_t *v
 
 	*value = 128U << attr.path_mtu;
 	ctx->received.length = attr.ah_attr.grh.traffic_class;
+	ctx->received.offset = attr.ah_attr.grh.hop_limit;
 	return stand_end(ctx, -code, &error);
 }
 
@@ -417,6 +418,7 @@ static void test_path(void **unused)
 	agents = stand_grounds();
 	board->plan.pair.mtu = IBV_MTU_512;
 	board->plan.pair.traffic_class = 0x68;
+	board->plan.pair.hop_limit = 7;
 	agent_must(agents.near, task_pairs(1));
 	board->plan.pair = (struct manual_qp_settings){.gid_index = MANUAL_QP_GID_BEST};
 	agent_must(agents.far, task_pairs(1));
@@ -426,9 +428,12 @@ static void test_path(void **unused)
 	outcome = agent_must(agents.near, (struct task){.run = run_path});
 	assert_int_equal(outcome.value, 512);
 	assert_int_equal(outcome.received.length, 0x68);
+	assert_int_equal(outcome.received.offset, 7);
 	outcome = agent_must(agents.far, (struct task){.run = run_path});
 	assert_int_equal(outcome.value, 512);
 	assert_int_equal(outcome.received.length, 0);
+	/* The default time to live of IP: RFC 1340. */
+	assert_int_equal(outcome.received.offset, 64);
 	stand_send(agents.near, agents.far, 0, 3000);
 	stand_stop(agents);
 }

@@ -235,6 +235,29 @@ static void test_random_bytes(void **unused)
 	}
 }
 
+/* Every bit of a ticket counts, and a greeting without one is refused. */
+static void test_tickets(void **unused)
+{
+	static const struct rdma_remote own = {.address = 4096, .size = 64, .rkey = 1};
+	uint8_t data[PRIVATE_DATA_GREETING + PRIVATE_DATA_TICKET];
+	uint8_t ticket[PRIVATE_DATA_TICKET];
+	size_t length;
+
+	for (size_t i = 0; i < sizeof(ticket); i++)
+		ticket[i] = (uint8_t)(0x5a + i);
+	private_data_greet(data, &own);
+	length = private_data_add_ticket(data, ticket);
+	assert_int_equal(length, sizeof(data));
+	assert_int_equal(private_data_check_ticket(data, length, ticket, NULL), 0);
+	for (size_t bit = 0; bit < 8 * sizeof(ticket); bit++) {
+		ticket[bit / 8] ^= (uint8_t)(1U << bit % 8);
+		assert_int_equal(private_data_check_ticket(data, length, ticket, NULL), -EACCES);
+		ticket[bit / 8] ^= (uint8_t)(1U << bit % 8);
+	}
+	for (size_t i = 0; i < length; i++)
+		assert_int_equal(private_data_check_ticket(data, i, ticket, NULL), -EACCES);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -249,6 +272,7 @@ int main(void)
 		cmocka_unit_test(test_refusals_that_are_not_ours),
 		cmocka_unit_test(test_refusal_is_made_printable),
 		cmocka_unit_test(test_random_bytes),
+		cmocka_unit_test(test_tickets),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -235,6 +235,37 @@ static void test_domains_are_kept_apart(void **unused)
 	stage_close(&stage);
 }
 
+/* A region opens for no operation but those that it was registered for. */
+static void test_access_of_a_region(void **unused)
+{
+	static const struct {
+		enum ibv_wr_opcode opcode;
+		int access;
+	} rows[] = {
+		{IBV_WR_RDMA_WRITE,           IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC },
+		{IBV_WR_RDMA_READ,            IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC},
+		{IBV_WR_ATOMIC_FETCH_AND_ADD, IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE  },
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		struct fault fault = {.opcode = rows[i].opcode};
+		struct ibv_send_wr wr;
+		struct stage stage;
+		struct ibv_mr *mr;
+
+		stage_open(&stage, &(struct stage_ways){0});
+		mr = ibv_reg_mr(stage.pd, stage.end[1].buffer, 64,
+				IBV_ACCESS_LOCAL_WRITE | rows[i].access);
+		assert_non_null(mr);
+		fault.spoil_rkey = stage.mr->rkey ^ mr->rkey;
+		wr = request(&stage, &fault);
+		assert_int_equal(stage_post(&stage, &wr, 8), 0);
+		assert_int_equal(stage_await(stage.end[0].cq).status, IBV_WC_REM_ACCESS_ERR);
+		assert_int_equal(ibv_dereg_mr(mr), 0);
+		stage_close(&stage);
+	}
+}
+
 /* The key of a region that is gone opens nothing, also not its successor's memory. */
 static void test_a_region_that_is_gone(void **unused)
 {
@@ -580,6 +611,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_faults),
 		cmocka_unit_test(test_domains_are_kept_apart),
+		cmocka_unit_test(test_access_of_a_region),
 		cmocka_unit_test(test_a_region_that_is_gone),
 		cmocka_unit_test(test_silence),
 		cmocka_unit_test(test_a_foreign_gid),
