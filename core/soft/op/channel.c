@@ -12,11 +12,22 @@
 #include "core/soft/op/event.h"
 #include "core/soft/peer/process.h"
 
-/* Generation 0 removes the channel. */
+static struct soft_peer_channel *own_entry(uint32_t number)
+{
+	return &soft_process.own_channels[number];
+}
+
 static void set_own(uint32_t number, int fd, uint32_t generation)
 {
 	pthread_mutex_lock(&soft_process.self.mutex);
-	soft_process.own_channels[number] = (struct soft_peer_channel){fd, generation};
+	soft_peer_set_channel(own_entry(number), fd, generation);
+	pthread_mutex_unlock(&soft_process.self.mutex);
+}
+
+static void part_own(uint32_t number)
+{
+	pthread_mutex_lock(&soft_process.self.mutex);
+	soft_peer_part_channel(own_entry(number));
 	pthread_mutex_unlock(&soft_process.self.mutex);
 }
 
@@ -61,8 +72,7 @@ SOFT_EXPORT int ibv_destroy_comp_channel(struct ibv_comp_channel *verbs)
 		return EBUSY;
 	soft_table_hide(&soft_process.channels, channel->number);
 	soft_door_announce(&soft_process.door, channel->number, channel->generation, -1);
-	set_own(channel->number, -1, 0);
-	close(verbs->fd);
+	part_own(channel->number);
 	soft_table_remove(&soft_process.channels, channel->number);
 	pthread_mutex_destroy(&channel->mutex);
 	free(channel);

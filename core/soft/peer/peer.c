@@ -20,12 +20,16 @@ enum {
 /* In the table, it stands for one that is being met. */
 static struct soft_peer coming;
 
-static void close_channels(const struct soft_peer *peer)
+/* Whether somebody is still at one: stopped for long, he counts himself out when he goes on. */
+static bool close_channels(const struct soft_peer *peer)
 {
-	for (uint32_t i = 0; i < SOFT_CHANNELS; i++)
-		if (peer->channel[i].generation)
-			close(peer->channel[i].fd);
-	free(peer->channel);
+	bool has_writers = false;
+
+	for (uint32_t i = 0; i < SOFT_CHANNELS; i++) {
+		soft_peer_part_channel(&peer->channel[i]);
+		has_writers = has_writers || atomic_load(&peer->channel[i].writers);
+	}
+	return has_writers;
 }
 
 void soft_peer_destroy(struct soft_peer *peer)
@@ -36,8 +40,8 @@ void soft_peer_destroy(struct soft_peer *peer)
 		close(peer->doorbell);
 	if (peer->memory)
 		close(peer->memory);
-	if (peer->channel)
-		close_channels(peer);
+	if (peer->channel && !close_channels(peer))
+		free(peer->channel);
 	soft_copy_client_close(peer->copy_client);
 	soft_mappings_close(peer->windows);
 	soft_arena_finish(&peer->mapped);

@@ -18,10 +18,19 @@
 struct soft_copy_client;
 struct soft_windows;
 
-/* Guarded by the mutex of its peer. */
+/*
+ * Written under the mutex of its peer, and read by who raises events without it. He counts
+ * himself, and the last of those who were at it as it went closes its descriptor: nobody else's
+ * file has got that number before.
+ */
 struct soft_peer_channel {
-	int fd;
-	uint32_t generation; /* 0: none */
+	_Atomic int fd;
+	_Atomic uint32_t generation; /* 0: none */
+	_Atomic uint64_t writers; /* and, from SOFT_PARTING on, the descriptor that went, plus 1 */
+};
+
+enum {
+	SOFT_PARTING = 32,
 };
 
 struct soft_peer {
@@ -65,6 +74,10 @@ struct soft_peer *soft_peer_known(uint32_t slot);
 void soft_peer_leave(const struct soft_peer *peer);
 
 void soft_peer_ring(const struct soft_peer *peer);
+
+/* Under the mutex: another, where there is none; and none, with its descriptor closed. */
+void soft_peer_set_channel(struct soft_peer_channel *channel, int fd, uint32_t generation);
+void soft_peer_part_channel(struct soft_peer_channel *channel);
 
 /* Rings a completion channel of the peer's that often, unless it is gone. */
 void soft_peer_ring_channel(struct soft_peer *peer, uint32_t number, uint32_t generation,

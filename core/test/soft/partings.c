@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What one end lets go of while another one may still be at it: a device that a forked child
- * closes, and a guest's lanes.
+ * closes, a guest's lanes, and a channel.
  */
+#include <fcntl.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/soft/op/channel.h"
 #include "core/soft/peer/process.h"
 #include "core/test/soft/pair.h"
 
@@ -110,12 +113,103 @@ static void test_a_guest_that_goes_and_lives(void **unused)
 	pair_tear_down(&pair);
 }
 
+/* Nobody has fetched what was rung: who rings now waits, and is at it when the channel goes. */
+static void part_with_a_full_channel(struct pair *pair)
+{
+	const struct soft_channel *channel = soft_channel_of(pair->stage.channel);
+	const uint64_t most = UINT64_MAX - 1;
+	struct ibv_cq *cq = pair->stage.end[0].cq;
+	struct ibv_recv_wr wr = {0};
+	struct ibv_recv_wr *bad;
+	uint64_t one;
+
+	assert_int_equal(write(channel->verbs.fd, &most, sizeof(most)), sizeof(most));
+	assert_int_equal(ibv_req_notify_cq(cq, 0), 0);
+	assert_int_equal(ibv_post_recv(pair->stage.end[0].qp, &wr, &bad), 0);
+	pair_tell(pair->socket, "r", 1);
+	stage_await(cq);
+	pair_tell(pair->socket, "c", 1);
+	pair_sleep(pair);
+	soft_door_announce(&soft_process.door, channel->number, channel->generation, -1);
+	pair_sleep(pair);
+	assert_int_equal(read(channel->verbs.fd, &one, sizeof(one)), sizeof(one));
+	pair_sleep(pair);
+}
+
+static _Atomic pid_t poster;
+
+static void *post_one(void *pair)
+{
+	poster = gettid();
+	pair_post(pair, IBV_WR_SEND, 0);
+	return NULL;
+}
+
+static bool sleeps(pid_t thread)
+{
+	char path[64];
+	char state = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", (int)thread);
+	file = fopen(path, "re");
+	assert_non_null(file);
+	assert_int_equal(fscanf(file, "%*d (%*[^)]) %c", &state), 1);
+	fclose(file);
+	return state == 'S';
+}
+
+/* The one that a peer has told of. */
+static struct soft_peer_channel *find_channel(struct soft_peer *peer)
+{
+	for (uint32_t i = 0; i < SOFT_CHANNELS; i++)
+		if (peer->channel[i].generation)
+			return &peer->channel[i];
+	return NULL;
+}
+
+/* A descriptor that is written to keeps its number, which would be another file's at once. */
+static void test_a_channel_that_is_rung_as_it_goes(void **unused)
+{
+	struct soft_peer_channel *channel;
+	struct pair pair;
+	pthread_t thread;
+	int fd;
+
+	pair_set_up(&pair, part_with_a_full_channel, &(struct stage_ways){0});
+	channel = find_channel(soft_peer_find(soft_image_slot(pair.there.number)));
+	assert_non_null(channel);
+	fd = channel->fd;
+	pair_sleep(&pair);
+	assert_int_equal(pthread_create(&thread, NULL, post_one, &pair), 0);
+	/* The completion is there before it is rung for. */
+	pair_sleep(&pair);
+	for (int i = 0; !sleeps(poster); i++) {
+		assert_true(i < TRIES);
+		usleep(1000);
+	}
+	pair_tell(pair.socket, "g", 1);
+	for (int i = 0; channel->generation; i++) {
+		assert_true(i < TRIES);
+		usleep(1000);
+	}
+	usleep(10000);
+	assert_int_not_equal(fcntl(fd, F_GETFD), -1);
+	pair_tell(pair.socket, "r", 1);
+	pthread_join(thread, NULL);
+	assert_int_equal(fcntl(fd, F_GETFD), -1);
+	assert_int_equal(pair_status(&pair), IBV_WC_SUCCESS);
+	pair_tell(pair.socket, "e", 1);
+	pair_tear_down(&pair);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(test_a_child_that_closes, pair_end_child),
 		cmocka_unit_test(test_a_child_that_closes_both),
 		cmocka_unit_test_teardown(test_a_guest_that_goes_and_lives, pair_end_child),
+		cmocka_unit_test_teardown(test_a_channel_that_is_rung_as_it_goes, pair_end_child),
 	};
 
 	return cmocka_run_group_tests(tests, stage_set_up, stage_tear_down);
