@@ -105,20 +105,27 @@ static int map(struct soft_registry *registry)
 	return 0;
 }
 
-static int settle(struct soft_registry *registry, const char *user)
+/* Sets *is_of_place: a failure is one that another place may not have. */
+static int settle(struct soft_registry *registry, const char *user, bool *is_of_place)
 {
 	int result = enter(registry, user);
 
+	*is_of_place = result;
 	if (!result)
 		result = open_file(registry);
 	if (!result)
 		result = map(registry);
+	if (result == -ENOSPC || result == -EDQUOT)
+		*is_of_place = true;
 	if (result)
 		soft_registry_close(registry);
 	return result;
 }
 
-/* All processes of a user fail to use the same places, and so meet in the same next one. */
+/*
+ * Uses the first place that can be had and has room. Processes meet only if they find the same
+ * one: after /dev/shm was full, end all of them or set VERBMARK_SOFT_DIR.
+ */
 static int soft_registry_find(struct soft_registry *registry)
 {
 	const char *given = getenv("VERBMARK_SOFT_DIR");
@@ -126,13 +133,14 @@ static int soft_registry_find(struct soft_registry *registry)
 	const char *const bases[] = {"/dev/shm", runtime && *runtime ? runtime : "/tmp", "/tmp"};
 	char user[sizeof(registry->directory)];
 	int result = -ENAMETOOLONG;
+	bool is_of_place = true;
 
 	if (given && *given)
-		return settle(registry, given);
-	for (size_t i = 0; i < ARRAY_LENGTH(bases) && result; i++)
+		return settle(registry, given, &is_of_place);
+	for (size_t i = 0; i < ARRAY_LENGTH(bases) && result && is_of_place; i++)
 		if ((size_t)snprintf(user, sizeof(user), "%s/verbmark-soft-%u", bases[i],
 				     geteuid()) < sizeof(user))
-			result = settle(registry, user);
+			result = settle(registry, user, &is_of_place);
 	return result;
 }
 

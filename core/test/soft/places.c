@@ -81,14 +81,26 @@ static void test_a_place_without_room(void **unused)
 
 static void open_beside_full_one(void)
 {
-	struct soft_registry registry;
+	struct soft_registry first;
+	struct soft_registry next;
+	int status;
+	pid_t child;
 
 	mount_on("/dev/shm", "size=64k");
 	CHECK(!unsetenv("VERBMARK_SOFT_DIR"));
 	CHECK(!setenv("XDG_RUNTIME_DIR", stage_directory(), 1));
-	CHECK(!soft_registry_open(&registry));
-	CHECK(is_in(&registry, stage_directory()));
-	soft_registry_close(&registry);
+	CHECK(!soft_registry_open(&first));
+	CHECK(is_in(&first, stage_directory()));
+	child = fork();
+	if (!child) {
+		CHECK(!soft_registry_open(&next));
+		CHECK(is_in(&next, stage_directory()));
+		CHECK(next.slot != first.slot);
+		CHECK(soft_registry_is_alive(&next, first.slot, first.generation));
+		_exit(0);
+	}
+	CHECK(waitpid(child, &status, 0) == child && !status);
+	soft_registry_close(&first);
 }
 
 /* Processes meet in the next place. */
@@ -97,11 +109,32 @@ static void test_a_place_beside_one_without_room(void **unused)
 	with_mounts(open_beside_full_one);
 }
 
+static void open_damaged_one(void)
+{
+	struct soft_registry registry;
+
+	mount_on("/dev/shm", "size=8m");
+	CHECK(!unsetenv("VERBMARK_SOFT_DIR"));
+	CHECK(!setenv("XDG_RUNTIME_DIR", stage_directory(), 1));
+	CHECK(!soft_registry_open(&registry));
+	CHECK(is_in(&registry, "/dev/shm"));
+	registry.file->magic++;
+	soft_registry_close(&registry);
+	CHECK(soft_registry_open(&registry) == -EPROTO);
+}
+
+/* An error that is not the place's is reported: in the next place nobody would be met. */
+static void test_a_place_with_a_damaged_registry(void **unused)
+{
+	with_mounts(open_damaged_one);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_place_without_room),
 		cmocka_unit_test(test_a_place_beside_one_without_room),
+		cmocka_unit_test(test_a_place_with_a_damaged_registry),
 	};
 
 	return cmocka_run_group_tests(tests, stage_set_up, stage_tear_down);
