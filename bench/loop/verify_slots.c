@@ -65,7 +65,7 @@ static int check_message(struct lane *lane, const struct ibv_wc *wc, struct erro
 	size_t received =
 		posted->first_received + lane_receive_slot(wc->wr_id) * lane->settings.stride;
 
-	received += transport_head((enum transport)lane->settings.parameters->transport);
+	received += parameters_head(lane->settings.parameters);
 	return verify_slots_check_one(&taker(lane, wc)->slots.received, received, error);
 }
 

@@ -15,7 +15,7 @@
 
 uint64_t address_walk_place(const struct parameters *parameters, bool is_atomic)
 {
-	uint64_t head = transport_head((enum transport)parameters->transport);
+	uint64_t head = parameters_head(parameters);
 	uint64_t unit = is_atomic ? ATOMIC : LINE;
 
 	if (address_walk_stride(parameters))

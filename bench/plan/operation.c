@@ -3,12 +3,13 @@
 
 #include "core/base/transport.h"
 
-#define WRITES   TRANSPORT_WRITES
-#define READS    TRANSPORT_READS
-#define ATOMICS  TRANSPORT_ATOMICS
-#define RELIABLE TRANSPORT_RELIABLE
-/* A call that is the same on every transport is measured on the default one only. */
-#define DEFAULT (TRANSPORT_RELIABLE | TRANSPORT_BY_CM)
+#define WRITES    TRANSPORT_WRITES
+#define READS     TRANSPORT_READS
+#define ATOMICS   TRANSPORT_ATOMICS
+#define RELIABLE  TRANSPORT_RELIABLE
+#define CONNECTED TRANSPORT_CONNECTED
+/* Calls that are the same on all transports are measured on this one. */
+#define DEFAULT TRANSPORT_DEFAULT
 
 #define WORD(number, name, word) word,
 const char *const operation_names[] = {OPERATION_LIST(WORD) NULL};
@@ -73,15 +74,15 @@ const struct operation operations[] = {
 		.needs = DEFAULT, .shape = {.is_call = true}, .kind = RESULT_CALL,
 	},
 	[OPERATION_POST_SEND] = {
-		.needs = WRITES,
+		.needs = CONNECTED,
 		.takes = OPERATION_TAKES_SIZE | OPERATION_TAKES_INLINE | OPERATION_TAKES_SGE,
 		.kind = RESULT_CALL,
 	},
 	[OPERATION_POST_RECV] = {
-		.needs = WRITES, .shape = {.is_call = true, .makes_pair = true},
+		.needs = CONNECTED, .shape = {.is_call = true, .makes_pair = true},
 		.takes = OPERATION_TAKES_RX | OPERATION_TAKES_SGE, .kind = RESULT_CALL,
 	},
-	[OPERATION_POLL_CQ] = {.needs = WRITES, .kind = RESULT_CALL},
+	[OPERATION_POLL_CQ] = {.needs = CONNECTED, .kind = RESULT_CALL},
 	[OPERATION_CONNECT] = {
 		.needs = TRANSPORT_BY_CM,
 		.shape = {.is_call = true, .makes_pair = true, .connects = true},

@@ -196,7 +196,7 @@ struct parameters parameters_default(void);
 uint64_t parameter_get(const struct parameters *from, const struct parameter *parameter);
 void parameter_set(struct parameters *into, const struct parameter *parameter, uint64_t value);
 
-/* Sets what was not asked for. */
+/* Sets a parameter that was left at PARAMETER_AUTO. */
 static inline void parameter_choose(uint64_t *value, uint64_t otherwise)
 {
 	if (*value == PARAMETER_AUTO)
@@ -239,6 +239,12 @@ void parameters_id(const struct parameters *from, char *id, size_t size);
 static inline bool parameters_has(const struct parameters *parameters, unsigned int properties)
 {
 	return transport_has((enum transport)parameters->transport, properties);
+}
+
+/* Returns the bytes in front of each message that the case receives. */
+static inline size_t parameters_head(const struct parameters *parameters)
+{
+	return transport_head((enum transport)parameters->transport);
 }
 
 #endif

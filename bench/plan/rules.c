@@ -411,7 +411,7 @@ static bool is_without_room(const struct operation *op, const struct parameters 
 
 static bool is_overlapping(const struct operation *op, const struct parameters *p)
 {
-	uint64_t head = transport_head((enum transport)p->transport);
+	uint64_t head = parameters_head(p);
 
 	return address_walk_stride(p) && address_walk_stride(p) < p->size + head;
 }
@@ -508,8 +508,10 @@ static const struct rule {
 
 const char *rules_refuse(const struct operation *op, const struct parameters *parameters)
 {
+	const char *refusal = transports[parameters->transport].refusal;
+
 	if (!parameters_has(parameters, op->needs))
-		return transports[parameters->transport].refusal;
+		return refusal ? refusal : "the transport has no such operation";
 	for (size_t i = 0; i < ARRAY_LENGTH(rules); i++)
 		if (rules[i].applies(op, parameters))
 			return rules[i].sentence;

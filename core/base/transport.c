@@ -6,10 +6,11 @@
 const struct transport_row transports[] = {
 	[TRANSPORT_RC] = {
 		.has = TRANSPORT_WRITES | TRANSPORT_READS | TRANSPORT_ATOMICS |
-		       TRANSPORT_RELIABLE | TRANSPORT_BY_CM,
+		       TRANSPORT_CONNECTED | TRANSPORT_RELIABLE | TRANSPORT_BY_CM |
+		       TRANSPORT_DEFAULT,
 	},
 	[TRANSPORT_UC] = {
-		.has = TRANSPORT_WRITES,
+		.has = TRANSPORT_WRITES | TRANSPORT_CONNECTED,
 		.refusal = "UC has no such operation: it can send, write and write-imm",
 	},
 	[TRANSPORT_UD] = {

@@ -18,12 +18,14 @@ enum transport {
 };
 
 /* Properties of a transport; each has sends. */
-#define TRANSPORT_WRITES   (1U << 0)
-#define TRANSPORT_READS    (1U << 1)
-#define TRANSPORT_ATOMICS  (1U << 2)
-#define TRANSPORT_RELIABLE (1U << 3) /* acknowledges messages, and sends lost ones again */
-#define TRANSPORT_DATAGRAM (1U << 4) /* one packet per message, received behind a GRH */
-#define TRANSPORT_BY_CM    (1U << 5) /* rdma_cm connects its queue pairs */
+#define TRANSPORT_WRITES    (1U << 0)
+#define TRANSPORT_READS     (1U << 1)
+#define TRANSPORT_ATOMICS   (1U << 2)
+#define TRANSPORT_RELIABLE  (1U << 3) /* acknowledges messages, and sends lost ones again */
+#define TRANSPORT_DATAGRAM  (1U << 4) /* one packet per message, received behind a GRH */
+#define TRANSPORT_BY_CM     (1U << 5) /* rdma_cm connects its queue pairs */
+#define TRANSPORT_CONNECTED (1U << 6) /* a queue pair has one peer */
+#define TRANSPORT_DEFAULT   (1U << 7) /* for calls that are the same on all transports */
 
 /* How a work request names its peer: see core/verbs/route.h. */
 enum route_kind {
@@ -34,7 +36,8 @@ enum route_kind {
 struct transport_row {
 	unsigned int has; /* TRANSPORT_... */
 	enum route_kind route;
-	const char *refusal; /* of operations that need what it has not; NULL: it has all */
+	/* The error for an operation whose needs it lacks; NULL if it lacks none. */
+	const char *refusal;
 };
 
 extern const struct transport_row transports[TRANSPORTS];
@@ -45,6 +48,12 @@ extern const char *const transport_names[TRANSPORTS + 1];
 static inline bool transport_has(enum transport transport, unsigned int properties)
 {
 	return !(properties & ~transports[transport].has);
+}
+
+/* Returns whether queue pairs acknowledge messages, and have the timers and counters for that. */
+static inline bool transport_is_acknowledged(enum transport transport)
+{
+	return transport_has(transport, TRANSPORT_CONNECTED | TRANSPORT_RELIABLE);
 }
 
 /* Bytes of the global routing header. */

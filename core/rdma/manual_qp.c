@@ -163,18 +163,6 @@ static int check_port(struct rdma_context *ctx, struct endpoint *endpoint, struc
 	return 0;
 }
 
-/* Whether its queue pair is connected to the other end; else each request names that. */
-static bool is_connected(const struct rdma_state *state)
-{
-	return transports[state->transport].route == ROUTE_CONNECTED;
-}
-
-/* Whether the queue pair acknowledges messages, and has the timers and counters for that. */
-static bool is_acknowledged(const struct rdma_state *state)
-{
-	return is_connected(state) && transport_has(state->transport, TRANSPORT_RELIABLE);
-}
-
 static unsigned int access_flags(const struct rdma_state *state)
 {
 	unsigned int flags = 0;
@@ -201,7 +189,8 @@ static int ready_to_init(struct rdma_context *ctx, struct error *error)
 	int mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT;
 	int code;
 
-	mask |= is_connected(state) ? IBV_QP_ACCESS_FLAGS : IBV_QP_QKEY;
+	mask |= transport_has(state->transport, TRANSPORT_CONNECTED) ? IBV_QP_ACCESS_FLAGS
+								     : IBV_QP_QKEY;
 	code = verbs_result(ibv_modify_qp(ctx->qp, &attr, mask));
 	return code ? error_set_errno(error, code, "cannot set up the queue pair") : 0;
 }
@@ -302,7 +291,7 @@ static int manual_qp_check(const struct rdma_context *ctx, const struct manual_q
 		return wrong(error, "packet sequence number", remote->psn);
 	if (!limits_mtu_bytes(remote->mtu))
 		return wrong(error, "MTU", remote->mtu);
-	if (!is_connected(state) && remote->qkey & CONTROLLED_QKEY)
+	if (!transport_has(state->transport, TRANSPORT_CONNECTED) && remote->qkey & CONTROLLED_QKEY)
 		return wrong(error, "Q_Key", remote->qkey);
 	if (manual_qp_has_lids(&state->port) && (!remote->lid || remote->lid >= MULTICAST_LID))
 		return wrong(error, "LID", remote->lid);
@@ -353,9 +342,9 @@ static int ready_to_receive(struct rdma_context *ctx, struct error *error)
 	int mask = IBV_QP_STATE;
 	int code;
 
-	if (is_connected(state))
+	if (transport_has(state->transport, TRANSPORT_CONNECTED))
 		mask |= IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN;
-	if (is_acknowledged(state))
+	if (transport_is_acknowledged(state->transport))
 		mask |= IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
 	code = verbs_result(ibv_modify_qp(ctx->qp, &attr, mask));
 	return code ? error_set_errno(error, code, "cannot reach the other end") : 0;
@@ -376,7 +365,7 @@ static int ready_to_send(struct rdma_context *ctx, struct error *error)
 	int mask = IBV_QP_STATE | IBV_QP_SQ_PSN;
 	int code;
 
-	if (is_acknowledged(ctx->state))
+	if (transport_is_acknowledged(ctx->state->transport))
 		mask |= IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
 			IBV_QP_MAX_QP_RD_ATOMIC;
 	code = verbs_result(ibv_modify_qp(ctx->qp, &attr, mask));

@@ -11,13 +11,16 @@
 
 enum ibv_qp_type qp_type_of(enum transport transport)
 {
-	static const enum ibv_qp_type types[TRANSPORTS] = {
-		[TRANSPORT_RC] = IBV_QPT_RC,
-		[TRANSPORT_UC] = IBV_QPT_UC,
-		[TRANSPORT_UD] = IBV_QPT_UD,
-	};
-
-	return types[transport];
+	switch (transport) {
+	case TRANSPORT_UC:
+		return IBV_QPT_UC;
+	case TRANSPORT_UD:
+		return IBV_QPT_UD;
+	case TRANSPORT_RC:
+	case TRANSPORTS:
+		break;
+	}
+	return IBV_QPT_RC;
 }
 
 static struct ibv_qp_cap capabilities(const struct rdma_context *ctx)
