@@ -12,8 +12,7 @@ static void add_posts(struct effective *chosen, const struct lane *lane)
 	const struct flow *flow = &lane->flows[0];
 
 	effective_set(chosen, EFFECTIVE_POST_CALL,
-		      lane->settings.path == POST_CLASSIC ? EFFECTIVE_IBV_POST_SEND
-							  : EFFECTIVE_IBV_WR);
+		      lane->path == POST_CLASSIC ? EFFECTIVE_IBV_POST_SEND : EFFECTIVE_IBV_WR);
 	effective_set(chosen, EFFECTIVE_INLINE, (flow->work.flags & IBV_SEND_INLINE) != 0);
 }
 
@@ -70,8 +69,8 @@ static void add_queue_pair(struct effective *chosen, const struct lane *lane)
 	const struct rdma_context *context = &lane->flows[0].context;
 	struct ibv_context *verbs = lane->endpoint.verbs;
 	const struct parameters *p = lane->settings.parameters;
-	bool is_connected = transports[p->transport].route == ROUTE_CONNECTED;
-	bool is_acknowledged = is_connected && parameters_has(p, TRANSPORT_RELIABLE);
+	bool is_connected = parameters_has(p, TRANSPORT_CONNECTED);
+	bool is_acknowledged = transport_is_acknowledged((enum transport)p->transport);
 	struct ibv_qp_init_attr made = {0};
 	struct ibv_qp_attr attr = {0};
 	int mask = IBV_QP_CAP;

@@ -3,7 +3,7 @@
  * What one thread drives: queue pairs on one ground, a buffer with an area that is sent
  * from and one that is received into for each of them, and the work requests made
  * ready. Buffer and completion queue live as long as the lane, the queue pairs for one
- * trial: meet.h makes them. A lane belongs to the thread that runs it. Whatever a loop
+ * trial: connect.h makes them. A lane belongs to the thread that runs it. Whatever a loop
  * writes is in the lane, or hangs on it alone: each is on cache lines of its own, so that
  * the threads of a case write none of another's. What the provider has once for each
  * context of a device, as doorbells, is shared: all lanes have librdmacm's.
@@ -99,7 +99,7 @@ struct lane_wish {
 	struct memory *spare;      /* as a ground's: that of the lane before; NULL: none */
 };
 
-/* Constant from lane_init on, except that lane_start chooses the path. */
+/* Constant from lane_init on. */
 struct lane_settings {
 	const struct parameters *parameters;
 	const struct operation_shape *shape;
@@ -110,15 +110,13 @@ struct lane_settings {
 	unsigned int n_flows;
 	unsigned int post_list;    /* operations posted by one call */
 	unsigned int signal_every; /* posts that share one completion */
-	enum post_path path;
-	bool walks;   /* messages go to one place after another */
-	bool may_owe; /* there are more receives than the one that is looked at */
+	bool walks;                /* messages go to one place after another */
+	bool may_owe;              /* there are more receives than the one that is looked at */
 	bool is_server;
-	unsigned int number; /* of the case's lanes at this end, from 0 */
-	/* Bytes of a slot, and the slots that each flow has to send from, and to receive into. */
-	uint32_t sent_slots;
-	uint32_t received_slots;
-	size_t stride;
+	unsigned int number;     /* of the case's lanes at this end, from 0 */
+	uint32_t sent_slots;     /* slots of a flow to send from */
+	uint32_t received_slots; /* ... to receive into */
+	size_t stride;           /* bytes of a slot */
 };
 
 /* Counts of all loops since the queue pairs were made. */
@@ -128,12 +126,12 @@ struct lane_result {
 	uint64_t received; /* messages that have come */
 	uint64_t completions;
 	uint64_t first_tick; /* when a stream's time began */
-	uint64_t last_tick;  /* when the last of a stream were seen to be through */
-	uint64_t left;       /* messages that a sink took, and its end kept it from counting */
-	uint64_t lost;       /* messages that were waited for, where they may be lost */
+	uint64_t last_tick;  /* when the stream's last completion was seen */
+	uint64_t left; /* messages that a sink received but did not count, because the case ended */
+	uint64_t lost; /* messages that did not arrive in time, on a transport that may lose them */
 };
 
-/* The live state, which owns its resources, with settings and result apart. */
+/* One thread's live state. Owns its device, queue pairs and buffers. */
 struct lane {
 	CACHELINE_ALIGNED struct device_handle device;
 	struct placement placement; /* of the thread */
@@ -142,7 +140,8 @@ struct lane {
 	struct flow *flows;
 	struct flow *first_due; /* of a stream: who may have room, for longest first, */
 	struct flow **last_due; /* and where the next one is linked */
-	uint32_t turn; /* posts of the first one's turn that are left; 0: it has not begun */
+	uint32_t turn;       /* posts of the first one's turn that are left; 0: it has not begun */
+	enum post_path path; /* chosen by lane_start */
 	unsigned int until_signal; /* posts until one is signalled: of latency loops */
 	bool is_signal_out;        /* its completion has not come yet */
 	unsigned int lost_in_a_row;

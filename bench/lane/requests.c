@@ -59,7 +59,7 @@ static void start_slots(const struct lane *lane, struct flow *flow)
 /* Where there are pieces, they are as long as the message: it reaches all of them. */
 static struct post_work make_receive(const struct lane *lane, const struct flow *flow)
 {
-	size_t head = transport_head((enum transport)lane->settings.parameters->transport);
+	size_t head = parameters_head(lane->settings.parameters);
 	bool is_exact = lane->settings.parameters->sge > 1 || lane->settings.walks;
 	size_t length = is_exact ? head + lane_message_bytes(lane) : lane->settings.stride;
 	struct post_work work = {.n_sges = 1};
@@ -239,8 +239,8 @@ static void start_verify(struct lane *lane)
 	verify->length = lane_message_bytes(lane);
 	verify->memory = &lane->endpoint.memory;
 	verify->sent = 0;
-	verify->received = receiving(lane, &lane->flows[0]) +
-			   transport_head((enum transport)lane->settings.parameters->transport);
+	verify->received =
+		receiving(lane, &lane->flows[0]) + parameters_head(lane->settings.parameters);
 	if (verify->every && lane->settings.shape->is_read) {
 		verify_fill(verify);
 		memory_clear(verify->memory, verify->received, verify->length);
@@ -292,6 +292,6 @@ int lane_start(struct lane *lane, struct error *error)
 	lane->is_signal_out = false;
 	lane->lost_in_a_row = 0;
 	lane->result = (struct lane_result){0};
-	lane->settings.path = post_choose(&lane->flows[0].queue, &lane->flows[0].work);
+	lane->path = post_choose(&lane->flows[0].queue, &lane->flows[0].work);
 	return code;
 }

@@ -75,7 +75,7 @@ static ALWAYS_INLINE int grant_respond(struct lane *lane, struct grant_pool *poo
 static ALWAYS_INLINE int loop_grant(struct lane *lane, const struct loop_run *run,
 				    enum post_operation operation, struct error *error)
 {
-	const struct round_kind kind = {.operation = operation, .path = lane->settings.path};
+	const struct round_kind kind = {.operation = operation, .path = lane->path};
 	struct grant_pool pool;
 	int code;
 

@@ -123,8 +123,8 @@ static ALWAYS_INLINE int load_post(struct load *load, struct lane *lane, const s
 		load_note(lane, flow, load->due, now);
 		if (lane->settings.walks)
 			lane_walk(flow, &flow->work);
-		if (unlikely(loop_post_flow(flow, kind.operation, lane->settings.path,
-					    kind.is_notified, IBV_SEND_SIGNALED, error)))
+		if (unlikely(loop_post_flow(flow, kind.operation, lane->path, kind.is_notified,
+					    IBV_SEND_SIGNALED, error)))
 			return error->code;
 		load_slip(load, run, now - load->due);
 		load->last = load->out++ ? load->last : now;

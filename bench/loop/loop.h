@@ -33,11 +33,10 @@ struct loop_run {
  * Evaluates call, which runs an inner loop with kind, a variable of the caller. The path is a
  * constant in each instance of that loop: one test serves many messages.
  */
-#define LOOP_ON_PATH(lane, kind, call)                                                    \
-	((lane)->settings.path == POST_EXTENDED_INLINE                                    \
-		 ? ((kind).path = POST_EXTENDED_INLINE, (call))                           \
-	 : (lane)->settings.path == POST_EXTENDED ? ((kind).path = POST_EXTENDED, (call)) \
-						  : ((kind).path = POST_CLASSIC, (call)))
+#define LOOP_ON_PATH(lane, kind, call)                                                       \
+	((lane)->path == POST_EXTENDED_INLINE ? ((kind).path = POST_EXTENDED_INLINE, (call)) \
+	 : (lane)->path == POST_EXTENDED      ? ((kind).path = POST_EXTENDED, (call))        \
+					      : ((kind).path = POST_CLASSIC, (call)))
 
 /* Defines a loop of an operation, name(lane, run, error): the shape with that operation. */
 #define LOOP_BIND(name, shape, operation)                                                   \

@@ -86,7 +86,7 @@ static ALWAYS_INLINE int loop_request_registering(struct lane *lane, const struc
 {
 	const struct round_kind kind = {.once = request_registered,
 					.operation = operation,
-					.path = lane->settings.path,
+					.path = lane->path,
 					.is_verified = lane->verify.every};
 
 	return request_each(lane, run, kind, error);

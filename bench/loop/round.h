@@ -148,7 +148,7 @@ static ALWAYS_INLINE int round_run(round_shape *shape, struct lane *lane,
 				   struct error *error)
 {
 	if (lane->settings.walks || lane->verify.every) {
-		kind.path = lane->settings.path;
+		kind.path = lane->path;
 		kind.is_verified = lane->verify.every;
 		kind.walks = lane->settings.walks;
 		return shape(lane, run, kind, error);

@@ -64,7 +64,7 @@ static ALWAYS_INLINE int loop_single(struct lane *lane, const struct loop_run *r
 	while (count < run->messages && clock_ticks(run->is_counter) < run->until) {
 		struct single single = {0};
 
-		code = single_once(lane, run, lane->settings.path, &single, error);
+		code = single_once(lane, run, lane->path, &single, error);
 		if (unlikely(code))
 			break;
 		hist_add(run->hist,

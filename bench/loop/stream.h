@@ -365,7 +365,7 @@ static ALWAYS_INLINE int stream_run(struct lane *lane, const struct loop_run *ru
 	kind.is_verified = lane->settings.parameters->verify;
 	kind.walks = lane->settings.walks;
 	kind.is_counter = run->is_counter;
-	kind.path = lane->settings.path;
+	kind.path = lane->path;
 	if (lane->settings.parameters->bidirectional) {
 		kind.is_both = true;
 		kind.has_latencies = has_latencies;
