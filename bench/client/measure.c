@@ -63,7 +63,7 @@ static struct loop_run make_run(const struct trial *trial, const struct trial_la
 	};
 }
 
-static void clear(struct trial *trial, struct trial_lane *own)
+static void measure_clear(struct trial *trial, struct trial_lane *own)
 {
 	hist_clear(own->hist);
 	rate_windows_init(own->windows, THROUGHPUT_NS);
@@ -81,7 +81,7 @@ static uint64_t window_ns(const struct trial *trial, bool has_converged)
 				trial->wanted->parameters.warmup_ns / WARMUP_WINDOWS);
 }
 
-/* Latencies of a load that is too much depend on how long it lasts; those without it do not. */
+/* Under overload, corrected latencies grow with the duration; uncorrected ones do not. */
 static const struct hist *warm_hist(const struct trial *trial, const struct trial_lane *own)
 {
 	return trial->wanted->parameters.metric == METRIC_LOAD ? &trial->pacing->seen.uncorrected
@@ -89,8 +89,8 @@ static const struct hist *warm_hist(const struct trial *trial, const struct tria
 }
 
 /*
- * Runs one window of the warm-up and adds its figure to it; NULL: the thread has converged.
- * count: messages of this window, and then of the next one.
+ * Runs one window of the warm-up and adds its figure to warmup, which is NULL once the thread has
+ * converged. count: in, the messages of this window; out, those of the next.
  */
 static int warm_window(struct trial *trial, struct trial_lane *own, struct warmup *warmup,
 		       uint64_t *count, struct error *error)
@@ -104,7 +104,7 @@ static int warm_window(struct trial *trial, struct trial_lane *own, struct warmu
 	uint64_t from;
 	int code;
 
-	clear(trial, own);
+	measure_clear(trial, own);
 	from = clock_ticks(run.is_counter);
 	/* A stream that is to be counted, or timed, begins with nothing in flight. */
 	if (is_bw && (p->iterations != PARAMETER_AUTO || p->latencies))
@@ -159,21 +159,21 @@ static int warm_up(struct trial *trial, struct trial_lane *own, struct error *er
 	return code;
 }
 
-/* Turns the hist or windows of all threads into figures. */
-static int note(const struct trial *trial, struct result_trial *found, struct error *error)
+/* Turns the hist or windows of all threads, which the first lane has, into figures. */
+static int fill_figures(const struct trial *trial, struct result_trial *found, struct error *error)
 {
 	const struct plan_case *wanted = trial->wanted;
-	const struct trial_lane *all = trial->lanes;
+	const struct trial_lane *first = trial->lanes;
 	double seconds = (double)found->duration_ns / (double)NS_PER_S;
 
 	if (trial_has_latency(wanted))
-		statistic_fill(found->latency, all->hist);
+		statistic_fill(found->latency, first->hist);
 	if (wanted->parameters.metric == METRIC_LAT)
 		return 0;
 	if (wanted->parameters.metric == METRIC_LOAD)
 		return pacing_note(trial->pacing, found, error);
-	rate_windows_finish(all->windows, found->duration_ns);
-	rate_windows_coarsen(all->windows, RATE_WINDOWS_MESSAGES);
+	rate_windows_finish(first->windows, found->duration_ns);
+	rate_windows_coarsen(first->windows, RATE_WINDOWS_MESSAGES);
 	found->messages_per_s = (double)found->messages / seconds;
 	found->bytes_per_s = found->messages_per_s * (double)wanted->parameters.size;
 	return 0;
@@ -220,7 +220,7 @@ static int await_all(struct trial *trial, struct error *error)
 	return code || !fault->code ? code : error_set(error, fault->code, "%s", fault->text);
 }
 
-static int measure(struct trial *trial, struct trial_lane *own, struct error *error)
+static int measure_lane(struct trial *trial, struct trial_lane *own, struct error *error)
 {
 	const struct parameters *parameters = &trial->wanted->parameters;
 	const struct clock *clock = trial->settings->clock;
@@ -233,7 +233,7 @@ static int measure(struct trial *trial, struct trial_lane *own, struct error *er
 
 	if (code)
 		return measure_is_cause(code) ? code : error_append(error, "while it warmed up");
-	clear(trial, own);
+	measure_clear(trial, own);
 	run.messages = parameters->iterations;
 	received = lane->result.received;
 	before = cpu_cost_now(lane);
@@ -272,7 +272,7 @@ static int thread_measure(void *whole, unsigned int number, struct error *error)
 	int code;
 
 	own->seen = (struct result_trial){0};
-	code = measure(trial, own, error);
+	code = measure_lane(trial, own, error);
 	if (code && !measure_is_cause(code) && trial->threads.n > 1)
 		error_wrap(error, "thread %u", number);
 	return code;
@@ -286,7 +286,7 @@ int measure_all(struct trial *trial, struct result_trial *found, struct error *e
 	code = threads_all(&trial->threads, thread_measure, trial, error);
 	if (!code)
 		code = merge_threads_parts(trial, found, error);
-	return code ? code : note(trial, found, error);
+	return code ? code : fill_figures(trial, found, error);
 }
 
 int measure_one(struct trial *trial, struct error *error)

@@ -20,7 +20,8 @@ static int receive(struct trial *trial, json_t **message, struct error *error)
 	unsigned int timeout_ms = settings->answer_ms ? settings->answer_ms : PROTOCOL_ANSWER_MS;
 
 	/* The server has as much memory to touch, and to register, and as many queue pairs. */
-	timeout_ms += lane_setup_ms(&trial->wanted->parameters, &trial->wanted->op->shape);
+	if (trial->wanted)
+		timeout_ms += lane_setup_ms(&trial->wanted->parameters, &trial->wanted->op->shape);
 	return control_await(settings->control, message, timeout_ms, settings->stop, error);
 }
 
@@ -111,8 +112,8 @@ static int hear(struct trial *trial, struct error *error)
 	return await(trial, "listening", &trial->listening, error);
 }
 
-/* Both ends build what the case needs and connect by RDMA. No message: that was sent. */
-static int meet(struct trial *trial, json_t *message, struct error *error)
+/* Builds what the case needs at both ends, and connects them. message: NULL if it was sent. */
+static int connect_trial(struct trial *trial, json_t *message, struct error *error)
 {
 	struct control *control = trial->settings->control;
 	struct trial_outcome *outcome = &trial->outcome;
@@ -145,8 +146,8 @@ static int meet(struct trial *trial, json_t *message, struct error *error)
 	return code;
 }
 
-/* The server has said that its part of the case is over. */
-static bool is_told(int code)
+/* Returns whether the server reported this failure, so that its part of the case is over. */
+static bool is_reported(int code)
 {
 	return code == -EREMOTEIO || code == PROTOCOL_UNSUPPORTED;
 }
@@ -189,7 +190,7 @@ static int settle(struct trial *trial, struct result_trial *found, struct error 
 
 	/* A failure that the server reported has ended the case there: no answer would come. */
 	trial->is_lost = error->code == -ESHUTDOWN;
-	if (is_told(error->code) || trial->is_lost)
+	if (is_reported(error->code) || trial->is_lost)
 		return error->code;
 	/* A server that no longer reads may have sent the reason. */
 	control_send(trial->settings->control, say_stop(trial, error->code != 0), &ignored);
@@ -208,7 +209,7 @@ static int settle(struct trial *trial, struct result_trial *found, struct error 
 		if (is_end)
 			break;
 	}
-	trial->is_lost = code && !is_told(code);
+	trial->is_lost = code && !is_reported(code);
 	if (!code)
 		return 0;
 	/* A connection that broke is how a failure of the server looks from here. */
@@ -405,6 +406,7 @@ void trial_close(struct trial *trial)
 	shares_close(&trial->outcome.shares);
 	free(trial->lanes);
 	trial->lanes = NULL;
+	trial->wanted = NULL;
 }
 
 int trial_run(struct trial *trial, struct result_trial *found, struct error *error)
@@ -415,7 +417,7 @@ int trial_run(struct trial *trial, struct result_trial *found, struct error *err
 	*found = (struct result_trial){0};
 	if (!trial->is_asked && !trial->is_awaited && describe(trial, &message, error))
 		return error->code;
-	code = meet(trial, message, error);
+	code = connect_trial(trial, message, error);
 	if (!code)
 		measure_all(trial, found, error);
 	control_guard(trial->settings->control, NULL);
@@ -436,7 +438,7 @@ int trial_probe(struct trial *trial, struct error *seen, struct error *error)
 
 	if (describe(trial, &message, error))
 		return error->code;
-	code = meet(trial, message, error);
+	code = connect_trial(trial, message, error);
 	/* The server may find its own fault first: here the completion is to tell. */
 	if (!code)
 		control_guard_end(control, &trial->lanes->lane.endpoint.alarm);

@@ -57,7 +57,7 @@ struct trial_outcome {
  */
 struct trial {
 	const struct trial_settings *settings;
-	const struct plan_case *wanted; /* the open case */
+	const struct plan_case *wanted; /* the open case; NULL: none */
 	struct threads threads;
 	struct trial_lane *lanes; /* one for each thread */
 	struct memory spare;      /* the buffer of the case before */

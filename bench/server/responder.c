@@ -245,9 +245,9 @@ static int invite(struct session *session, const struct protocol_case *wanted, j
 	return code;
 }
 
-/* Waits until the client has connected, which a message tells how, or which it knows (NULL). */
-static int meet(struct session *session, const struct protocol_case *wanted, json_t *message,
-		struct error *error)
+/* Waits until the client has connected. message: its offer; NULL: it listens already. */
+static int accept_trial(struct session *session, const struct protocol_case *wanted,
+			json_t *message, struct error *error)
 {
 	struct threads *threads = &session->threads;
 	int code = message ? invite(session, wanted, message, error) : 0;
@@ -359,7 +359,7 @@ static int run_trial(struct session *session, const struct protocol_case *wanted
 	int code;
 
 	session->has_next = false;
-	code = meet(session, wanted, message, error);
+	code = accept_trial(session, wanted, message, error);
 	if (!code)
 		code = control_send(session->control, protocol_plain("ready"), error);
 	if (!code && wanted->parameters.bidirectional)
