@@ -2,6 +2,7 @@
 #include "core/soft/op/event.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -104,6 +105,11 @@ static struct ibv_context *context_of(const struct soft_table *table, void *obje
 	return ((struct soft_qp *)object)->verbs.qp_base.context;
 }
 
+/* element is a union of pointers: give() sets it by one member, whatever kind of object it is. */
+_Static_assert(offsetof(struct soft_cq, verbs) == 0 && offsetof(struct soft_srq, verbs) == 0 &&
+		       offsetof(struct soft_qp, verbs.qp_base) == 0,
+	       "each kind of object begins with what verbs.h has of it");
+
 /* The object may be gone by now. The mutex of its table keeps it until the event is appended. */
 static void give(const struct soft_event_image *image)
 {
@@ -113,7 +119,6 @@ static void give(const struct soft_event_image *image)
 	pthread_mutex_lock(&table->mutex);
 	object = soft_table_get(table, image->index);
 	if (object) {
-		/* Each kind of object begins with what verbs.h has of it. */
 		const struct ibv_async_event verbs = {.event_type = image->type,
 						      .element.qp = object};
 
