@@ -45,10 +45,13 @@ static bool find_path(const char *text, const char *controller, char path[static
 {
 	char controllers[256];
 
-	for (; text && *text; text = strchr(text, '\n'), text += text != NULL)
+	while (text && *text) {
 		if (sscanf(text, "%*[0-9]:%255[^:\n]:%1023[^\n]", controllers, path) == 2 &&
 		    is_listed(controllers, controller) && path[0] == '/')
 			return true;
+		text = strchr(text, '\n');
+		text = text ? text + 1 : NULL;
+	}
 	return false;
 }
 
