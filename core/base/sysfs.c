@@ -15,14 +15,14 @@
 
 #define BLANKS " \t\r\n"
 
-struct path_probe {
+struct sysfs_path {
 	char text[PATH_MAX];
 };
 
 /* A path that does not fit names nothing. */
-static FORMAT(2, 0) struct path_probe make_path(const char *root, const char *format, va_list args)
+static FORMAT(2, 0) struct sysfs_path make_path(const char *root, const char *format, va_list args)
 {
-	struct path_probe path;
+	struct sysfs_path path;
 	size_t used = (size_t)snprintf(path.text, sizeof(path.text), "%s", root);
 
 	if (used < sizeof(path.text))
@@ -41,7 +41,7 @@ static FORMAT(2, 0) struct path_probe make_path(const char *root, const char *fo
 		va_end(args);                           \
 	} while (0)
 
-static size_t read_bytes(const struct path_probe *path, void *bytes, size_t size)
+static size_t read_bytes(const struct sysfs_path *path, void *bytes, size_t size)
 {
 	/* Not to wait for a writer, should it be a pipe. */
 	int fd = open(path->text, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -79,7 +79,7 @@ static bool take_line(const char *text, char *line, size_t size)
 	return length > 0;
 }
 
-static bool read_line(const struct path_probe *path, char *text, size_t size)
+static bool read_line(const struct sysfs_path *path, char *text, size_t size)
 {
 	text[read_bytes(path, text, size - 1)] = '\0';
 	return take_line(text, text, size);
@@ -87,7 +87,7 @@ static bool read_line(const struct path_probe *path, char *text, size_t size)
 
 bool sysfs_line(const char *root, char *text, size_t size, const char *format, ...)
 {
-	struct path_probe path;
+	struct sysfs_path path;
 
 	MAKE_PATH(path);
 	return read_line(&path, text, size);
@@ -96,7 +96,7 @@ bool sysfs_line(const char *root, char *text, size_t size, const char *format, .
 bool sysfs_number(const char *root, int64_t *number, const char *format, ...)
 {
 	char text[SYSFS_TEXT];
-	struct path_probe path;
+	struct sysfs_path path;
 	char *end;
 	int64_t value;
 
@@ -113,7 +113,7 @@ bool sysfs_number(const char *root, int64_t *number, const char *format, ...)
 
 size_t sysfs_bytes(const char *root, void *bytes, size_t size, const char *format, ...)
 {
-	struct path_probe path;
+	struct sysfs_path path;
 
 	MAKE_PATH(path);
 	return read_bytes(&path, bytes, size);
@@ -122,7 +122,7 @@ size_t sysfs_bytes(const char *root, void *bytes, size_t size, const char *forma
 char *sysfs_text(const char *root, size_t limit, const char *format, ...)
 {
 	char *text = malloc(limit + 1);
-	struct path_probe path;
+	struct sysfs_path path;
 	size_t length;
 
 	if (!text)
@@ -170,7 +170,7 @@ bool sysfs_field(const char *text, const char *word, char *value, size_t size)
 bool sysfs_link(const char *root, char *text, size_t size, const char *format, ...)
 {
 	char target[PATH_MAX];
-	struct path_probe path;
+	struct sysfs_path path;
 	const char *last;
 	ssize_t length;
 
@@ -185,7 +185,7 @@ bool sysfs_link(const char *root, char *text, size_t size, const char *format, .
 
 bool sysfs_exists(const char *root, const char *format, ...)
 {
-	struct path_probe path;
+	struct sysfs_path path;
 
 	MAKE_PATH(path);
 	return !access(path.text, F_OK);
@@ -193,7 +193,7 @@ bool sysfs_exists(const char *root, const char *format, ...)
 
 int sysfs_try(const char *root, const char *format, ...)
 {
-	struct path_probe path;
+	struct sysfs_path path;
 	int fd;
 
 	MAKE_PATH(path);
@@ -228,7 +228,7 @@ static bool add_name(struct sysfs_names *names, const char *name)
 void sysfs_names_open(struct sysfs_names *names, const char *root, const char *format, ...)
 {
 	struct dirent *entry;
-	struct path_probe path;
+	struct sysfs_path path;
 	DIR *folder;
 
 	*names = (struct sysfs_names){0};
