@@ -4,8 +4,9 @@
 
 #include "bench/host/counters.h"
 #include "bench/server/receive_misses.h"
-#include "bench/test/unit.d/made_up.h"
+#include "bench/test/unit.d/made_up_json.h"
 #include "core/base/clock.h"
+#include "core/test/lib/made_up.h"
 
 #define PORT "/sys/class/infiniband/mlx5_0/ports/1"
 

@@ -3,7 +3,8 @@
 #include "bench/lane/lane.h"
 #include "bench/plan/rules.h"
 #include "bench/test/unit.d/asked.h"
-#include "bench/test/unit.d/made_up.h"
+#include "bench/test/unit.d/made_up_json.h"
+#include "core/test/lib/made_up.h"
 
 #define OWN "n02's made_up0/2: "
 

@@ -4,7 +4,7 @@
 #include <sched.h>
 
 #include "bench/lane/placement.h"
-#include "bench/test/unit.d/made_up.h"
+#include "core/test/lib/made_up.h"
 
 static struct made_up machine;
 

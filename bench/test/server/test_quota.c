@@ -6,7 +6,7 @@
 #include "bench/plan/rules.h"
 #include "bench/server/quota.h"
 #include "bench/test/unit.d/asked.h"
-#include "bench/test/unit.d/made_up.h"
+#include "core/test/lib/made_up.h"
 #include "reports/result/rate_windows.h"
 
 #define MIB (1ULL << 20)

@@ -6,8 +6,9 @@
 #define BENCH_TEST_UNIT_D_ADVISE_H
 
 #include "bench/host/advice/advice.h"
-#include "bench/test/unit.d/made_up.h"
+#include "bench/test/unit.d/made_up_json.h"
 #include "core/base/compiler.h"
+#include "core/test/lib/made_up.h"
 
 /* What is known of one end, as JSON; NULL: nothing. */
 struct known {

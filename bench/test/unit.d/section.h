@@ -4,7 +4,8 @@
 #define BENCH_TEST_UNIT_D_SECTION_H
 
 #include "bench/host/facts/facts.h"
-#include "bench/test/unit.d/made_up.h"
+#include "bench/test/unit.d/made_up_json.h"
+#include "core/test/lib/made_up.h"
 
 static inline json_t *section_gather(const struct made_up *machine, const char *device,
 				     const char *name)

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A folder that stands for a machine: files of /sys, /proc and /dev that a test makes
- * up. And JSON in tests: with ' for ", so that it can be read.
- */
-#ifndef BENCH_TEST_UNIT_D_MADE_UP_H
-#define BENCH_TEST_UNIT_D_MADE_UP_H
+/* A folder that stands for a machine: files of /sys, /proc and /dev that a test makes up. */
+#ifndef CORE_TEST_LIB_MADE_UP_H
+#define CORE_TEST_LIB_MADE_UP_H
 
 #include <ftw.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -109,43 +106,6 @@ static inline int made_up_remove(const char *path, const struct stat *status, in
 static inline void made_up_close(struct made_up *machine)
 {
 	nftw(machine->root, made_up_remove, 16, FTW_DEPTH | FTW_PHYS);
-}
-
-static inline json_t *made_up_json(const char *text)
-{
-	char *copy = strdup(text);
-	json_error_t fault;
-	json_t *json;
-
-	assert_non_null(copy);
-	for (char *quote = strchr(copy, '\''); quote; quote = strchr(quote, '\''))
-		*quote = '"';
-	json = json_loads(copy, JSON_DECODE_ANY, &fault);
-	if (!json)
-		print_error("%s in %s\n", fault.text, copy);
-	free(copy);
-	assert_non_null(json);
-	return json;
-}
-
-#define assert_json(found, wanted) made_up_check(found, wanted, __FILE__, __LINE__)
-
-/* wanted is text, or NULL: there must be none. */
-static inline void made_up_check(const json_t *found, const char *wanted, const char *file,
-				 int line)
-{
-	json_t *json = wanted ? made_up_json(wanted) : NULL;
-	char *text;
-
-	if (wanted ? json_equal(found, json) : !found) {
-		json_decref(json);
-		return;
-	}
-	json_decref(json);
-	text = json_dumps(found, JSON_ENCODE_ANY | JSON_SORT_KEYS);
-	print_error("%s\n is not\n%s\n", text ? text : "nothing", wanted ? wanted : "nothing");
-	free(text);
-	_fail(file, line);
 }
 
 #endif

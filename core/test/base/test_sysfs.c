@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "bench/cli/cpulist.h"
-#include "bench/test/unit.d/made_up.h"
 #include "core/base/compiler.h"
 #include "core/base/sysfs.h"
+#include "core/test/lib/made_up.h"
 
 static void test_lines(void **unused)
 {
@@ -111,43 +110,6 @@ static void test_names(void **unused)
 	made_up_close(&machine);
 }
 
-static void test_lists_of_processors(void **unused)
-{
-	static const struct {
-		const char *text;
-		unsigned int count; /* 0: it is none */
-	} rows[] = {
-		{"0",		      1   },
-                {"0-3",                    4   },
-		{"0-3,8",                  5   },
-                {"0,2,4,6",                4   },
-		{"8191",                   1   },
-                {"0-8191",                 8192},
-		{"0-1,1-2",                3   },
-                {"",                       0   },
-		{"8192",                   0   },
-                {"0-99999999999999999999", 0   },
-		{"3-1",                    0   },
-                {"1,",                     0   },
-		{"1-",                     0   },
-                {" 1",                     0   },
-		{"-1",                     0   },
-                {"0-3:1/2",                0   },
-		{NULL,                     0   },
-	};
-	struct cpulist a;
-	struct cpulist b;
-
-	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
-		assert_int_equal(cpulist_parse(&a, rows[i].text), rows[i].count > 0);
-		if (rows[i].count)
-			assert_int_equal(cpulist_count(&a), rows[i].count);
-	}
-	assert_true(cpulist_parse(&a, "0-63,100"));
-	assert_true(cpulist_parse(&b, "60-70,100-101"));
-	assert_int_equal(cpulist_common(&a, &b), 5);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -155,7 +117,6 @@ int main(void)
 		cmocka_unit_test(test_a_pipe_that_nobody_writes_to),
 		cmocka_unit_test(test_numbers),
 		cmocka_unit_test(test_names),
-		cmocka_unit_test(test_lists_of_processors),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
