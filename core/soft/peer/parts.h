@@ -7,8 +7,8 @@
 #include "core/soft/peer/message.h"
 #include "core/soft/peer/peer.h"
 
-/* Meets the process of a slot, and shows it; or not. With soft_process.meeting. */
-void soft_peer_meet(uint32_t slot);
+/* Fetches the arena of the process of a slot and shows it as a peer. Under soft_process.meeting. */
+void soft_peer_handshake(uint32_t slot);
 
 /* From here on it is in the table, or destroyed. */
 void soft_peer_show(struct soft_peer *peer);

@@ -178,7 +178,7 @@ static void introduce(uint32_t slot)
 	pthread_mutex_lock(&soft_process.meeting);
 	if (!atomic_load(&soft_process.peer[slot]) &&
 	    soft_registry_is_alive(registry, slot, soft_registry_generation(registry, slot)))
-		soft_peer_meet(slot);
+		soft_peer_handshake(slot);
 	pthread_mutex_unlock(&soft_process.meeting);
 	pthread_setcancelstate(cancelled, NULL);
 }

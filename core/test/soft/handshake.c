@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How a process comes to know another one, when that goes at the worst moment. The calls
+ * The handshake with another process that dies, stops or changes at the worst moment. The calls
  * at which it may are this test's own, in front of the C library's.
  */
 #include <dlfcn.h>

@@ -171,7 +171,7 @@ static void open_ways(struct soft_peer *peer)
 	peer->has_order = copies_forward();
 }
 
-void soft_peer_meet(uint32_t slot)
+void soft_peer_handshake(uint32_t slot)
 {
 	struct soft_peer *peer = calloc(1, sizeof(*peer));
 	int result;
