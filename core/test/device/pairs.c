@@ -21,7 +21,7 @@ static struct stand_agents join(const struct variant *variant, unsigned int n)
 
 	stand_plan(variant->transport, variant->wait, n);
 	board->plan.classic = variant->classic;
-	agents = stand_grounds();
+	agents = stand_endpoints();
 	stand_join(agents, n);
 	return agents;
 }
@@ -324,7 +324,7 @@ static void test_wrong_addresses(void **state)
 	struct stand_agents agents;
 
 	stand_plan(variant->transport, variant->wait, 1);
-	agents = stand_grounds();
+	agents = stand_endpoints();
 	agent_must(agents.near, task_pairs(1));
 	agent_must(agents.far, task_pairs(1));
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
@@ -376,7 +376,7 @@ static void test_refusals(void **unused)
 	shell_until("rdma link show " SPARE_DEVICE "/1 | grep -q 'state ACTIVE'");
 	stand_plan(TRANSPORT_RC, RDMA_POLL, 1);
 	snprintf(board->plan.device, sizeof(board->plan.device), SPARE_DEVICE);
-	agents = stand_grounds();
+	agents = stand_endpoints();
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
 		board->plan.settings = rows[i].plan.settings;
 		board->plan.settings.own_receives = true;
@@ -415,7 +415,7 @@ static void test_path(void **unused)
 	struct outcome outcome;
 
 	stand_plan(TRANSPORT_RC, RDMA_POLL, 1);
-	agents = stand_grounds();
+	agents = stand_endpoints();
 	board->plan.pair.mtu = IBV_MTU_512;
 	board->plan.pair.traffic_class = 0x68;
 	board->plan.pair.hop_limit = 7;
@@ -464,7 +464,7 @@ static void test_gids(void **unused)
 	struct outcome another;
 
 	stand_plan(TRANSPORT_UD, RDMA_EVENT, 1);
-	agents = stand_grounds();
+	agents = stand_endpoints();
 	stand_join(agents, 1);
 	memcpy(chosen, board->addresses[NEAR][0].gid, sizeof(chosen));
 	assert_memory_equal(chosen, mapped, sizeof(mapped));
@@ -485,7 +485,7 @@ static void test_gid_of_an_address(void **unused)
 	struct stand_agents agents;
 
 	stand_plan(TRANSPORT_RC, RDMA_POLL, 1);
-	agents = stand_grounds();
+	agents = stand_endpoints();
 	stand_join(agents, 1);
 	memcpy(chosen, board->addresses[NEAR][0].gid, sizeof(chosen));
 	agent_must(agents.near, (struct task){.run = run_find_another});

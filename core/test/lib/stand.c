@@ -423,7 +423,7 @@ struct task task_strike(void)
 	return (struct task){.run = run_strike};
 }
 
-struct stand_agents stand_grounds(void)
+struct stand_agents stand_endpoints(void)
 {
 	struct stand_agents agents = {agent_start(NULL), agent_start(NULL)};
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Two agents with a ground each, and on it up to STAND_MAX contexts, joined to those
+ * Two agents with an endpoint each, and on it up to STAND_MAX contexts, joined to those
  * of the same number at the other end: by hand or by rdma_cm. What a task is to do, and
  * what the ends must know of each other, stands on a board that all of them see. The
  * agent's own context lends its buffer's name to task_fill and task_compare only.
@@ -78,7 +78,7 @@ extern struct stand here;
 /* Leaves the reason in the agent's context. Returns 0 or -1. */
 int stand_end(struct rdma_context *ctx, int code, const struct error *error);
 
-/* Opens device and ground. */
+/* Opens device and endpoint. */
 struct task task_stand(enum stand_end end);
 
 /* Makes so many pairs, and tells the board; then joins them to the other end's. */
@@ -110,15 +110,15 @@ struct task task_nothing(void);
 
 struct task task_close_contexts(void);
 struct task task_reset(void);
-struct task task_strike(void); /* closes ground and device */
+struct task task_strike(void); /* closes endpoint and device */
 
-/* Two agents with their grounds, and n pairs that are joined. */
+/* Two agents with their endpoints, and n pairs that are joined. */
 struct stand_agents {
 	struct agent *near;
 	struct agent *far;
 };
 
-struct stand_agents stand_grounds(void);
+struct stand_agents stand_endpoints(void);
 void stand_join(struct stand_agents agents, unsigned int n);
 void stand_call(struct stand_agents agents, unsigned int n); /* near calls far, by rdma_cm */
 void stand_part(struct stand_agents agents);                 /* closes contexts */

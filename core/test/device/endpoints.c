@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Many contexts on one ground: side by side, trial after trial, and when something ends. */
+/* Many contexts on one endpoint: side by side, trial after trial, and when something ends. */
 #include <errno.h>
 #include <pthread.h>
 #include <unistd.h>
@@ -18,11 +18,11 @@ struct variant {
 	bool is_shared; /* a shared receive queue */
 };
 
-static struct stand_agents open_grounds(const struct variant *variant)
+static struct stand_agents open_endpoints(const struct variant *variant)
 {
 	stand_plan(variant->transport, variant->wait, variant->n);
 	board->plan.endpoint.srq_depth = variant->is_shared ? STAND_DEPTH * variant->n : 0;
-	return stand_grounds();
+	return stand_endpoints();
 }
 
 static void join(const struct variant *variant, struct stand_agents agents)
@@ -63,8 +63,8 @@ static void test_side_by_side(void **state)
 {
 	const struct variant *variant = *state;
 	struct resources before = resources_count();
-	struct stand_agents agents = open_grounds(variant);
-	struct resources grounds = resources_count();
+	struct stand_agents agents = open_endpoints(variant);
+	struct resources endpoints = resources_count();
 
 	join(variant, agents);
 	for (int i = 0; i < 3; i++) {
@@ -73,8 +73,8 @@ static void test_side_by_side(void **state)
 	}
 	/* A context has a queue pair of its own, and nothing else. */
 	if (!variant->by_cm) {
-		grounds.qp += 2 * variant->n;
-		assert_resources(grounds);
+		endpoints.qp += 2 * variant->n;
+		assert_resources(endpoints);
 	}
 	stand_stop(agents);
 	assert_resources(before);
@@ -84,7 +84,7 @@ static void test_side_by_side(void **state)
 static void test_shared_receives(void **state)
 {
 	const struct variant *variant = *state;
-	struct stand_agents agents = open_grounds(variant);
+	struct stand_agents agents = open_endpoints(variant);
 
 	join(variant, agents);
 	board->order = (struct stand_order){.list = variant->n, .length = TRANSPORT_GRH + 8};
@@ -124,7 +124,7 @@ static int run_leave(struct rdma_context *ctx, const struct task *task, size_t *
 static void test_trials(void **state)
 {
 	const struct variant *variant = *state;
-	struct stand_agents agents = open_grounds(variant);
+	struct stand_agents agents = open_endpoints(variant);
 	int trials = variant->n == STAND_MAX ? 3 : 20;
 	struct resources before = {0};
 	size_t counted[2] = {0};
@@ -171,7 +171,7 @@ static int run_close_one(struct rdma_context *ctx, const struct task *task, size
 static void test_one_ends_all(void **state)
 {
 	const struct variant *variant = *state;
-	struct stand_agents agents = open_grounds(variant);
+	struct stand_agents agents = open_endpoints(variant);
 
 	for (unsigned int i = 0; i < variant->n; i++) {
 		struct outcome outcome;
@@ -216,7 +216,7 @@ static int run_aborted(struct rdma_context *ctx, const struct task *task, size_t
 static void test_abort_of_one(void **state)
 {
 	const struct variant *variant = *state;
-	struct stand_agents agents = open_grounds(variant);
+	struct stand_agents agents = open_endpoints(variant);
 
 	for (unsigned int i = 0; i < variant->n; i++) {
 		join(variant, agents);
@@ -240,11 +240,11 @@ static int run_accept_first(struct rdma_context *ctx, const struct task *task, s
 	return result;
 }
 
-/* One listener on a ground of others, client after client, be they closed or killed. */
+/* One listener on an endpoint of others, client after client, be they closed or killed. */
 static void test_a_listener_again_and_again(void **state)
 {
 	const struct variant *variant = *state;
-	struct stand_agents agents = open_grounds(variant);
+	struct stand_agents agents = open_endpoints(variant);
 	struct resources before = {0};
 
 	agent_must(agents.far, task_listeners(1));
@@ -330,7 +330,7 @@ static void test_refusals(void **unused)
 		"set up already; close it first",
 	};
 	const struct variant variant = {.n = 2};
-	struct stand_agents agents = open_grounds(&variant);
+	struct stand_agents agents = open_endpoints(&variant);
 
 	stand_join(agents, 2);
 	for (size_t i = 0; i < ARRAY_LENGTH(words); i++) {
@@ -427,7 +427,7 @@ static void test_wrong_devices(void **unused)
 		 "the connection is by device %s, its ground on device " SPARE_DEVICE,
 		 device_name());
 	outcome = agent_must_fail(agent, call, words);
-	/* A set-up that fails lets go of the ground. */
+	/* A set-up that fails lets go of the endpoint. */
 	assert_int_equal(outcome.value, 0);
 	agent_must(agent, task_strike());
 
@@ -463,7 +463,7 @@ static void test_overrun(void **state)
 
 	stand_plan(variant->transport, variant->wait, variant->n);
 	board->plan.endpoint.cq_depth = 4;
-	agents = stand_grounds();
+	agents = stand_endpoints();
 	stand_join(agents, variant->n);
 	agent_must_fail(agents.near, (struct task){.run = run_overrun},
 			"the completion queue overran");
@@ -481,7 +481,7 @@ static struct stand_agents join_spare(const struct variant *variant)
 	shell_until("rdma link show " SPARE_DEVICE "/1 | grep -q 'state ACTIVE'");
 	stand_plan(variant->transport, variant->wait, variant->n);
 	snprintf(board->plan.device, sizeof(board->plan.device), SPARE_DEVICE);
-	agents = stand_grounds();
+	agents = stand_endpoints();
 	stand_join(agents, variant->n);
 	return agents;
 }
