@@ -3,7 +3,7 @@
 #include "reports/finding/qp_limit.h"
 #include "reports/page/page.h"
 #include "reports/table/table.h"
-#include "reports/test/lib/crowds.h"
+#include "reports/test/lib/qp_sweeps.h"
 
 /* Where a rate falls for good, by hand. */
 static void test_falls(void **unused)
@@ -44,7 +44,7 @@ static int close_result(void **unused)
 	return 0;
 }
 
-static const struct crowd_row fall[] = {
+static const struct qp_sweep_row fall[] = {
 	{1024, 30000},
         {1,    40000},
         {4096, 10000},
@@ -55,45 +55,45 @@ static const struct crowd_row fall[] = {
 /* In whatever order they were run. */
 static void test_result(void **unused)
 {
-	struct curves crowds;
+	struct curves sweeps;
 	char text[512];
 
-	crowds_init(&result, fall, ARRAY_LENGTH(fall));
-	curves_open(&crowds, &result, &qp_limit_kind);
-	assert_int_equal(crowds.count, 1);
-	assert_string_equal(crowds.curve[0].best.line->id, "write/bw/64/poll/q64");
-	curve_tell(&crowds.curve[0], &qp_limit_kind, text);
+	qp_sweeps_init(&result, fall, ARRAY_LENGTH(fall));
+	curves_open(&sweeps, &result, &qp_limit_kind);
+	assert_int_equal(sweeps.count, 1);
+	assert_string_equal(sweeps.curve[0].best.line->id, "write/bw/64/poll/q64");
+	curve_tell(&sweeps.curve[0], &qp_limit_kind, text);
 	assert_string_equal(text, "knee: write/bw/64/poll/q256: 5 Mmsg/s; beyond, 1024 queue "
 				  "pairs: 3 Mmsg/s; the best: 6 (medians of trials)");
-	curves_close(&crowds);
+	curves_close(&sweeps);
 }
 
 static void test_no_fall(void **unused)
 {
-	struct curves crowds;
+	struct curves sweeps;
 	char text[512];
 
-	crowds_init(&result, fall, ARRAY_LENGTH(fall));
+	qp_sweeps_init(&result, fall, ARRAY_LENGTH(fall));
 	result.cases[0].status = RESULT_FAILED;
 	result.cases[2].status = RESULT_SKIPPED;
-	curves_open(&crowds, &result, &qp_limit_kind);
-	assert_int_equal(crowds.count, 1);
-	assert_false(crowds.curve[0].has_beyond);
-	curve_tell(&crowds.curve[0], &qp_limit_kind, text);
+	curves_open(&sweeps, &result, &qp_limit_kind);
+	assert_int_equal(sweeps.count, 1);
+	assert_false(sweeps.curve[0].has_beyond);
+	curve_tell(&sweeps.curve[0], &qp_limit_kind, text);
 	assert_string_equal(
 		text,
 		"no knee up to write/bw/64/poll/q256: 5 Mmsg/s; the best: 6 (medians of trials); left "
 		"out: write/bw/64/poll/q1024 (failed), and 1 more");
-	curves_close(&crowds);
+	curves_close(&sweeps);
 }
 
 /* The queue pairs of all threads are told; and a trial that was held up changes nothing. */
 static void test_threads(void **unused)
 {
-	struct curves crowds;
+	struct curves sweeps;
 	char text[512];
 
-	crowds_init(&result, fall, ARRAY_LENGTH(fall));
+	qp_sweeps_init(&result, fall, ARRAY_LENGTH(fall));
 	for (size_t i = 0; i < result.n_cases; i++) {
 		struct rate_windows windows = {0};
 		struct result_trial held_up = {.messages = 1, .duration_ns = 10 * SAMPLE_MS};
@@ -109,62 +109,62 @@ static void test_threads(void **unused)
 						  &(struct error){0}),
 				 0);
 	}
-	curves_open(&crowds, &result, &qp_limit_kind);
-	curve_tell(&crowds.curve[0], &qp_limit_kind, text);
+	curves_open(&sweeps, &result, &qp_limit_kind);
+	curve_tell(&sweeps.curve[0], &qp_limit_kind, text);
 	assert_string_equal(text, "knee: write/bw/64/poll/q256: 5 Mmsg/s; beyond, 4096 queue "
 				  "pairs: 3 Mmsg/s; the best: 6 (medians of trials)");
-	curves_close(&crowds);
+	curves_close(&sweeps);
 }
 
-/* Two numbers are too few, and what was asked for otherwise is another crowd's. */
+/* Two numbers are too few, and what was asked for otherwise is another sweep's. */
 static void test_apart(void **unused)
 {
-	static const struct crowd_row rows[] = {
+	static const struct qp_sweep_row rows[] = {
 		{1,  40000},
 		{2,  50000},
 		{4,  60000},
 		{24, 10000},
 	};
 	static const char *const ends[] = {"", "/t2", "", "/t2"};
-	struct curves crowds;
+	struct curves sweeps;
 
-	crowds_init(&result, rows, ARRAY_LENGTH(rows));
+	qp_sweeps_init(&result, rows, ARRAY_LENGTH(rows));
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
 		result_drop_trials(&result.cases[i]);
 		json_decref(result.cases[i].parameters);
-		crowd_case_init(&result.cases[i], &rows[i], ends[i]);
+		qp_sweep_case_init(&result.cases[i], &rows[i], ends[i]);
 	}
-	curves_open(&crowds, &result, &qp_limit_kind);
-	assert_int_equal(crowds.count, 0);
-	curves_close(&crowds);
+	curves_open(&sweeps, &result, &qp_limit_kind);
+	assert_int_equal(sweeps.count, 0);
+	curves_close(&sweeps);
 	assert_null(qp_limits_make(&result));
 }
 
 /* Another depth makes as much of a difference. */
 static void test_depths(void **unused)
 {
-	struct curves crowds;
+	struct curves sweeps;
 
-	crowds_init(&result, fall, ARRAY_LENGTH(fall));
+	qp_sweeps_init(&result, fall, ARRAY_LENGTH(fall));
 	for (size_t i = 0; i < 3; i++)
 		json_object_set_new(result.cases[i].parameters, "tx-depth",
 				    json_integer(2 + (int)i));
-	curves_open(&crowds, &result, &qp_limit_kind);
-	assert_int_equal(crowds.count, 0);
-	curves_close(&crowds);
+	curves_open(&sweeps, &result, &qp_limit_kind);
+	assert_int_equal(sweeps.count, 0);
+	curves_close(&sweeps);
 }
 
 /* In table, page and document. */
 static void test_shown(void **unused)
 {
 	json_t *document;
-	json_t *crowd;
+	json_t *sweep;
 	char *text = NULL;
 	size_t length;
 	FILE *out = open_memstream(&text, &length);
 	struct table table;
 
-	crowds_init(&result, fall, ARRAY_LENGTH(fall));
+	qp_sweeps_init(&result, fall, ARRAY_LENGTH(fall));
 	table_open(&table, out, NULL, &result);
 	table_foot(&table);
 	page_add(out, &(struct charts){.result = &result}, "it");
@@ -174,12 +174,12 @@ static void test_shown(void **unused)
 	free(text);
 	document = document_make(&result);
 	assert_int_equal(json_array_size(json_object_get(document, "crowds")), 1);
-	crowd = json_array_get(json_object_get(document, "crowds"), 0);
+	sweep = json_array_get(json_object_get(document, "crowds"), 0);
 	assert_int_equal(json_integer_value(
-				 json_object_get(json_object_get(crowd, "beyond"), "queue_pairs")),
+				 json_object_get(json_object_get(sweep, "beyond"), "queue_pairs")),
 			 1024);
 	assert_near(
-		json_number_value(json_object_get(json_object_get(crowd, "at"), "messages_per_s")),
+		json_number_value(json_object_get(json_object_get(sweep, "at"), "messages_per_s")),
 		5e6, 0);
 	json_decref(document);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes documents of made-up results, one a line, for schema.py. */
 #include "reports/document/document.h"
-#include "reports/test/lib/crowds.h"
 #include "reports/test/lib/loads.h"
+#include "reports/test/lib/qp_sweeps.h"
 
 static struct result sample;
 
@@ -96,9 +96,9 @@ static void loads_beyond(void)
 }
 
 /* And numbers of queue pairs, one too many. */
-static void crowds(void)
+static void qp_sweeps(void)
 {
-	static const struct crowd_row rows[] = {
+	static const struct qp_sweep_row rows[] = {
 		{1,    40000},
                 {64,   60000},
                 {256,  50000},
@@ -106,7 +106,7 @@ static void crowds(void)
         };
 
 	result_finish(&sample);
-	crowds_init(&sample, rows, ARRAY_LENGTH(rows));
+	qp_sweeps_init(&sample, rows, ARRAY_LENGTH(rows));
 }
 
 static void several_threads(void)
@@ -145,9 +145,9 @@ static void several_hosts(void)
 int main(void)
 {
 	static void (*const changes[])(void) = {
-		plain,         complete, failed,       unfinished,   one_trial,
-		no_windows,    no_plan,  many_samples, loads_beyond, several_threads,
-		several_hosts, crowds,   loads,
+		plain,         complete,  failed,       unfinished,   one_trial,
+		no_windows,    no_plan,   many_samples, loads_beyond, several_threads,
+		several_hosts, qp_sweeps, loads,
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(changes); i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "reports/table/markdown.h"
-#include "reports/test/lib/crowds.h"
+#include "reports/test/lib/qp_sweeps.h"
 
 static struct result sample;
 static char *text;
@@ -74,7 +74,7 @@ static void test_escaped(void **unused)
 
 static void test_knees(void **unused)
 {
-	static const struct crowd_row rows[] = {
+	static const struct qp_sweep_row rows[] = {
 		{1,    40000},
                 {64,   60000},
                 {256,  50000},
@@ -82,7 +82,7 @@ static void test_knees(void **unused)
         };
 
 	result_finish(&sample);
-	crowds_init(&sample, rows, ARRAY_LENGTH(rows));
+	qp_sweeps_init(&sample, rows, ARRAY_LENGTH(rows));
 	sample.client.kind = "soft";
 	make(MARKDOWN_MOST);
 	assert_contains(text, "\n\n**Knees**\n\n- knee: write/bw/64/poll/q256: 5 Mmsg/s;");

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* A result of bandwidths for tests: one case for each number of queue pairs. */
-#ifndef REPORTS_TEST_LIB_CROWDS_H
-#define REPORTS_TEST_LIB_CROWDS_H
+#ifndef REPORTS_TEST_LIB_QP_SWEEPS_H
+#define REPORTS_TEST_LIB_QP_SWEEPS_H
 
 #include "reports/test/lib/sample.h"
 
 /* What a case was like. */
-struct crowd_row {
+struct qp_sweep_row {
 	uint64_t qps;
 	uint64_t messages; /* in each of two trials of 10 ms */
 };
 
-static inline void crowd_case_init(struct result_case *line, const struct crowd_row *row,
-				   const char *end)
+static inline void qp_sweep_case_init(struct result_case *line, const struct qp_sweep_row *row,
+				      const char *end)
 {
 	struct rate_windows *windows = calloc(1, sizeof(*windows));
 	struct error error = {0};
@@ -56,11 +56,12 @@ static inline void crowd_case_init(struct result_case *line, const struct crowd_
 	free(windows);
 }
 
-static inline void crowds_init(struct result *result, const struct crowd_row *rows, size_t n_rows)
+static inline void qp_sweeps_init(struct result *result, const struct qp_sweep_row *rows,
+				  size_t n_rows)
 {
 	sample_init_empty(result, n_rows);
 	for (size_t i = 0; i < n_rows; i++)
-		crowd_case_init(&result->cases[i], &rows[i], "");
+		qp_sweep_case_init(&result->cases[i], &rows[i], "");
 }
 
 #endif
