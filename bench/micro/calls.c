@@ -243,37 +243,43 @@ static ALWAYS_INLINE void drive_path(struct bed *bed, uint64_t messages, enum po
 	switch (post_of(&bed->settings)) {
 	case POST_SEND:
 		if (transports[bed->settings.transport].route == ROUTE_ADDRESS)
-			return drive(
-				bed, messages,
-				(struct calls_kind){POST_SEND, path, true, false, ROUTE_ADDRESS});
+			return drive(bed, messages,
+				     (struct calls_kind){.operation = POST_SEND,
+							 .path = path,
+							 .is_answered = true,
+							 .route = ROUTE_ADDRESS});
 		return drive(bed, messages,
-			     (struct calls_kind){POST_SEND, path, true, false, ROUTE_CONNECTED});
+			     (struct calls_kind){
+				     .operation = POST_SEND, .path = path, .is_answered = true});
 	case POST_WRITE_IMM:
-		return drive(
-			bed, messages,
-			(struct calls_kind){POST_WRITE_IMM, path, true, false, ROUTE_CONNECTED});
+		return drive(bed, messages,
+			     (struct calls_kind){.operation = POST_WRITE_IMM,
+						 .path = path,
+						 .is_answered = true});
 	case POST_FETCH_ADD:
-		return drive(
-			bed, messages,
-			(struct calls_kind){POST_FETCH_ADD, path, false, false, ROUTE_CONNECTED});
+		return drive(bed, messages,
+			     (struct calls_kind){.operation = POST_FETCH_ADD, .path = path});
 	case POST_COMPARE_SWAP:
 		return drive(bed, messages,
-			     (struct calls_kind){POST_COMPARE_SWAP, path, false, false,
-						 ROUTE_CONNECTED});
+			     (struct calls_kind){.operation = POST_COMPARE_SWAP, .path = path});
 	case POST_WRITE:
 		if (is_notified)
-			return drive(
-				bed, messages,
-				(struct calls_kind){POST_WRITE, path, true, true, ROUTE_CONNECTED});
+			return drive(bed, messages,
+				     (struct calls_kind){.operation = POST_WRITE,
+							 .path = path,
+							 .is_answered = true,
+							 .is_notified = true});
 		return drive(bed, messages,
-			     (struct calls_kind){POST_WRITE, path, false, false, ROUTE_CONNECTED});
+			     (struct calls_kind){.operation = POST_WRITE, .path = path});
 	case POST_READ:
 		if (is_notified)
-			return drive(
-				bed, messages,
-				(struct calls_kind){POST_READ, path, true, true, ROUTE_CONNECTED});
+			return drive(bed, messages,
+				     (struct calls_kind){.operation = POST_READ,
+							 .path = path,
+							 .is_answered = true,
+							 .is_notified = true});
 		return drive(bed, messages,
-			     (struct calls_kind){POST_READ, path, false, false, ROUTE_CONNECTED});
+			     (struct calls_kind){.operation = POST_READ, .path = path});
 	case POST_SEND_IMM:
 		break;
 	}
