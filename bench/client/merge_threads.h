@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Merges what the threads of a trial have seen: counts and costs are sums, histograms are
- * merged, and windows are added by time. A number of messages takes from the common begin to the
- * end of the last thread; a run by time, as long as all messages take at the threads' rates.
+ * merged, and windows are added by time. With a number of messages, the duration is from the common
+ * start to the end of the last thread; with a time, it is what all messages take at the sum of the
+ * threads' rates.
  */
 #ifndef BENCH_CLIENT_MERGE_THREADS_H
 #define BENCH_CLIENT_MERGE_THREADS_H

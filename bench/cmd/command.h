@@ -13,14 +13,18 @@ enum command_status {
 	COMMAND_FAILED = 1,
 	COMMAND_USAGE = 2,
 	COMMAND_INVALID = 3, /* a comparison of what cannot be compared */
-	COMMAND_HELP,        /* main prints the command's options instead */
+	/* not an exit status: main prints the command's options and exits with 0 */
+	COMMAND_HELP,
 };
 
 struct command {
 	const char *name;
 	const char *summary;
 	const struct option_table *options;
-	/* operands: room for twice as many words as argv has, for those that it keeps. */
+	/*
+	 * operands has room for 2 * argc words; main frees it. Commands without operands
+	 * ignore it.
+	 */
 	int (*run)(int argc, char *argv[], const char **operands, struct error *error);
 };
 
@@ -37,7 +41,7 @@ extern const struct command command_run;
 extern const struct command command_serve;
 extern const struct command command_tips;
 
-/* The status of a command that does not run, after what option_parse has returned. */
+/* Returns the status of a command whose options were not parsed: code is option_parse's. */
 static inline int command_parsed(int code)
 {
 	return code > 0 ? COMMAND_HELP : COMMAND_USAGE;

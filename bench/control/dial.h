@@ -20,8 +20,8 @@ struct dial_stop {
 
 /*
  * Connects, trying again for wait_ms while nothing listens there. allow: only to addresses of
- * these networks; NULL: to any. Returns the socket. stop (or NULL): -EINTR soon after
- * it is over.
+ * these networks; NULL: to any. Returns the socket. With a stop (may be NULL), returns -EINTR soon
+ * after the stop says that the wait is over.
  */
 int dial_until(const char *host, uint16_t port, unsigned int wait_ms,
 	       const struct allowed_networks *allowed, const struct dial_stop *stop,

@@ -25,7 +25,7 @@ static json_t *one_case_plans_take(const struct product *product, size_t number,
 	return product_encode(room);
 }
 
-/* How long each run measures is the gate's to say. What the plan has no value for is 0. */
+/* Moves the effort options out of the product: the gate sets them per run. 0: not in the plan. */
 static void take_effort(struct one_case_plan *single, json_t *product)
 {
 	struct parameters effort = {0};

@@ -42,7 +42,7 @@ struct threads {
 int threads_open(struct threads *threads, unsigned int n, struct error *error);
 void threads_close(struct threads *threads);
 
-/* That thread has this lane from now on; NULL: no longer. The lane stays the caller's. */
+/* Sets the lane of a thread; NULL removes it. The caller keeps the lane. */
 void threads_set_lane(struct threads *threads, unsigned int number, struct lane *lane);
 
 /*
@@ -54,11 +54,11 @@ int threads_all(struct threads *threads, threads_job *job, void *whole, struct e
 /* One after another, in the order of their numbers, until one fails. */
 int threads_each(struct threads *threads, threads_job *job, void *whole, struct error *error);
 
-/* The same, of their lanes: the call that each thread makes with its own. */
+/* Calls the function with each thread's lane, in the order of their numbers, until one fails. */
 int threads_each_lane(struct threads *threads, int (*call)(struct lane *lane, struct error *error),
 		      struct error *error);
 
-/* Where all lanes run, and their memory is. */
+/* Returns the CPUs and NUMA nodes of all lanes. */
 struct result_place threads_place(const struct threads *threads);
 
 /*

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * How a work request reaches its peer. A zeroed route is for a connected queue pair, whose
- * requests name nobody. The posting code of core/verbs/post.h applies the route of each request;
- * whoever made the address handle owns it. Another way to name a peer is a member of
- * enum route_kind, and what the two functions here do for it.
+ * requests name nobody. The posting code of core/verbs/post.h applies the route of each send;
+ * whoever made the address handle owns it. To add another way, add a member to enum route_kind and
+ * a case to the two functions here.
  */
 #ifndef CORE_VERBS_ROUTE_H
 #define CORE_VERBS_ROUTE_H

@@ -27,7 +27,7 @@ json_t *facts_gather(const char *root, const char *device, unsigned int port);
  */
 json_t *facts_noise(const char *root);
 
-/* What the noise of a host has grown by, from one object to the other; 0: not known. */
+/* How much the noise of a host grew from one facts_noise to the next; 0 if unknown. */
 struct noise_growth {
 	json_int_t ticks;
 	json_int_t stolen;    /* of the ticks, never more */
