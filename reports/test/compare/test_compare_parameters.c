@@ -44,6 +44,26 @@ static void test_other_parameters(void **unused)
 			    "its rx-depth is not the same in all runs: 9 and 3");
 }
 
+/* A newer version may have it: whoever does not know it cannot say that it does not matter. */
+static void test_unknown_parameter(void **unused)
+{
+	json_t *parameters;
+
+	runs_anew();
+	for (enum compare_side side = 0; side < COMPARE_SIDES; side++)
+		for (size_t i = 0; i < 2; i++)
+			json_object_set_new(
+				comparison.sides[side].runs[i].result.cases[0].parameters, "later",
+				json_integer(7));
+	assert_int_equal(compare_judge(&comparison, &error), 0);
+	parameters = runs_anew();
+	json_object_set_new(parameters, "later", json_integer(7));
+	json_object_set_new(comparison.sides[COMPARE_BASE].runs[0].result.cases[0].parameters,
+			    "later", json_integer(3));
+	assert_int_equal(compare_judge(&comparison, &error), -ENODATA);
+	check_gap(0, "send/lat/64/poll", "its later is not the same in all runs: 3 and 7", false);
+}
+
 /* It is told once that it is not compared, whatever else is told of it. */
 static void test_two_reasons(void **unused)
 {
@@ -64,6 +84,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_other_parameters),
+		TEST(test_unknown_parameter),
 		TEST(test_two_reasons),
 	};
 
