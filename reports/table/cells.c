@@ -3,7 +3,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/base/compiler.h"
@@ -448,10 +447,4 @@ void cells_put_amount(struct grid *grid, double amount)
 		grid_put(grid, "%.1e", amount);
 	else
 		add_figure(grid, digits_for(amount), amount);
-}
-
-const char *cells_unit(const struct table_unit *unit, double *bytes)
-{
-	*bytes = (unit ? unit : &units[0])->bytes;
-	return (unit ? unit : &units[0])->name;
 }
