@@ -36,8 +36,8 @@ void compare_cells_open(struct grid *grid, enum cells_table which)
 	};
 
 	grid_open(grid);
-	grid_columns(grid, names, which == CELLS_LATENCY ? 4 : 3);
-	grid_columns(grid, figures, ARRAY_LENGTH(figures));
+	grid_add_columns(grid, names, which == CELLS_LATENCY ? 4 : 3);
+	grid_add_columns(grid, figures, ARRAY_LENGTH(figures));
 }
 
 static void put_value(struct grid *grid, const struct compared_figure *figure, double unit,
