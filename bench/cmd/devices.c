@@ -71,7 +71,7 @@ static void print_table(const struct device_list *list)
 	if (has_soft)
 		puts(BANNER_SOFT);
 	grid_open(&grid);
-	grid_columns(&grid, columns, ARRAY_LENGTH(columns));
+	grid_add_columns(&grid, columns, ARRAY_LENGTH(columns));
 	for (size_t i = 0; i < list->n_ports; i++)
 		put_port(&grid, &list->ports[i]);
 	grid_text(stdout, &grid);

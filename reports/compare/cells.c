@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "reports/compare/cells.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "reports/verdict/sentences.h"
@@ -37,8 +36,8 @@ void compare_cells_open(struct grid *grid, enum cells_table which)
 	};
 
 	grid_open(grid);
-	grid_columns(grid, names, which == CELLS_LATENCY ? 4 : 3);
-	grid_columns(grid, figures, ARRAY_LENGTH(figures));
+	grid_add_columns(grid, names, which == CELLS_LATENCY ? 4 : 3);
+	grid_add_columns(grid, figures, ARRAY_LENGTH(figures));
 }
 
 static void put_value(struct grid *grid, const struct compared_figure *figure, double unit,
@@ -65,15 +64,14 @@ void compare_cells_add(struct grid *grid, const struct table_unit *unit,
 		       const struct compare_cell *cell)
 {
 	const struct compared_figure *figure = cell->figure;
-	double size = figure->unit;
-	const char *title =
-		figure == &compared_figure_bytes ? cells_unit(unit, &size) : figure->title;
+	bool is_rate = figure == &compared_figure_bytes;
+	double size = is_rate ? table_unit_bytes(unit) : figure->unit;
 	char text[64];
 
 	cells_names(grid, cell->line);
 	if (compare_cells_table(cell) == CELLS_LATENCY)
 		grid_put(grid, "%s", result_kind_name(cell->line->kind));
-	grid_put(grid, "%s", title);
+	grid_put(grid, "%s", is_rate ? table_unit_name(unit) : figure->title);
 	put_value(grid, figure, size, cell->ratio.base);
 	put_value(grid, figure, size, cell->ratio.now);
 	put_ratio(grid, &cell->ratio);

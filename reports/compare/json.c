@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "reports/compare/json.h"
 
-#include <math.h>
-#include <stdio.h>
-
 #include "reports/compare/sentences.h"
 #include "reports/io/json_make.h"
 

@@ -192,8 +192,8 @@ static void tell_parameter(const char *name, const json_t *before, const json_t 
 }
 
 /*
- * Defaults may change from version to version, and ids omit them. A parameter that is no setting
- * of a run is part of the id, or effort: how long, and how often, a case was measured.
+ * Defaults may change from version to version, and ids omit them. A newer version may have
+ * parameters that this one does not know.
  */
 static bool has_other_parameters(const struct result_case *one, const struct result_case *other,
 				 char text[static 256])
@@ -206,7 +206,7 @@ static bool has_other_parameters(const struct result_case *one, const struct res
 	{
 		const json_t *now = json_object_get(other->parameters, name);
 
-		if (now && !json_equal(before, now) && run_settings_before(name) &&
+		if (now && !json_equal(before, now) && !run_settings_is_effort(name) &&
 		    !json_is_object(before) && !json_is_array(before))
 			tell_parameter(name, before, now, text);
 	}

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "reports/compare/page.h"
 
-#include <math.h>
-
 #include "reports/compare/cells.h"
 #include "reports/compare/sentences.h"
 #include "reports/page/chart.h"

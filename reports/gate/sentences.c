@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "reports/verdict/sentences.h"
 
@@ -74,7 +73,7 @@ void gate_grid(struct grid *grid, const struct gate_record *gate)
 	};
 
 	grid_open(grid);
-	grid_columns(grid, columns, ARRAY_LENGTH(columns));
+	grid_add_columns(grid, columns, ARRAY_LENGTH(columns));
 	for (size_t i = 0; i < gate->n_cells; i++)
 		add_cell(grid, gate, &gate->cells[i]);
 }

@@ -83,7 +83,7 @@ static void print_values(FILE *out, const struct history_view *view,
 	grid_open(&grid);
 	grid_words(&grid, titles, ARRAY_LENGTH(titles));
 	for (size_t i = 0; i < count; i++)
-		grid_columns(&grid, &(struct grid_column){.title = series[i].figure->title}, 1);
+		grid_add_columns(&grid, &(struct grid_column){.title = series[i].figure->title}, 1);
 	while (history_walk(&walk)) {
 		const struct history_run *run = &view->runs[walk.run];
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Values of documents, made of what JSON may not take as it is. */
+/* Builds JSON values from text and numbers that JSON cannot represent unchanged. */
 #ifndef REPORTS_IO_JSON_MAKE_H
 #define REPORTS_IO_JSON_MAKE_H
 
 #include <jansson.h>
 
-/* A text of any bytes: one that is no UTF-8 is made printable. NULL: no memory. */
+/* Returns a string; invalid UTF-8 is made printable. NULL: no memory. */
 json_t *json_make_text(const char *text);
 
-/* NULL: the number is not finite, and so not known. */
+/* Returns a number, or NULL if the value is not finite. */
 json_t *json_make_number(double value);
 
 #endif

@@ -208,11 +208,12 @@ int save_path(const char *path, save_writer *write, const void *what, struct err
 
 int save_output(const char *path, save_writer *write, const void *what, struct error *error)
 {
+	int code;
+
 	if (path)
 		return save_path(path, write, what, error);
-	return write(stdout, what) == -ENOMEM
-		       ? error_set_errno(error, -ENOMEM, "cannot write standard output")
-		       : 0;
+	code = write(stdout, what);
+	return code ? error_set_errno(error, code, "cannot write standard output") : 0;
 }
 
 /* A full disk takes an empty file. */

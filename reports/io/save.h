@@ -16,7 +16,8 @@
 typedef int save_writer(FILE *out, const void *what);
 
 /*
- * Writes a document, which is its from then on, with a line's end. 0, or -ENOMEM, also for NULL.
+ * Writes the document and a newline, and releases the document. Returns 0, or -ENOMEM if memory
+ * runs out or the document is NULL.
  */
 int save_json(FILE *out, json_t *document, size_t flags);
 

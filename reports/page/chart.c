@@ -339,6 +339,8 @@ static void put_interval_rows(struct grid *grid, const struct chart *chart,
 	}
 }
 
+_Static_assert(CHART_SERIES + 2 <= GRID_COLUMNS, "each series is to have a column");
+
 static void print_table(FILE *out, const struct chart *chart)
 {
 	bool is_intervals = chart->mark == SVG_PANEL_INTERVALS;
@@ -351,12 +353,12 @@ static void print_table(FILE *out, const struct chart *chart)
 	struct grid grid;
 
 	grid_open(&grid);
-	grid_columns(&grid, columns, is_intervals ? 2 : 1);
-	grid_columns(&grid, &columns[2], 1);
+	grid_add_columns(&grid, columns, is_intervals ? 2 : 1);
+	grid_add_columns(&grid, &columns[2], 1);
 	for (size_t i = 0; i < chart->n_looks && !is_intervals; i++) {
 		snprintf(titles[i], sizeof(titles[i]), "%s%s%s", chart->looks[i],
 			 *chart->y.unit_name ? ", " : "", chart->y.unit_name);
-		grid_columns(&grid, &(struct grid_column){.title = titles[i]}, 1);
+		grid_add_columns(&grid, &(struct grid_column){.title = titles[i]}, 1);
 	}
 	for (size_t i = 0; i < chart->n_panels; i++)
 		if (is_worth_while(chart, &chart->panels[i]))

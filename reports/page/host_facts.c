@@ -152,6 +152,8 @@ static void put_all(struct facts *facts)
 	put_facts(facts, NULL);
 }
 
+_Static_assert(HOST_FACTS_MOST + 2 <= GRID_COLUMNS, "each host is to have a column");
+
 /* names: of the columns. */
 static void open_grid(struct facts *facts, const char *const *names)
 {

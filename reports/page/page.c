@@ -3,7 +3,6 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "page_script.h"
 #include "reports/finding/paired_trials.h"

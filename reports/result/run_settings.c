@@ -70,6 +70,17 @@ const char *run_settings_before(const char *option)
 	return NULL;
 }
 
+bool run_settings_is_effort(const char *option)
+{
+	static const char *const efforts[] = {"iterations", "duration", "warmup", "trials",
+					      "interleave"};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(efforts); i++)
+		if (!strcmp(efforts[i], option))
+			return true;
+	return false;
+}
+
 /* A word, as it is; false: no memory. */
 static bool print_value(FILE *out, const json_t *value, const char *option, const char *before)
 {

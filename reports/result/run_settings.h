@@ -21,4 +21,7 @@ void run_settings_tell(char *text, size_t size, const char *one, const char *oth
  */
 const char *run_settings_before(const char *option);
 
+/* Returns whether an option only sets how long, and how often, a case is measured. */
+bool run_settings_is_effort(const char *option);
+
 #endif

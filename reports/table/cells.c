@@ -3,7 +3,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/base/compiler.h"
@@ -242,7 +241,7 @@ static void title_bandwidth(struct grid *grid, const struct table_unit *unit)
 		{"windows",  GRID_FIGURES, WIDTH_WINDOWS },
 	};
 
-	grid_columns(grid, columns, ARRAY_LENGTH(columns));
+	grid_add_columns(grid, columns, ARRAY_LENGTH(columns));
 }
 
 static void add_times(struct grid *grid, const struct result_case *line)
@@ -269,7 +268,7 @@ static void title_times(struct grid *grid)
 		};
 
 		if (statistics[i].title)
-			grid_columns(grid, columns, strcmp(statistics[i].key, "p50") ? 1 : 2);
+			grid_add_columns(grid, columns, strcmp(statistics[i].key, "p50") ? 1 : 2);
 	}
 }
 
@@ -303,9 +302,9 @@ static void title_load(struct grid *grid)
 		{"lag p99",  GRID_FIGURES, WIDTH_FIGURE},
 	};
 
-	grid_columns(grid, columns, 3);
+	grid_add_columns(grid, columns, 3);
 	title_times(grid);
-	grid_columns(grid, &columns[3], 1);
+	grid_add_columns(grid, &columns[3], 1);
 }
 
 /* Of one after another, with nothing between them. */
@@ -341,7 +340,7 @@ void cells_open(struct grid *grid, const struct table_unit *unit, enum cells_tab
 	};
 
 	grid_open(grid);
-	grid_columns(grid, names, ARRAY_LENGTH(names));
+	grid_add_columns(grid, names, ARRAY_LENGTH(names));
 	switch (which) {
 	case CELLS_BANDWIDTH:
 		title_bandwidth(grid, unit ? unit : &units[0]);
@@ -350,15 +349,15 @@ void cells_open(struct grid *grid, const struct table_unit *unit, enum cells_tab
 		title_load(grid);
 		break;
 	case CELLS_LATENCY:
-		grid_columns(grid, &kind, 1);
+		grid_add_columns(grid, &kind, 1);
 		title_times(grid);
 		break;
 	case CELLS_CALLS:
 		title_times(grid);
-		grid_columns(grid, &calls, 1);
+		grid_add_columns(grid, &calls, 1);
 		break;
 	}
-	grid_columns(grid, &cpu, 1);
+	grid_add_columns(grid, &cpu, 1);
 }
 
 void cells_add(struct grid *grid, const struct table_unit *unit, const struct result *result,
@@ -448,10 +447,4 @@ void cells_put_amount(struct grid *grid, double amount)
 		grid_put(grid, "%.1e", amount);
 	else
 		add_figure(grid, digits_for(amount), amount);
-}
-
-const char *cells_unit(const struct table_unit *unit, double *bytes)
-{
-	*bytes = (unit ? unit : &units[0])->bytes;
-	return (unit ? unit : &units[0])->name;
 }

@@ -81,7 +81,4 @@ bool cells_has_figures(const struct result_case *line);
 void cells_put_us(struct grid *grid, double us);
 void cells_put_amount(struct grid *grid, double amount);
 
-/* What a bandwidth is shown in, and how many bytes per second that is; NULL: Gb/s. */
-const char *cells_unit(const struct table_unit *unit, double *bytes);
-
 #endif

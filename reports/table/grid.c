@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "reports/table/grid.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -20,14 +21,16 @@ void grid_close(struct grid *grid)
 	*grid = (struct grid){0};
 }
 
-void grid_columns(struct grid *grid, const struct grid_column *columns, size_t count)
+void grid_add_columns(struct grid *grid, const struct grid_column *columns, size_t count)
 {
+	assert(count <= GRID_COLUMNS - grid->n_columns);
 	memcpy(&grid->columns[grid->n_columns], columns, count * sizeof(*columns));
 	grid->n_columns += count;
 }
 
 void grid_words(struct grid *grid, const char *const *titles, size_t count)
 {
+	assert(count <= GRID_COLUMNS - grid->n_columns);
 	for (size_t i = 0; i < count; i++)
 		grid->columns[grid->n_columns++] =
 			(struct grid_column){.title = titles[i], .align = GRID_WORDS};

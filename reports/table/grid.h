@@ -36,11 +36,11 @@ struct grid {
 void grid_open(struct grid *grid);
 void grid_close(struct grid *grid);
 
-/* Further columns, before the first cell; or columns of words with these titles. */
-void grid_columns(struct grid *grid, const struct grid_column *columns, size_t count);
+/* Append columns; call before the first cell. grid_words appends left-aligned columns. */
+void grid_add_columns(struct grid *grid, const struct grid_column *columns, size_t count);
 void grid_words(struct grid *grid, const char *const *titles, size_t count);
 
-/* The next cell, behind what grid_begin has put into it. */
+/* grid_put ends the current cell. grid_begin adds text to it first. */
 void FORMAT(2, 3) grid_put(struct grid *grid, const char *format, ...);
 void FORMAT(2, 3) grid_begin(struct grid *grid, const char *format, ...);
 

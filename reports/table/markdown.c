@@ -2,8 +2,6 @@
 #include "reports/table/markdown.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "reports/finding/paired_trials.h"
 #include "reports/finding/semantics.h"

@@ -9,13 +9,6 @@
 #include "reports/finding/qp_limit.h"
 #include "reports/table/cells.h"
 
-void said_make_printable(char *text)
-{
-	for (char *letter = text; *letter; letter++)
-		if (*letter < ' ' || *letter > '~')
-			*letter = '?';
-}
-
 void said_knees(const struct result *result, said *say, void *owner)
 {
 	static const struct curve_kind *const kinds[] = {&load_knee_kind, &qp_limit_kind};

@@ -9,9 +9,6 @@
 
 typedef void said(void *owner, const char *text);
 
-/* What a terminal would take for more than a letter becomes a question mark. */
-void said_make_printable(char *text);
-
 /* The knees of its loads, and those of its numbers of queue pairs. */
 void said_knees(const struct result *result, said *say, void *owner);
 

@@ -47,7 +47,7 @@ void table_open(struct table *table, FILE *out, const struct table_unit *unit,
 	struct grid grid;
 
 	grid_open(&grid);
-	grid_columns(&grid, names, ARRAY_LENGTH(names));
+	grid_add_columns(&grid, names, ARRAY_LENGTH(names));
 	for (size_t i = 0; i < result->n_cases; i++) {
 		const struct result_case *line = &result->cases[i];
 		bool has_kind = strcmp(line->metric, "bw") != 0;

@@ -50,6 +50,21 @@ class Clocks(Served):
     def test_read_by_an_outside_clock(self):
         self.check_clock("read", "poll", 1)
 
+    def run_case(self, *options):
+        """Returns the measured interval of a run in nanoseconds, and its latencies."""
+        (case,) = measure(self.server, "--op", "send", *options).document["cases"]
+        return sum(trial["duration_ns"] for trial in case["trials"]), case["latency_ns"]
+
+    def test_the_measured_interval_is_the_time_asked_for(self):
+        measured_ns, latency = self.run_case("-D", "300ms")
+        self.assertGreaterEqual(measured_ns, 300e6)
+        # The last round trip may begin just before the end.
+        self.assertLess(measured_ns, 300e6 + 2 * latency["max"] + 1e6)
+
+    def test_the_samples_fill_the_measured_interval(self):
+        measured_ns, latency = self.run_case("-n", 5000)
+        self.assertGreater(2 * latency["mean"] * latency["count"], measured_ns * 0.99)
+
     def wall_s(self, *options):
         """Returns the seconds that a run needs, and the number of its messages."""
         ended = measure(self.server, *options)

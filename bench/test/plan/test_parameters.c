@@ -529,6 +529,7 @@ static void test_variants(void **unused)
 		char *text;
 		json_t *value;
 
+		assert_int_equal(run_settings_is_effort(row->option.name), is_told);
 		for (size_t j = 0; j < ARRAY_LENGTH(told); j++)
 			is_told = is_told || !strcmp(told[j], row->option.name);
 		if (is_told) {

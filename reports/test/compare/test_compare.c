@@ -2,94 +2,10 @@
 #include <errno.h>
 #include <float.h>
 
-#include "reports/compare/compare.h"
 #include "reports/compare/sentences.h"
+#include "reports/test/lib/comparing.h"
 #include "reports/test/lib/failing.h"
 #include "reports/test/lib/loads.h"
-#include "reports/test/lib/sample.h"
-
-#define TRIALS 3
-
-static struct comparison comparison;
-static struct error error;
-static int minute; /* in which the next run begins */
-
-/* A case of a run: its median, or its rate. */
-struct row {
-	const char *id;
-	double value;
-	enum result_status status;
-};
-
-static int reset(void **unused)
-{
-	comparison = (struct comparison){0};
-	error = (struct error){0};
-	minute = 0;
-	return 0;
-}
-
-static int close_all(void **unused)
-{
-	compare_close(&comparison);
-	return 0;
-}
-
-/* Trials around the value, of which it is the median. */
-static void fill(struct result_case *line, const struct row *row)
-{
-	static const double parts[TRIALS] = {1.5, 0.7, 1};
-
-	snprintf(line->id, sizeof(line->id), "%s", row->id);
-	line->op = "send";
-	line->metric = strstr(row->id, "/bw/") ? "bw" : "lat";
-	line->cq = line->server_cq = "poll";
-	line->transport = "RC";
-	line->size = 64;
-	line->parameters = sample_json("{\"tx-depth\": 64, \"rx-depth\": 9, \"trials\": 3, "
-				       "\"interleave\": false}");
-	line->status = row->status;
-	line->trials = calloc(TRIALS, sizeof(*line->trials));
-	assert_non_null(line->trials);
-	for (size_t i = 0; i < TRIALS && row->status == RESULT_COMPLETE; i++, line->n_trials++) {
-		struct result_trial *trial = &line->trials[i];
-
-		for (size_t j = 0; j < STATISTICS; j++)
-			trial->latency[j] = (double)NAN;
-		trial->latency[3] = row->value * parts[i];
-		trial->messages_per_s = row->value * parts[i];
-		trial->bytes_per_s = row->value * parts[i] * 64;
-		trial->client = (struct result_cost){.messages = 10, .user_ns = 20};
-	}
-}
-
-static void make(struct result *result, const struct row *rows, size_t n_rows)
-{
-	sample_init_empty(result, n_rows);
-	for (size_t i = 0; i < n_rows; i++)
-		fill(&result->cases[i], &rows[i]);
-	snprintf(result->started, sizeof(result->started), "2001-02-03T04:%02d:06Z", minute);
-	snprintf(result->finished, sizeof(result->finished), "2001-02-03T04:%02d:07Z", minute);
-	minute++;
-}
-
-static int add(enum compare_side side, const struct row *rows, size_t n_rows)
-{
-	struct result result;
-
-	make(&result, rows, n_rows);
-	return compare_add(&comparison, side, &result, "a.json", &error);
-}
-
-/* A run of one case for each of the values. */
-static void add_runs(enum compare_side side, const char *id, const double *values, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		assert_int_equal(add(side, &(struct row){id, values[i], RESULT_COMPLETE}, 1), 0);
-}
-
-static const double slow[] = {1000, 1020, 990};
-static const double slower[] = {1100, 1130, 1090};
 
 /* The figures by another program, from Welch's t of logarithms. */
 static void test_differs(void **unused)
@@ -368,14 +284,6 @@ static void test_families(void **unused)
 	assert_true(verdict_detectable(&comparison.cells[0].judged) > 1.05 * 1.147 / 1.103 - 1);
 }
 
-static void check_gap(size_t number, const char *id, const char *why, bool is_compared)
-{
-	assert_true(number < comparison.n_gaps);
-	assert_string_equal(comparison.gaps[number].line->id, id);
-	assert_string_equal(comparison.gaps[number].why, why);
-	assert_int_equal(comparison.gaps[number].is_compared, is_compared);
-}
-
 static void test_gaps(void **unused)
 {
 	static const struct row base[] = {
@@ -432,62 +340,6 @@ static void test_two_kinds(void **unused)
 		  "compared",
 		  false);
 	assert_int_equal(comparison.n_cells, 0);
-}
-
-/* Two runs at either side; the parameters of the first new one. */
-static json_t *runs_anew(void)
-{
-	compare_close(&comparison);
-	minute = 0;
-	error = (struct error){0};
-	add_runs(COMPARE_BASE, "send/lat/64/poll", slow, 2);
-	add_runs(COMPARE_NEW, "send/lat/64/poll", slower, 2);
-	return comparison.sides[COMPARE_NEW].runs[0].result.cases[0].parameters;
-}
-
-static void test_other_parameters(void **unused)
-{
-	json_t *parameters = runs_anew();
-
-	json_object_set_new(parameters, "trials", json_integer(7));
-	json_object_set_new(parameters, "interleave", json_true());
-	json_object_set_new(parameters, "later", json_integer(7));
-	assert_int_equal(compare_judge(&comparison, &error), 0);
-	parameters = runs_anew();
-	json_object_set_new(parameters, "tx-depth", json_integer(7));
-	assert_int_equal(compare_judge(&comparison, &error), -ENODATA);
-	check_gap(0, "send/lat/64/poll", "its tx-depth is not the same in all runs: 64 and 7",
-		  false);
-	parameters = runs_anew();
-	comparison.is_forced = true;
-	json_object_set_new(parameters, "tx-depth", json_integer(7));
-	json_object_set_new(parameters, "rx-depth", json_integer(3));
-	assert_int_equal(compare_judge(&comparison, &error), 0);
-	assert_int_equal(comparison.n_compared, 1);
-	check_gap(0, "send/lat/64/poll",
-		  "its tx-depth is not the same in all runs: 64 and 7; "
-		  "its rx-depth is not the same in all runs: 9 and 3",
-		  true);
-	assert_true(comparison.gaps[0].is_excused);
-	assert_string_equal(comparison.difference,
-			    "send/lat/64/poll: its tx-depth is not the same in all runs: 64 and 7; "
-			    "its rx-depth is not the same in all runs: 9 and 3");
-}
-
-/* It is told once that it is not compared, whatever else is told of it. */
-static void test_two_reasons(void **unused)
-{
-	json_t *parameters = runs_anew();
-	char text[COMPARE_TEXT];
-
-	json_object_set_new(parameters, "tx-depth", json_integer(7));
-	comparison.sides[COMPARE_NEW].runs[1].known[0].has_figures = false;
-	assert_int_equal(compare_judge(&comparison, &error), -ENODATA);
-	check_gap(0, "send/lat/64/poll", "interrupted in 1 of 2 runs of NEW", false);
-	check_gap(1, "send/lat/64/poll", "its tx-depth is not the same in all runs: 64 and 7",
-		  false);
-	compare_sum(&comparison, text);
-	assert_contains(text, "; 1 case not compared");
 }
 
 /* A median that one trial lacks is none; the mean is there in its place. */
@@ -658,8 +510,6 @@ static void test_no_memory(void **unused)
 	}
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, reset, close_all)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -675,8 +525,6 @@ int main(void)
 		TEST(test_two_kinds),
 		TEST(test_nothing_in_common),
 		TEST(test_few_messages),
-		TEST(test_other_parameters),
-		TEST(test_two_reasons),
 		TEST(test_cpu),
 		TEST(test_twice),
 		TEST(test_apart),

@@ -101,7 +101,6 @@ static void test_what_is_loaded(void **unused)
 	assert_int_equal(line->n_trials, 0);
 }
 
-/* Under the names of the options, and without what the document has for something else. */
 static void test_losses(void **unused)
 {
 	json_t *document = loading_document();
@@ -116,6 +115,7 @@ static void test_losses(void **unused)
 	assert_int_equal(result.cases[0].lost, 11);
 }
 
+/* Under the names of the options, and without what the document has for something else. */
 static void test_parameters(void **unused)
 {
 	json_t *wanted = sample_json(

@@ -206,6 +206,19 @@ static void test_a_writer_that_fails(void **unused)
 	assert_int_equal(files_in_folder(), 1);
 }
 
+static int write_too_much(FILE *out, const void *unused)
+{
+	return -E2BIG;
+}
+
+static void test_a_writer_that_fails_on_standard_output(void **unused)
+{
+	struct error error = {0};
+
+	assert_int_equal(save_output(NULL, write_too_much, NULL, &error), -E2BIG);
+	assert_contains(error.text, "cannot write standard output: ");
+}
+
 /* A result is as public as any new file. */
 static void test_rights(void **unused)
 {
@@ -250,6 +263,7 @@ int main(void)
 		in_folder(test_a_check_leaves_nothing),
 		in_folder(test_devices),
 		in_folder(test_a_writer_that_fails),
+		cmocka_unit_test(test_a_writer_that_fails_on_standard_output),
 		in_folder(test_rights),
 		in_folder(test_on_the_disk),
 	};

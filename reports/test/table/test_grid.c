@@ -21,7 +21,7 @@ static int open_grid(void **unused)
 	};
 
 	grid_open(&grid);
-	grid_columns(&grid, columns, ARRAY_LENGTH(columns));
+	grid_add_columns(&grid, columns, ARRAY_LENGTH(columns));
 	out = open_memstream(&text, &length);
 	return !out;
 }
