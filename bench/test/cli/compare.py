@@ -441,7 +441,7 @@ class Compare(unittest.TestCase):
             self.assertNotRegex(ended.stdout + ended.stderr, rb"[\x1b\xff]")
             self.assertRegex(ended.stdout + ended.stderr, rb"b\?\?\|\.json")
 
-    def test_large_comparison(self):
+    def test_many_cases(self):
         def many(document):
             case = document["cases"][0]
             document["cases"] = []

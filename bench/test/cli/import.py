@@ -12,7 +12,7 @@ import unittest
 
 from cli.report import latency, result
 from documents import parse
-from verbmark import IS_SANITIZED, VERBMARK, verbmark
+from verbmark import VERBMARK, verbmark
 
 ROOT = os.path.abspath(f"{os.path.dirname(os.path.abspath(__file__))}/../../..")
 sys.path.insert(0, f"{ROOT}/ci/measure")
@@ -468,7 +468,6 @@ class Import(unittest.TestCase):
                 if words[0] in ("report", "export"):
                     self.assertIn(word, said)
 
-    @unittest.skipIf(IS_SANITIZED, "with sanitizers that takes minutes")
     def test_large_files(self):
         path = self.write("large", b"")
         os.truncate(path, 257 * MIB)
@@ -487,8 +486,6 @@ class Import(unittest.TestCase):
 
     def test_large_result(self):
         """100 MB that are one, of two thousand cases and bins: read in the memory that it may take."""
-        if is_sanitized():
-            self.skipTest("what a sanitizer adds is no memory of ours")
         line = json.dumps(latency([value for value in range(48, 2048) for _ in range(2)]))
         head, foot = json.dumps(result(None)).split("null")
         path = f"{self.folder.name}/large"
@@ -503,7 +500,6 @@ class Import(unittest.TestCase):
         self.assertEqual(status, 0, said)
         self.assertLess(mib, 3072 + MOST_MIB)
 
-    @unittest.skipIf(IS_SANITIZED, "with sanitizers that takes minutes")
     def test_large_import(self):
         """A log of 100 MB, and rows and samples without end."""
         path = f"{self.folder.name}/large"

@@ -335,7 +335,7 @@ class Report(unittest.TestCase):
         for cells, start in zip(rows, ("LATENCY", "send ", "BANDWIDTH", "write "), strict=True):
             self.assertEqual(" ".join(cells).split(), self.line(table, start))
 
-    def test_large_markdown(self):
+    def test_markdown_of_many_cases(self):
         """As summaries of jobs take it, of all files together."""
         one = latency([1230, 1250])
         cases = [one | {"id": f"send/lat/{size}/poll", "size": size} for size in range(1, 6000)]

@@ -337,7 +337,7 @@ class Options(Sweep):
         for options in (("--op", "write", "-s", "1m"), ("--op", "read", "-s", "1m"),
                         ("--op", "write", "-s", "16k", "-q", 16)):
             runs = (self.cases("--metric", "bw", "-b", "-t", 64, "-n", 40, *options)
-                    for _ in range(10))
+                    for _ in range(100))
             self.assertTrue(any(self.far_messages(case) > 0 for (case,) in runs), options)
 
     def test_large_ones_are_posted_in_parts(self):

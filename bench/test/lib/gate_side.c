@@ -9,7 +9,7 @@
  * Run N alone: outlier=N is ten times as slow, once=N has a case that failed, stumbles=N has no
  * result. Run N and all after it: broken=N has a case that failed, dies=N has no result, garbage=N
  * writes something else, hangs=N writes nothing, lingers=N leaves a child with its standard error,
- * losses=N has counters of losses, late=N takes ten seconds, moves=N comes from another machine.
+ * losses=N has counters of losses, late=N takes twenty seconds, moves=N comes from another machine.
  * kernel=NAME: of its hosts; revision=HEX: of the program, in hexadecimal digits.
  */
 #include <jansson.h>
@@ -75,7 +75,7 @@ static uint64_t draw(uint64_t *seed)
 	return z ^ (z >> 31);
 }
 
-/* Of a normal distribution. */
+/* Draws a factor from a normal distribution around 1. */
 static double draw_factor(uint64_t *seed, double deviation)
 {
 	double a = ((double)(draw(seed) >> 11) + 1) / 9007199254740993.0;
@@ -151,7 +151,9 @@ static json_t *make_revision(const char *digits)
 	char text[128] = "";
 	size_t length = strlen(digits) / 2;
 
-	for (size_t i = 0; i < length && i < sizeof(text); i++) {
+	if (length > sizeof(text))
+		die("revision= is too long");
+	for (size_t i = 0; i < length; i++) {
 		char pair[] = {digits[2 * i], digits[2 * i + 1], '\0'};
 
 		text[i] = (char)strtol(pair, NULL, 16);
@@ -237,7 +239,7 @@ int main(int argc, char **argv)
 	if (is_since("hangs"))
 		sleep(600);
 	if (is_since("late"))
-		sleep(10);
+		sleep(20);
 	if (is_since("lingers"))
 		linger();
 	if (is_since("garbage"))

@@ -19,7 +19,7 @@ import unittest
 SOFTRDMA = os.environ["VERBMARK"]
 PAYLOAD = os.environ.get("PAYLOAD_LIBRARY")
 LIBRARY = os.path.join(os.path.dirname(SOFTRDMA), "libverbmark-soft.so")
-PATIENCE = 60
+PATIENCE = 300
 JUDGES = (
     "ibv_devices ibv_devinfo ibv_rc_pingpong ibv_uc_pingpong ibv_ud_pingpong "
     "ibv_srq_pingpong ib_send_lat ib_send_bw ib_write_lat ib_write_bw ib_read_lat "
