@@ -24,6 +24,8 @@ import documents
 from verbmark import ALIVE, VERBMARK, Frames, Impostor, frame
 
 ENDS = os.environ["ENDS"]
+# One fault of so many is planted: ci/test --whole plants all.
+SHARE = int(os.environ.get("SHARE", "1"))
 # What a fault may take until both ends have ended; sanitizers and a busy machine included.
 LIMIT = 60
 WORKERS = 5
@@ -299,7 +301,8 @@ class Row:
             pass
         elif not LASTING.search(self.plan) and self.plan != "count":
             second, status = self.come("next", port)
-            ended = isinstance(self.driver, Core) and server.process.poll() == 0
+            # Core's server may have been about to end, as the first client was served well.
+            ended = status and isinstance(self.driver, Core) and self.borne and server.wait() in (0, 1)
             # What a pool has of its device is for all of its clients: it may be this one's turn.
             held = isinstance(self.driver, Pool) and REFUSED.search(self.plan)
             # A server that slept while its messages came waits, and polls, less often for them.
@@ -468,7 +471,7 @@ class Drivers(unittest.TestCase):
             for kind, row in rows_of(driver, role, self.count(driver, role))
             if only in row.name
         ]
-        self.check(driver, rows)
+        self.check(driver, rows[::SHARE])
 
     def cuts(self, driver):
         """At each message, and behind the last one."""
