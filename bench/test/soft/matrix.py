@@ -301,8 +301,10 @@ class Row:
             pass
         elif not LASTING.search(self.plan) and self.plan != "count":
             second, status = self.come("next", port)
-            # Core's server may have been about to end, as the first client was served well.
-            ended = status and isinstance(self.driver, Core) and self.borne and server.wait() in (0, 1)
+            # Core's server may have been about to end, as it had served the first client well.
+            ended = status and isinstance(self.driver, Core) and (
+                server.wait() == 0 or (self.borne and server.wait() == 1)
+            )
             # What a pool has of its device is for all of its clients: it may be this one's turn.
             held = isinstance(self.driver, Pool) and REFUSED.search(self.plan)
             # A server that slept while its messages came waits, and polls, less often for them.
