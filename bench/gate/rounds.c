@@ -380,7 +380,7 @@ static bool has_changed(const struct rounds *rounds, enum gate_side side,
 	       strcmp(rounds->fingerprints[side][1], result->server.fingerprint) != 0;
 }
 
-/* What came of one side in a round. */
+/* The outcome of one side in a round. */
 struct attempt {
 	int code; /* 0: there is a result; else why there is none is in the fault */
 	struct error fault;

@@ -22,7 +22,7 @@ uint64_t tally_share(const struct result *result, uint64_t took_ns, size_t count
 	for (size_t i = 0; i < result->n_cases; i++)
 		if (tally_has_trial(&result->cases[i]))
 			sum += trial_ns(&result->cases[i]);
-	/* What a side says of its trials need not be true. */
+	/* The durations that a side reports are not trusted. */
 	return sum < took_ns ? (took_ns - sum) / count : 0;
 }
 

@@ -12,7 +12,7 @@
 #include "core/base/hist.h"
 #include "reports/stats/sign_test.h"
 
-/* Of a side's trials: one that fails now and then is a machine's, and there are others. */
+/* One failed trial now and then is the machine's doing, and other trials remain. */
 #define FAILURES_MOST 0.1
 /* A figure has to be worse at its level twice. */
 #define BROKEN_LEVEL (VERDICT_LEVEL * VERDICT_LEVEL)

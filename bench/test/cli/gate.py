@@ -39,7 +39,7 @@ class Gate(unittest.TestCase):
                 *cases, *options)
 
     def states(self):
-        """What is in the folder: what the sides know of their runs, and documents."""
+        """Returns the contents of all files in the folder: counts of runs, and documents."""
         return {path: path.read_bytes() for path in pathlib.Path(self.folder.name).iterdir()}
 
     def go_back(self, before):
@@ -258,7 +258,7 @@ class Gate(unittest.TestCase):
         self.assertRegex(shown, r"fails in \d+ of 13 runs of the base: no completion for 5 s")
 
     def test_losses(self):
-        """Of both sides they are the path's; those of the base alone make it look slow."""
+        """Losses of both sides come from the path; losses of the base alone make it look slow."""
         document, shown = self.gate(base=self.side("losses=1"), head=self.side("losses=1"))
         self.assertEqual(document["verdict"], "same")
         self.assertIn("! in 4 of 4 cases, such as ", shown)

@@ -93,7 +93,7 @@ class Semantics(Served):
         self.assertEqual(case["bandwidth"]["messages"], 20)
 
     def test_one_that_is_slowed(self):
-        """As ci/measure/gate-check plants it: by so many per cent of what it was told."""
+        """The fault that ci/measure/gate-check plants: work that is longer by a percentage."""
         with Server(before=("env", "SLOWED=50"), program=SLOW) as server:
             (case,) = measure(server, "--op", "send", "--think", "2ms", "-n", 20).document["cases"]
         self.assertGreaterEqual(case["latency_ns"]["min"], 1.5e6)

@@ -191,7 +191,7 @@ SOFT_EXPORT int ibv_destroy_qp(struct ibv_qp *verbs)
 	soft_send_finish(&qp->sends);
 	count_users(qp, UINT32_MAX); /* one less */
 	soft_process_count(SOFT_KIND_QP, -1);
-	/* Programs make queue pairs to see what goes, and nobody is ever told of them. */
+	/* Programs create queue pairs to try out sizes, and no peer ever learns of these. */
 	if (qp->was_modified)
 		soft_table_remove(&soft_process.qps, qp->index);
 	else

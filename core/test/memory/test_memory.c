@@ -365,7 +365,7 @@ static void test_limited_huge_pages(void **unused)
 	made_up = 0;
 }
 
-/* What the CPU does not reach goes through the kind, to the byte. */
+/* Bytes that the CPU cannot reach are read and written by the kind, exactly. */
 static void test_out_of_reach(void **unused)
 {
 	static char bytes[3 * 4096];

@@ -85,7 +85,7 @@ static void test_numbers_are_given_in_turn(void **unused)
 	assert_int_equal(soft_table_take(&table), 4);
 	soft_table_put_back(&table, 4);
 	assert_int_equal(soft_table_take(&table), 4);
-	/* Of two only the last one. */
+	/* The number that came back last is taken first. */
 	soft_table_put_back(&table, 3);
 	soft_table_remove(&table, 2);
 	assert_int_equal(soft_table_take(&table), 2);
@@ -115,7 +115,7 @@ static uint32_t make_and_destroy(struct stage *stage, bool is_modified)
 	return number;
 }
 
-/* Who only tries out what goes uses up no numbers, nor the memory behind them. */
+/* Queue pairs that are never set up use no numbers, and no memory behind them. */
 static void test_numbers_of_trials(void **unused)
 {
 	struct stage stage;

@@ -261,7 +261,7 @@ static struct post_work work_of(struct request request, unsigned int i)
 	};
 }
 
-/* What a provider is to see of that request, whoever posts it. */
+/* The request that a provider must see, whichever interface posts it. */
 static struct seen wanted_of(struct request request, unsigned int i, unsigned int flags)
 {
 	static const enum ibv_wr_opcode opcodes[] = {

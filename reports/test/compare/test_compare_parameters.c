@@ -64,7 +64,7 @@ static void test_unknown_parameter(void **unused)
 	check_gap(0, "send/lat/64/poll", "its later is not the same in all runs: 3 and 7", false);
 }
 
-/* It is told once that it is not compared, whatever else is told of it. */
+/* One sentence says that the case is not compared, whatever else is reported of it. */
 static void test_two_reasons(void **unused)
 {
 	json_t *parameters = runs_anew();
