@@ -15,7 +15,7 @@
 
 enum {
 	CLASS_MIN = 8,
-	CLASS_PAGES = 16, /* from this on, free blocks give their pages back */
+	CLASS_PAGES = 16, /* blocks of this class and up return their pages when freed */
 };
 
 static int map(int fd, size_t size, int protection, void *at)
@@ -29,7 +29,7 @@ static int map(int fd, size_t size, int protection, void *at)
 	return 0;
 }
 
-/* A file of that size, mapped, which nobody makes shorter or longer. */
+/* Creates and maps a file of fixed size. */
 static int create(const char *name, size_t size, int *fd, void *at)
 {
 	int result;
@@ -43,7 +43,7 @@ static int create(const char *name, size_t size, int *fd, void *at)
 	return result;
 }
 
-/* Who has it mapped already goes on writing. Kernels before 5.1 have no such seal. */
+/* Existing mappings stay writable. Kernels before 5.1 do not have this seal. */
 static int keep_to_oneself(int fd)
 {
 	if (fcntl(fd, F_ADD_SEALS, F_SEAL_FUTURE_WRITE) && errno != EINVAL)
@@ -79,8 +79,8 @@ int soft_arena_create(struct soft_arena *arena)
 }
 
 /*
- * Only what nobody can shorten is touched, and no huge pages, of which there may be none
- * when they are.
+ * Accepts only files that nobody can shrink, so that access never faults. Huge pages are rejected
+ * because allocating one may fail on first touch.
  */
 static int soft_arena_check(int fd, size_t size)
 {
@@ -145,7 +145,7 @@ static unsigned int class_of(uint64_t size)
 	return class;
 }
 
-/* From the end, where there is no free one. */
+/* Takes a freed block of the class if any, else one from the end. */
 static uint64_t soft_arena_take(struct soft_arena *arena, unsigned int class)
 {
 	struct soft_arena_block *freed = &arena->freed[class];
@@ -173,7 +173,10 @@ uint64_t soft_arena_allocate(struct soft_arena *arena, uint64_t size)
 	return offset;
 }
 
-/* A block that cannot be remembered is lost until the arena goes. */
+/*
+ * Adds a block to the free list. If that runs out of memory, the block is lost until the arena
+ * goes.
+ */
 static void remember(struct soft_arena_block *freed, uint64_t offset)
 {
 	if (freed->count == freed->room) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The memory that a process shares: a sealed memfd, large and sparse, whose pages come
- * when they are touched. It begins with the image; behind it the owner allocates rings.
- * Beside it, in a file that is sealed against all other writers, is the table of the
- * memory that peers may reach. Functions return 0 or a negative errno.
+ * A process's shared memory. The arena is a large, sparse, sealed memfd whose pages are allocated
+ * on first touch: it starts with the image, and the owner allocates rings behind it. A second
+ * memfd, sealed against writes by anyone else, holds the table of registered memory. Functions
+ * return 0 or a negative errno.
  */
 #ifndef CORE_SOFT_PEER_ARENA_H
 #define CORE_SOFT_PEER_ARENA_H
@@ -23,9 +23,9 @@ enum {
 struct soft_arena {
 	int fd;
 	int memory_fd;
-	struct soft_image *image; /* NULL: not there */
+	struct soft_image *image; /* NULL if the arena is not mapped */
 	struct soft_memory_image *memory;
-	/* Of the owner's: where the next block is, and the free ones of each size. */
+	/* Owner only: where the next block goes, and the free blocks of each size class. */
 	pthread_mutex_t mutex;
 	uint64_t end;
 	struct soft_arena_block {
@@ -37,17 +37,17 @@ struct soft_arena {
 
 int soft_arena_create(struct soft_arena *arena);
 
-/* Another's, whose files are taken over also when this fails. */
+/* Maps a peer's arena. Takes ownership of both descriptors, even on failure. */
 int soft_arena_map(struct soft_arena *arena, int fd, int memory_fd);
 
-/* Accepts what is zeroed or half made. */
+/* Accepts a zeroed or partly set up arena. */
 void soft_arena_finish(struct soft_arena *arena);
 
-/* A block of zeros, as an offset; 0: no room. Only the owner allocates. */
+/* Returns the offset of a zeroed block, or 0 if the arena is full. Only the owner allocates. */
 uint64_t soft_arena_allocate(struct soft_arena *arena, uint64_t size);
 void soft_arena_free(struct soft_arena *arena, uint64_t offset, uint64_t size);
 
-/* Where a block is; NULL if it is not inside: a peer may have written anything. */
+/* Returns a block's address, or NULL if it is out of bounds: a peer may have written any offset. */
 static inline void *soft_arena_at(const struct soft_arena *arena, uint64_t offset, uint64_t size)
 {
 	if (unlikely(offset < sizeof(struct soft_image) || offset > SOFT_ARENA_SIZE ||

@@ -12,7 +12,7 @@ bool soft_peer_is_anonymous(int fd)
 	return fd >= 0 && !fstat(fd, &status) && !(status.st_mode & S_IFMT);
 }
 
-/* Who reads the number of one before and behind its descriptor has the one of that number. */
+/* Readers check generation before and after they read fd, so they get the matching descriptor. */
 void soft_peer_set_channel(struct soft_peer_channel *channel, int fd, uint32_t generation)
 {
 	atomic_store(&channel->generation, 0);
@@ -36,11 +36,14 @@ void soft_peer_part_channel(struct soft_peer_channel *channel)
 	soft_peer_set_channel(channel, -1, 0);
 	while ((writers = atomic_load(&channel->writers))) {
 		if (!(uint32_t)writers) {
-			/* The last one has just left. */
+			/* The last writer has just left. */
 			close_parting(channel, writers);
 			continue;
 		}
-		/* Behind one whose writers are stuck, another is left open. */
+		/*
+		 * Only one descriptor can wait for its writers; if an earlier one still does, leave
+		 * this one open.
+		 */
 		if (writers >> SOFT_PARTING ||
 		    atomic_compare_exchange_weak(&channel->writers, &writers,
 						 writers | (uint64_t)(fd + 1) << SOFT_PARTING))
@@ -76,8 +79,8 @@ static ALWAYS_INLINE void leave(struct soft_peer_channel *channel)
 }
 
 /*
- * The descriptor of a channel, open until leave(); -1: it is not there. Threads that wake
- * another's threads do not wait for each other.
+ * Returns the descriptor of a channel, open until leave(), or -1 if the channel is gone. Threads
+ * that signal the same channel do not wait for each other.
  */
 static ALWAYS_INLINE int enter(struct soft_peer_channel *channel, uint32_t generation)
 {
@@ -113,7 +116,7 @@ void soft_peer_ring_channel(struct soft_peer *peer, uint32_t number, uint32_t ge
 	struct soft_peer_channel *channel;
 	int fd;
 
-	/* Of a completion queue without one there is nothing to ring. */
+	/* The completion queue has no channel. */
 	if (!generation || number >= SOFT_CHANNELS || !count)
 		return;
 	channel = &peer->channel[number];

@@ -13,7 +13,7 @@
 #include "core/soft/time.h"
 
 enum {
-	PATIENCE_S = 10, /* with a process that is stopped */
+	PATIENCE_S = 10, /* for a stopped process */
 };
 
 struct soft_copy_client {
@@ -21,7 +21,7 @@ struct soft_copy_client {
 	int fd;
 };
 
-/* The next bytes of a span. */
+/* Position in a span. */
 struct cursor {
 	const struct soft_span *span;
 	unsigned int piece;
@@ -94,7 +94,9 @@ static bool await(int fd, short events)
 	return false;
 }
 
-/* How much was answered; -EPIPE: nothing that could be, and nothing more will be. */
+/*
+ * Returns the size of the answer, or -EPIPE if the connection failed and is unusable from now on.
+ */
 static int ask(const struct soft_copy_client *client, struct msghdr *outgoing,
 	       struct msghdr *incoming)
 {
@@ -165,14 +167,14 @@ int soft_copy_client_run(const struct soft_peer *peer, enum soft_copy_kind kind,
 	int cancelled;
 	int result = 0;
 
-	/* A post is no cancellation point, whatever it waits for. */
+	/* Posting is not a cancellation point. */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelled);
 	pthread_mutex_lock(&client->mutex);
 	for (unsigned int i = 0; i < there->count && !result; i++) {
 		request.key = there->key[i];
 		result = run_piece(client, &request, &there->piece[i], &cursor);
 	}
-	/* A late answer would be taken for the next one. */
+	/* A late answer would be taken for the answer to the next request. */
 	if (result == -EPIPE) {
 		soft_copy_client_stop(client);
 		soft_peer_leave(peer);

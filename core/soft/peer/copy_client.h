@@ -17,13 +17,16 @@ struct soft_peer;
 /* Connects to the copy server of the process of a slot; NULL if it has none. */
 struct soft_copy_client *soft_copy_client_open(uint32_t slot);
 
-/* Whoever waits for an answer stops waiting; nothing is done from now on. Accepts NULL. */
+/* Wakes all threads that wait for an answer and fails all later copies. Accepts NULL. */
 void soft_copy_client_stop(struct soft_copy_client *client);
 
 /* Accepts NULL. */
 void soft_copy_client_close(struct soft_copy_client *client);
 
-/* Returns 0 or a negative errno, as in copy.h. Leaves a peer whose copy server does not answer. */
+/*
+ * Returns 0 or a negative errno, as in copy.h. Disconnects a peer whose copy server does not
+ * answer.
+ */
 int soft_copy_client_run(const struct soft_peer *peer, enum soft_copy_kind kind,
 			 const struct soft_span *there, const struct soft_span *here);
 

@@ -21,7 +21,7 @@ struct soft_copy_server_client {
 	uint32_t slot;
 };
 
-/* What the message has to be long, 0: it asks for nothing that there is. */
+/* Returns the size that the message must have, or 0 if the request is invalid. */
 static size_t size_of(const struct soft_copy_request *request)
 {
 	if (request->magic != SOFT_COPY_MAGIC || request->qp >= SOFT_QPS || !request->length ||
@@ -54,7 +54,10 @@ static size_t size_of(const struct soft_copy_request *request)
 	}
 }
 
-/* Whether the queue pair takes that from this process: a receive's data, or more. */
+/*
+ * Returns whether the queue pair accepts this access from the client's process: data for a posted
+ * receive, or remote access.
+ */
 static bool is_connected(const struct soft_copy_server_client *client,
 			 const struct soft_copy_request *request)
 {
@@ -70,7 +73,10 @@ static bool is_connected(const struct soft_copy_server_client *client,
 	return !(request->access & REMOTE) || atomic_load(&qp->access) & request->access;
 }
 
-/* 0, and the memory; -ESRCH where nothing answers, -EACCES where it is refused. */
+/*
+ * Translates the request to local memory. Returns 0, -ESRCH if no queue pair answers the client, or
+ * -EACCES if the access is denied.
+ */
 static int soft_copy_server_find(const struct soft_copy_server_client *client,
 				 const struct soft_copy_request *request, struct iovec *memory)
 {
@@ -96,7 +102,7 @@ static int soft_copy_server_find(const struct soft_copy_server_client *client,
 	return 0;
 }
 
-/* Memory that is not there any more is the kernel's to find. */
+/* If the memory has been unmapped, the kernel reports it. */
 static int receive(int fd, const struct iovec *memory)
 {
 	struct soft_copy_request request;
@@ -121,7 +127,10 @@ static int answer(int fd, int result, const struct iovec *memory)
 	return sendmsg(fd, &header, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? -errno : 0;
 }
 
-/* One request, whose answer is read before the next. 0, or a negative errno at the end. */
+/*
+ * Serves one request. The client reads the answer before it sends the next. Returns 0, or a
+ * negative errno if the connection ended.
+ */
 static int serve(const struct soft_copy_server_client *client)
 {
 	static const struct iovec none;
@@ -146,7 +155,7 @@ static int serve(const struct soft_copy_server_client *client)
 		return -EPROTO;
 	if (!result)
 		result = answer(client->fd, 0, &memory);
-	/* What cannot be read is no fault of who asks. */
+	/* Unreadable memory is not the client's fault: report it and stay connected. */
 	return !result ? 0 : answer(client->fd, result, &none);
 }
 
@@ -157,7 +166,10 @@ static void remove_client(struct soft_copy_server *server, struct soft_copy_serv
 	while (*at != client)
 		at = &(*at)->next;
 	*at = client->next;
-	/* The door may still have the socket: closing alone would not end the waiting. */
+	/*
+	 * The door may hold a duplicate of the socket, so closing it would not remove it from the
+	 * epoll set.
+	 */
 	epoll_ctl(server->epoll, EPOLL_CTL_DEL, client->fd, NULL);
 	close(client->fd);
 	free(client);
@@ -199,7 +211,7 @@ static void close_both(struct soft_copy_server *server)
 		close(server->epoll);
 }
 
-/* On the service thread, whose signals are blocked. */
+/* Called on the service thread, whose signals are blocked. */
 static int soft_copy_server_start(struct soft_copy_server *server)
 {
 	int result;

@@ -35,7 +35,7 @@ struct soft_copy_request {
 	uint64_t address; /* in the target */
 };
 
-/* The data that was asked for follows. */
+/* Header of an answer. For SOFT_COPY_FROM, the data follows. */
 struct soft_copy_answer {
 	uint32_t magic;
 	int32_t result; /* 0 or a negative errno */
@@ -48,19 +48,19 @@ struct soft_copy_server {
 	pthread_t thread;
 	bool is_running;
 	int epoll;
-	int end; /* an eventfd */
+	int end; /* eventfd that ends the thread */
 	struct soft_copy_server_client *clients;
 };
 
 void soft_copy_server_open(struct soft_copy_server *server);
 
-/* Accepts what is zeroed. */
+/* Accepts a zeroed server. */
 void soft_copy_server_close(struct soft_copy_server *server);
 
-/* A socket from the process of a slot, in place of one that it had before. */
+/* Serves requests on a socket from the process of a slot. Replaces that slot's earlier socket. */
 void soft_copy_server_adopt(struct soft_copy_server *server, int fd, uint32_t slot);
 
-/* Returns when the copy that was under way on entry is over. */
+/* Returns once the copy that was in progress on entry has finished. */
 void soft_copy_server_pass(struct soft_copy_server *server);
 
 #endif

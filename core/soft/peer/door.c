@@ -20,13 +20,13 @@
 
 enum {
 	BACKLOG = 128,
-	PATIENCE_MS = 1000, /* with a guest who does not read, for all that it is told at once */
+	PATIENCE_MS = 1000, /* for a guest that does not read; covers all messages sent in one go */
 };
 
 struct soft_guest {
 	struct soft_source source;
 	struct soft_guest *next;
-	uint32_t slot; /* 0: has not said hello yet, or has come again */
+	uint32_t slot; /* 0: no hello yet, or replaced by a new connection */
 	uint32_t generation;
 	uint64_t deadline_ns;
 };
@@ -42,7 +42,7 @@ static void remove_guest(struct soft_door *door, struct soft_guest *guest)
 	pthread_mutex_unlock(&door->mutex);
 	soft_service_remove(&soft_process.service, &guest->source);
 	close(guest->source.fd);
-	/* What is dead copies nothing any more. One that lives leaves its lanes by itself. */
+	/* A dead process no longer copies anything. A live one releases its lanes itself. */
 	if (guest->slot &&
 	    !soft_registry_is_alive(&soft_process.registry, guest->slot, guest->generation))
 		soft_region_forget(guest->slot);
@@ -54,7 +54,7 @@ static void be_patient(struct soft_guest *guest)
 	guest->deadline_ns = soft_time_ns() + PATIENCE_MS * UINT64_C(1000000);
 }
 
-/* A guest whose socket is full is waited for until its deadline. */
+/* Sends to a guest. If its socket is full, waits until the guest's deadline. */
 static int tell(struct soft_guest *guest, const struct soft_message *message, const int *fd)
 {
 	struct pollfd writable = {.fd = guest->source.fd, .events = POLLOUT};
@@ -83,8 +83,8 @@ static int tell_channel(struct soft_guest *guest, uint32_t number, uint32_t gene
 }
 
 /*
- * Whoever was here in the name of this slot is so no more. Its holder before this one copies
- * nothing, though it may not have been seen to be dead when its guest went.
+ * Disconnects earlier guests that claim this slot. If another process held the slot before, it no
+ * longer copies anything, even if it was not yet known to be dead when its guest was removed.
  */
 static void replace(struct soft_door *door, uint32_t slot, uint32_t generation)
 {
@@ -99,7 +99,7 @@ static void replace(struct soft_door *door, uint32_t slot, uint32_t generation)
 	door->generation[slot] = generation;
 }
 
-/* Channels come first, so that who has the arena has them. */
+/* Sends the channels before the arena, so that a peer that has the arena knows all channels. */
 static int welcome(struct soft_guest *guest, const struct soft_message *hello)
 {
 	const struct soft_message message = {
@@ -128,7 +128,7 @@ static int welcome(struct soft_guest *guest, const struct soft_message *hello)
 	return tell(guest, &message, fds);
 }
 
-/* Only who holds the slot that it says may come in its name. */
+/* Returns whether the guest's process holds the slot that it claims. */
 static bool is_who_it_says(const struct soft_guest *guest, const struct soft_message *message)
 {
 	struct ucred who;
@@ -139,7 +139,9 @@ static bool is_who_it_says(const struct soft_guest *guest, const struct soft_mes
 				       who.pid);
 }
 
-/* 0 if it stays a guest. What it wants else, it has by a descriptor of its own. */
+/*
+ * Returns 0 if it stays a guest. Connections and the copy server get a duplicate of the descriptor.
+ */
 static int admit(struct soft_guest *guest, const struct soft_message *message)
 {
 	struct soft_door *door = &soft_process.door;
@@ -189,7 +191,10 @@ static void on_guest(struct soft_source *source, uint32_t events)
 		return;
 	is_peer = guest->slot;
 	remove_guest(&soft_process.door, guest);
-	/* Who only sends datagrams here is met by nobody. */
+	/*
+	 * A process that only sends datagrams here may be nobody's peer, so repair here what it
+	 * left.
+	 */
 	if (is_peer)
 		soft_process_mend();
 }
@@ -240,7 +245,7 @@ int soft_door_open(struct soft_door *door)
 	pthread_mutex_init(&door->mutex, NULL);
 	door->source = (struct soft_source){fd, on_knock};
 	soft_registry_address(&soft_process.registry, soft_process.registry.slot, &address);
-	/* The slot is ours: a socket there is a dead process's. */
+	/* This process holds the slot, so an existing socket was left by a dead process. */
 	unlink(address.sun_path);
 	if (bind(fd, (const struct sockaddr *)&address, sizeof(address)) || listen(fd, BACKLOG)) {
 		int result = -errno;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where peers of the same user ask for this process's arena, doorbell and completion
- * channels: a UNIX socket in the user's directory, no network. A process of another user, one
- * that is not the process that it claims to be, and one that sends anything but hello is
- * disconnected.
+ * Accepts connections from peers of the same user and hands them this process's arena, doorbell and
+ * completion channels. The door is a UNIX socket in the user's directory; no network is involved.
+ * It disconnects a process of another user, a process that is not the one that it claims to be, and
+ * a process whose first message is not a valid request.
  */
 #ifndef CORE_SOFT_PEER_DOOR_H
 #define CORE_SOFT_PEER_DOOR_H
@@ -20,15 +20,15 @@ struct soft_door {
 	struct soft_source source;
 	pthread_mutex_t mutex;
 	struct soft_guest *guests;
-	uint32_t generation[SOFT_SLOTS]; /* of who came last in the name of each */
+	uint32_t generation[SOFT_SLOTS]; /* of the last process seen in each slot */
 };
 
 int soft_door_open(struct soft_door *door);
 
-/* Accepts what is zeroed. */
+/* Accepts a zeroed door. */
 void soft_door_close(struct soft_door *door);
 
-/* Tells the guests of a completion channel that is new, or of one that goes (fd -1). */
+/* Tells all guests about a new completion channel, or that a channel is gone (fd -1). */
 void soft_door_announce(struct soft_door *door, uint32_t number, uint32_t generation, int fd);
 
 #endif

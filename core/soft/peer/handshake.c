@@ -22,7 +22,7 @@ enum {
 	PATIENCE_MS = 1000,
 };
 
-/* Tries out whether the kernel lets this process into the peer's memory. */
+/* Tests whether the kernel lets this process read the peer's memory. */
 static int try_copy(const struct soft_peer *peer)
 {
 	uint32_t magic = 0;
@@ -35,7 +35,7 @@ static int try_copy(const struct soft_peer *peer)
 	return magic == SOFT_IMAGE_MAGIC ? 0 : -EIO;
 }
 
-/* As an image begins. */
+/* The first members of struct soft_image. */
 struct beginning {
 	uint32_t magic;
 	uint32_t version;
@@ -47,8 +47,8 @@ _Static_assert(sizeof(struct beginning) == offsetof(struct soft_image, size),
 	       "an image begins otherwise");
 
 /*
- * Its memory as a file. /proc may be that of others than this process and those it meets: what
- * is in the memory has to say that it has the slot.
+ * Opens the peer's memory as a file. /proc may belong to another PID namespace, so the image found
+ * there must name the peer's slot. Returns 0 if there is none.
  */
 static int open_memory(const struct soft_peer *peer)
 {
@@ -69,7 +69,7 @@ static int open_memory(const struct soft_peer *peer)
 	return 0;
 }
 
-/* Who listens there is the process that holds the slot. */
+/* Checks that the listening process has the same user and holds the slot. */
 static int check_host(int fd, uint32_t slot, pid_t *pid)
 {
 	const struct soft_registry *registry = &soft_process.registry;
@@ -105,7 +105,7 @@ int soft_peer_knock(uint32_t slot, uint32_t kind, pid_t *pid)
 	if (fd < 0)
 		return -errno;
 	soft_registry_address(&soft_process.registry, slot, &address);
-	/* A process that is stopped accepts nothing, and its backlog fills. */
+	/* A stopped process accepts no connections, and its backlog fills up. */
 	if (setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience)) ||
 	    connect(fd, (const struct sockaddr *)&address, sizeof(address)))
 		result = -errno;
@@ -145,8 +145,8 @@ static int await_arena(struct soft_peer *peer)
 }
 
 /*
- * Whether the kernel's memcpy, by which it writes to a file of memory, goes forward: on x86 it
- * begins with the last bytes now and then where the processor has no fast short moves.
+ * Returns whether the kernel's memcpy, which writes to /proc/PID/mem use, copies forward. On x86
+ * CPUs without fast short moves, it sometimes starts with the last bytes.
  */
 static bool copies_forward(void)
 {
@@ -163,7 +163,7 @@ static bool copies_forward(void)
 #endif
 }
 
-/* What is faster than process_vm_writev; none of it has to be. */
+/* Sets up optional ways of copying that are faster than process_vm_writev. */
 static void open_ways(struct soft_peer *peer)
 {
 	peer->windows = soft_mappings_open();

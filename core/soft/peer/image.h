@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a process shares with its peers: the first part of its arena. Peers take
- * receives and write completions here; all places are numbers and offsets, since each
- * process has the arena somewhere else. What one side writes often has cache lines of
- * its own, and threads of a process that have queue pairs and completion queues of their
- * own write none of each other's: see soft_cq.sender. Number 0 of every table stands for
- * none. Any peer may write anything here: who uses a value checks what it has read, and
- * reads it once. Where memory is, is said in a table of its own, which only its owner can
- * write.
+ * The image: the first part of a process's arena, which peers map too. Peers take receives and
+ * write completions here. Locations are numbers and offsets, because each process maps the arena at
+ * a different address. Number 0 of every table means none.
+ *
+ * Data that one side writes often has its own cache lines. Threads with their own queue pairs and
+ * completion queues share no lines that they write: see soft_cq.sender.
+ *
+ * A peer may write anything here, so code reads each value once and validates what it has read. The
+ * addresses of registered memory are in a separate table (soft_memory_image) that only the owner
+ * can write.
  */
 #ifndef CORE_SOFT_PEER_IMAGE_H
 #define CORE_SOFT_PEER_IMAGE_H
@@ -37,11 +39,11 @@ enum {
 	SOFT_EVENTS = 1024,
 	SOFT_LINE = 64,
 	SOFT_GRH = 40,
-	SOFT_SMALL = 256,                      /* travels inside of a completion */
+	SOFT_SMALL = 256,                      /* longest data that travels in a completion */
 	SOFT_PAYLOAD = SOFT_SMALL + SOFT_LINE, /* with a GRH in front */
 };
 
-/* A receive as it was posted; its pieces of memory follow. */
+/* A posted receive. Its scatter/gather list follows. */
 struct soft_receive {
 	uint64_t wr_id;
 	uint32_t length;
@@ -50,29 +52,29 @@ struct soft_receive {
 };
 
 /*
- * A ring of receives. Who takes holds the lock; the owner puts, and needs none of the
- * shared ones. Indices run on, and size is a power of two.
+ * A ring of receives. A thread that takes receives holds the lock. The owner posts without any
+ * shared lock. Indices increase without wrapping at the size, which is a power of two.
  */
 struct soft_queue {
 	_Alignas(SOFT_LINE) struct soft_lock lock;
 	_Atomic uint32_t head;
 	uint32_t tail_seen;
-	_Atomic uint32_t psn;   /* of a queue pair: the next that it expects */
-	_Atomic uint32_t limit; /* of a shared receive queue: below it, an event; 0: none */
-	_Atomic uint32_t owed;  /* whether a receive is taken and its completion is not there, */
-	uint32_t owed_head;     /* and the head behind it */
+	_Atomic uint32_t psn;   /* queue pair only: the next PSN that it expects */
+	_Atomic uint32_t limit; /* SRQ only: below this count, raise an event; 0: never */
+	_Atomic uint32_t owed;  /* a receive has been taken, but its completion not yet put, */
+	uint32_t owed_head;     /* and the queue's head after that receive */
 	_Alignas(SOFT_LINE) uint64_t offset;
 	uint32_t size;
 	uint32_t stride;
 	_Alignas(SOFT_LINE) _Atomic uint32_t tail;
 };
 
-/* A queue pair as its peers see it. Its queue's lock guards the state, too. */
+/* A queue pair as its peers see it. The lock of its receive queue also guards the state. */
 struct soft_qp_image {
 	struct soft_queue queue;
 	_Alignas(SOFT_LINE) _Atomic uint32_t state;
 	uint32_t type;
-	_Atomic uint32_t number; /* 0: it is nobody's */
+	_Atomic uint32_t number; /* 0: unused */
 	_Atomic uint32_t peer;
 	uint32_t pd;
 	uint32_t recv_cq;
@@ -81,7 +83,10 @@ struct soft_qp_image {
 	_Atomic uint32_t qkey;
 	_Atomic uint32_t min_rnr_timer;
 	_Atomic uint32_t max_dest_rd_atomic;
-	/* Who writes or reads memory through it, without a receive; its owner looks at the state. */
+	/*
+	 * Held while memory is read or written through this queue pair without a receive. The owner
+	 * takes it to wait for such accesses after a state change.
+	 */
 	_Alignas(SOFT_LINE) struct soft_lock work;
 };
 
@@ -97,13 +102,13 @@ enum soft_arming {
 };
 
 struct soft_cq_image {
-	_Alignas(SOFT_LINE) struct soft_lock lock; /* who puts */
+	_Alignas(SOFT_LINE) struct soft_lock lock; /* held to put a completion */
 	uint32_t tail;
 	uint32_t head_seen;
 	uint32_t armed;
 	uint32_t is_overrun;
-	_Atomic uint32_t raised; /* events of its channel, ever */
-	uint32_t rung;           /* of them, those that its descriptor was told */
+	_Atomic uint32_t raised; /* events raised for its channel so far */
+	uint32_t rung;           /* how many of those were written to the channel's descriptor */
 	_Alignas(SOFT_LINE) uint64_t offset;
 	uint32_t size;
 	uint32_t channel;
@@ -114,25 +119,25 @@ struct soft_cq_image {
 };
 
 enum soft_mark {
-	SOFT_MARK_DUE = 1, /* not there before its time */
+	SOFT_MARK_DUE = 1, /* must not be polled before time_ns */
 	SOFT_MARK_SOLICITED = 2,
 };
 
-/* An entry of a completion queue; valid when sequence is the index after its own. */
+/* A completion queue entry. It is valid when sequence is its index plus 1. */
 struct soft_completion {
 	_Atomic uint32_t sequence;
 	uint16_t status;
 	uint8_t opcode;
 	uint8_t marks; /* enum soft_mark */
 	uint64_t wr_id;
-	uint32_t taken; /* of a receive: its queue's head behind it */
+	uint32_t taken; /* receives only: the head of its queue after it */
 	uint32_t byte_len;
 	uint32_t imm;
 	uint32_t qp_num;
 	uint32_t src_qp;
 	uint32_t flags;
-	uint64_t time_ns; /* when it was put, if the queue is timed; or when it is due */
-	/* Data that the receiver copies to its memory when it polls. */
+	uint64_t time_ns; /* when it was put, if the queue has timestamps; or when it is due */
+	/* Data that the receiver copies to its memory when it polls the completion. */
 	uint64_t address;
 	uint32_t key;
 	uint32_t carried;
@@ -143,7 +148,7 @@ struct soft_region_image {
 	_Alignas(SOFT_LINE) _Atomic uint32_t key; /* 0: none */
 	uint32_t pd;
 	uint32_t access;
-	uint32_t file; /* one more than its owner's descriptor of the memory; 0: none */
+	uint32_t file; /* the owner's descriptor of the memory plus 1; 0: none */
 	uint64_t address;
 	uint64_t iova;
 	uint64_t length;
@@ -151,7 +156,7 @@ struct soft_region_image {
 	uint64_t inode;
 };
 
-/* The memory of a process: not in its arena, and for its peers to read only. */
+/* A process's registered memory. Outside the arena because peers may only read it. */
 struct soft_memory_image {
 	struct soft_region_image region[SOFT_REGIONS];
 };
@@ -168,12 +173,12 @@ struct soft_events_image {
 	struct soft_event_image event[SOFT_EVENTS];
 };
 
-/* The keys that a sender of a slot is copying with at this moment. */
+/* The keys of regions that one sender of a slot is currently copying to or from. */
 struct soft_lanes {
 	_Alignas(SOFT_LINE) _Atomic uint32_t key[SOFT_LANES];
 };
 
-/* Of the atomics on some of the addresses: those of one address have one lock. */
+/* Lock for atomics on a subset of the addresses. Each address maps to one lock. */
 struct soft_atomics {
 	_Alignas(SOFT_LINE) struct soft_lock lock;
 };
@@ -184,11 +189,11 @@ struct soft_image {
 	uint32_t slot;
 	uint32_t generation;
 	uint64_t size;
-	uint64_t address; /* where its owner has it */
+	uint64_t address; /* in its owner's address space */
 	uint32_t gid_count;
-	_Atomic uint32_t is_down; /* what is sent there is lost */
+	_Atomic uint32_t is_down; /* the port is down: messages to this process are lost */
 	union ibv_gid gid[SOFT_GIDS];
-	uint32_t interface[SOFT_GIDS]; /* whose address it is */
+	uint32_t interface[SOFT_GIDS]; /* the interface of each GID */
 	struct soft_atomics atomics[SOFT_ATOMICS];
 	struct soft_events_image events;
 	struct soft_lanes lanes[SOFT_SLOTS][SOFT_SENDERS];
@@ -197,7 +202,7 @@ struct soft_image {
 	struct soft_cq_image cq[SOFT_CQS];
 };
 
-/* What anybody may change meanwhile, once. */
+/* Reads a value once that a peer may be changing. */
 static inline uint32_t soft_image_read(const uint32_t *value)
 {
 	return __atomic_load_n(value, __ATOMIC_RELAXED);
@@ -208,7 +213,7 @@ static inline uint64_t soft_image_read_long(const uint64_t *value)
 	return __atomic_load_n(value, __ATOMIC_RELAXED);
 }
 
-/* What somebody may read meanwhile. */
+/* Writes a value that a peer may be reading. */
 static inline void soft_image_write(uint32_t *value, uint32_t to)
 {
 	__atomic_store_n(value, to, __ATOMIC_RELAXED);

@@ -10,7 +10,7 @@ enum {
 	SPINS = 200,
 	YIELDS = 200,
 	NAP_NS = 50000,
-	NAPS_OF_ONE_STOPPED = 8000, /* from half a second to a whole one */
+	NAPS_OF_ONE_STOPPED = 8000, /* half a second to a second */
 };
 
 uint32_t soft_lock_self = UINT32_MAX;
@@ -46,7 +46,7 @@ bool soft_lock_wait(struct soft_lock *lock)
 			if ((is_dead(holder) || is_stopped(holder, round - SPINS - YIELDS)) &&
 			    atomic_compare_exchange_strong(&lock->holder, &holder, soft_lock_self))
 				return true;
-			/* No cancellation point: there may be other locks. */
+			/* Not a cancellation point: the caller may hold other locks. */
 			syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &nap, NULL);
 		}
 	}

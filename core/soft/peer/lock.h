@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Locks for shared memory, held for moments. The word names the process that holds
- * it, so that whoever waits long finds out that the holder was killed, and takes the
- * lock over: what it guards must be in order after each single store, or be mended by
- * who is told that it took over. Waiting spins, then yields, then sleeps, so that one
- * processor is enough. A holder that is stopped (SIGSTOP) loses the lock after a second, so a
- * holder that did long work, or is about to publish its result, checks that it still has the lock.
+ * Short-term locks in shared memory. The lock word names the process that holds it, so a waiter can
+ * find out that the holder was killed and take the lock over. Therefore the guarded data must be
+ * consistent after every single store, or the process that takes the lock over must repair it.
+ * Waiting spins, then yields, then sleeps, so that one CPU is enough. A holder that is stopped
+ * (SIGSTOP) loses the lock after a second, so a holder that did long work, or is about to publish
+ * its result, must check that it still has the lock.
  */
 #ifndef CORE_SOFT_PEER_LOCK_H
 #define CORE_SOFT_PEER_LOCK_H
@@ -20,16 +20,18 @@ struct soft_lock {
 	_Atomic uint32_t holder; /* 0: free */
 };
 
-/* What this process is called in locks: set once, before any lock is taken. */
+/* This process's name in locks. Set once, before any lock is taken. */
 extern uint32_t soft_lock_self;
 
-/* Whether the process of that name lives: set beside it. */
+/* Returns whether the named process is alive. Set together with soft_lock_self. */
 extern bool (*soft_lock_is_alive)(uint32_t holder);
 
-/* Whether none of its threads may run: set beside it. */
+/*
+ * Returns whether all threads of the named process are stopped. Set together with soft_lock_self.
+ */
 extern bool (*soft_lock_is_stopped)(uint32_t holder);
 
-/* The long way. Whether it was taken over from a process that is dead, or stopped. */
+/* Slow path of soft_lock_take(). */
 bool soft_lock_wait(struct soft_lock *lock);
 
 static ALWAYS_INLINE bool soft_lock_try(struct soft_lock *lock)
@@ -40,7 +42,7 @@ static ALWAYS_INLINE bool soft_lock_try(struct soft_lock *lock)
 						       memory_order_acquire, memory_order_relaxed);
 }
 
-/* The same, which is false where nobody had it. */
+/* Takes the lock. Returns true if it was taken over from a dead or stopped process. */
 static ALWAYS_INLINE bool soft_lock_take(struct soft_lock *lock)
 {
 	if (likely(soft_lock_try(lock)))
@@ -48,7 +50,7 @@ static ALWAYS_INLINE bool soft_lock_take(struct soft_lock *lock)
 	return soft_lock_wait(lock);
 }
 
-/* False where it was taken over while this process was stopped. */
+/* Returns false if another process took the lock over while this one was stopped. */
 static ALWAYS_INLINE bool soft_lock_is_held(const struct soft_lock *lock)
 {
 	return atomic_load_explicit(&lock->holder, memory_order_relaxed) == soft_lock_self;
@@ -60,7 +62,7 @@ static ALWAYS_INLINE void soft_lock_release(struct soft_lock *lock)
 		atomic_store_explicit(&lock->holder, 0, memory_order_release);
 }
 
-/* Returns when whoever held the lock on entry holds it no more. */
+/* Returns once the process that held the lock on entry has released it. */
 static inline void soft_lock_pass(struct soft_lock *lock)
 {
 	soft_lock_take(lock);

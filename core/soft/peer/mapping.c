@@ -17,26 +17,26 @@
 #include "core/soft/peer/process.h"
 
 enum {
-	WINDOWS = 128,        /* where two regions want the same one, the later has none */
-	POPULATED = 64 << 20, /* larger ones come page by page */
+	WINDOWS = 128,        /* if two regions map to the same window, the later one gets none */
+	POPULATED = 64 << 20, /* larger mappings are populated page by page */
 };
 
 struct window {
-	_Atomic uint32_t key; /* of the region; 0: it is free */
-	uint64_t address;     /* of the region, in its owner, */
-	uint64_t length;      /* as it was when it was mapped */
-	char *at;             /* and here; NULL: it cannot be mapped */
+	_Atomic uint32_t key; /* of the region; 0: free */
+	uint64_t address;     /* of the region in its owner, */
+	uint64_t length;      /* when it was mapped */
+	char *at;             /* the local address; NULL: mapping failed */
 	void *mapped;
 	size_t size;
 	enum {
 		HERE,
-		RETIRED, /* nobody comes into it any more; others may be in it still */
-		PARTING, /* since before the operations that are under way */
+		RETIRED, /* no new users; threads may still use it */
+		PARTING, /* retired before the operations in progress */
 	} part;
 };
 
 struct soft_windows {
-	pthread_mutex_t mutex; /* who opens one */
+	pthread_mutex_t mutex; /* held to open a window */
 	struct window window[WINDOWS];
 };
 
@@ -74,7 +74,7 @@ static const struct soft_region_image *region_of(const struct soft_peer *peer, u
 	return &peer->arena->memory->region[soft_region_number(key)];
 }
 
-/* The kernel asks what it asks for process_vm_writev, too. */
+/* The kernel applies the same access check as for process_vm_writev. */
 static int fetch(pid_t pid, int number)
 {
 	int process = (int)syscall(SYS_pidfd_open, pid, 0);
@@ -87,7 +87,7 @@ static int fetch(pid_t pid, int number)
 	return fd;
 }
 
-/* Of a region, as it was once: its owner may write something else there at any time. */
+/* A snapshot of a region; its owner may change the original at any time. */
 struct extent {
 	uint64_t address;
 	uint64_t length;
@@ -107,7 +107,9 @@ static struct extent read_extent(const struct soft_region_image *region)
 	};
 }
 
-/* That very file, in memory, and for ever as long as it has to be. */
+/*
+ * Returns whether fd is the region's file, on tmpfs, and can never become too short for the region.
+ */
 static bool is_right(int fd, const struct extent *region)
 {
 	struct stat status;
@@ -137,7 +139,7 @@ static void map(struct window *window, int fd, uint64_t offset, uint64_t length)
 	window->at = (char *)mapped + within;
 }
 
-/* Its region is there: another one that wants the same window goes without. */
+/* The window's region still exists, so no other region can use the window. */
 static bool is_taken(const struct soft_peer *peer, const struct window *window)
 {
 	uint32_t key = atomic_load(&window->key);
@@ -146,8 +148,8 @@ static bool is_taken(const struct soft_peer *peer, const struct window *window)
 }
 
 /*
- * What was deregistered takes no memory for longer than until the next one comes. That nobody
- * is in it any more is the peer's word, and it is unmapped by who does not rely on that.
+ * Retires the windows of deregistered regions. The lanes are in the peer's arena, so they are only
+ * its word that no thread uses a window; the service thread unmaps it without relying on that.
  */
 static void sweep(const struct soft_peer *peer)
 {
@@ -209,7 +211,7 @@ void soft_mappings_sweep(void)
 	each(clear);
 }
 
-/* What does not work is tried once. */
+/* Marks the window as opened even if mapping fails, so that it is not tried again. */
 static void open_window(const struct soft_peer *peer, struct window *window, uint32_t key)
 {
 	const struct extent region = read_extent(region_of(peer, key));
@@ -235,7 +237,10 @@ static COLD void open_if_free(const struct soft_peer *peer, struct window *windo
 	pthread_mutex_unlock(&peer->windows->mutex);
 }
 
-/* NULL: it has none. What the region says now is its owner's to change: the window is not. */
+/*
+ * Returns NULL if the region has no window. The bounds are those of the window: the owner may
+ * change the region's at any time.
+ */
 static ALWAYS_INLINE char *place_of(const struct soft_peer *peer, uint32_t key, uint64_t address,
 				    uint64_t length)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory of a peer that is mapped here as well: of a region whose memory is a file that
- * nobody can shorten, as a sealed memfd is. The kernel hands the file out to whom it lets
- * copy from and to the peer. What goes through a window costs no call of the kernel.
+ * Maps registered memory of a peer into this process, so that copies need no system call. This
+ * works for a region in a file that nobody can shrink, such as a sealed memfd. The kernel gives the
+ * file's descriptor to any process that may copy from and to the peer.
  */
 #ifndef CORE_SOFT_PEER_MAPPING_H
 #define CORE_SOFT_PEER_MAPPING_H
@@ -13,18 +13,18 @@ struct soft_peer;
 struct soft_span;
 struct soft_windows;
 
-/* NULL: there are none, which is no error. */
+/* Returns NULL if out of memory. That is no error: copies then go through the kernel. */
 struct soft_windows *soft_mappings_open(void);
 
-/* When nobody uses them any more. Accepts NULL. */
+/* Call when no thread uses the windows anymore. Accepts NULL. */
 void soft_mappings_close(struct soft_windows *windows);
 
-/* The service thread's: unmaps what nobody uses any more. */
+/* Unmaps windows that are no longer in use. Service thread only. */
 void soft_mappings_sweep(void);
 
 /*
- * Where the pieces of a span of the peer's are here: false where one is not. Lanes hold
- * their regions until that is used no more.
+ * Translates a span in the peer into local addresses. Returns false if a piece is not mapped. The
+ * caller's lanes hold the regions while it uses the addresses.
  */
 bool soft_mapping_span(const struct soft_peer *peer, const struct soft_span *there,
 		       struct soft_span *near);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What processes say to each other over their sockets: short messages of one size, with
- * descriptors beside them. Functions return 0 or a negative errno.
+ * Messages between processes over their sockets: short, of fixed size, with descriptors attached.
+ * Functions return 0 or a negative errno.
  */
 #ifndef CORE_SOFT_PEER_MESSAGE_H
 #define CORE_SOFT_PEER_MESSAGE_H
@@ -15,28 +15,28 @@ enum {
 };
 
 enum soft_message_kind {
-	SOFT_MESSAGE_HELLO = 1, /* slot and generation; the answer brings arena, doorbell, memory */
+	SOFT_MESSAGE_HELLO = 1, /* the answer carries arena, doorbell and memory table */
 	SOFT_MESSAGE_CHANNEL,   /* a completion channel's eventfd */
 	SOFT_MESSAGE_CHANNEL_GONE,
-	SOFT_MESSAGE_CONNECTION, /* what follows is a connection's of rdma_cm */
-	SOFT_MESSAGE_COPY,       /* what follows is for the copy server */
+	SOFT_MESSAGE_CONNECTION, /* an rdma_cm connection follows */
+	SOFT_MESSAGE_COPY,       /* requests to the copy server follow */
 };
 
 struct soft_message {
 	uint32_t magic;
 	uint32_t kind;
-	uint32_t slot; /* of a channel: its number */
+	uint32_t slot; /* for a channel: its number */
 	uint32_t generation;
 };
 
-/* Sends without waiting; descriptors from the first on that is -1 are left out. */
+/* Sends without waiting. The first descriptor that is -1 ends the list. */
 int soft_message_send(int socket, const struct soft_message *message,
 		      const int fd[static SOFT_MESSAGE_FDS]);
 
 /*
- * Receives without waiting: -EAGAIN if there is no message, -ECONNRESET at the end, -EPROTO if it
- * is malformed or its descriptors did not all arrive, as in a process that has too many open.
- * Missing descriptors are -1.
+ * Receives without waiting. Returns -EAGAIN if there is no message, -ECONNRESET at end of file, and
+ * -EPROTO if the message is malformed or some of its descriptors did not arrive (for example,
+ * because this process has too many open). Missing descriptors are -1.
  */
 int soft_message_receive(int socket, struct soft_message *message, int fd[static SOFT_MESSAGE_FDS]);
 

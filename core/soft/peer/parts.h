@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the table of peers, how one is met, and the channels of each need of one another. */
+/* Functions shared by peer.c, handshake.c and channel.c. */
 #ifndef CORE_SOFT_PEER_PARTS_H
 #define CORE_SOFT_PEER_PARTS_H
 
@@ -7,24 +7,30 @@
 #include "core/soft/peer/message.h"
 #include "core/soft/peer/peer.h"
 
-/* Fetches the arena of the process of a slot and shows it as a peer. Under soft_process.meeting. */
+/*
+ * Fetches the arena of the process of a slot and adds it as a peer. Call with soft_process.meeting
+ * held.
+ */
 void soft_peer_handshake(uint32_t slot);
 
-/* From here on it is in the table, or destroyed. */
+/* Enters the peer into the table, or destroys it. */
 void soft_peer_show(struct soft_peer *peer);
 
-/* One that is in no table. */
+/* Destroys a peer that is in no table. */
 void soft_peer_destroy(struct soft_peer *peer);
 
-/* Takes what the peer has said until now: 0, or a negative errno at its end. Under its mutex. */
+/*
+ * Handles all messages received so far. Returns 0, or a negative errno if the connection ended.
+ * Call with the peer's mutex held.
+ */
 int soft_peer_hear(struct soft_peer *peer);
 
-/* A channel that it tells of: a descriptor that is kept is -1 afterwards. */
+/* Handles a channel message. Sets *fd to -1 if it keeps the descriptor. */
 int soft_peer_take_channel(struct soft_peer *peer, const struct soft_message *message, int *fd);
 
 /*
- * Whether writing to it can neither block for others than its readers nor raise a signal:
- * an eventfd and its like, which have no type of file.
+ * Returns whether fd is an eventfd or similar (its file has no type). Writing to such a descriptor
+ * can block only because of its readers, and raises no signal.
  */
 bool soft_peer_is_anonymous(int fd);
 

@@ -14,13 +14,16 @@
 #include "core/soft/peer/process.h"
 
 enum {
-	WORDS_MAX = 2 * SOFT_CHANNELS, /* of a peer that goes on and on, at once */
+	WORDS_MAX = 2 * SOFT_CHANNELS, /* handled in one go from a peer that never stops sending */
 };
 
-/* In the table, it stands for one that is being met. */
+/* Table entry of a slot whose peer is being connected. */
 static struct soft_peer coming;
 
-/* Whether somebody is still at one: stopped for long, he counts himself out when he goes on. */
+/*
+ * Closes all channels. Returns whether a writer is still using one: a thread that was stopped for
+ * long leaves when it continues.
+ */
 static bool close_channels(const struct soft_peer *peer)
 {
 	bool has_writers = false;
@@ -106,7 +109,7 @@ int soft_peer_hear(struct soft_peer *peer)
 	return result == -EAGAIN ? 0 : result;
 }
 
-/* The service thread's: a channel that is new, or the peer's end. */
+/* Called on the service thread when a peer announces a channel or its connection ends. */
 static void on_peer(struct soft_source *source, uint32_t events)
 {
 	struct soft_peer *peer = CONTAINER_OF(source, struct soft_peer, source);
@@ -128,8 +131,8 @@ static void on_peer(struct soft_source *source, uint32_t events)
 }
 
 /*
- * As soon as the service thread looks at it, that may find it dead and free it: then it does
- * not come into the table any more.
+ * The service thread may find the peer dead and free it as soon as it polls the socket. In that
+ * case the peer does not enter the table.
  */
 void soft_peer_show(struct soft_peer *peer)
 {
@@ -146,7 +149,7 @@ void soft_peer_show(struct soft_peer *peer)
 	soft_peer_destroy(peer);
 }
 
-/* The peer of a slot, if it is known and no other has the slot by now. */
+/* Returns the peer of a slot if it is connected and still holds the slot. */
 static ALWAYS_INLINE struct soft_peer *known(uint32_t slot)
 {
 	struct soft_peer *peer =
@@ -173,7 +176,7 @@ static void introduce(uint32_t slot)
 
 	if ((peer && peer != &coming) || !slot || soft_service_is_this_thread())
 		return;
-	/* A post that meets somebody is no cancellation point. */
+	/* Posting is not a cancellation point, even if it connects to a peer. */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelled);
 	pthread_mutex_lock(&soft_process.meeting);
 	if (!atomic_load(&soft_process.peer[slot]) &&
@@ -218,8 +221,9 @@ bool soft_peer_has_gid(const struct soft_peer *peer, const union ibv_gid *gid)
 }
 
 /*
- * Who had the slot before is gone, though a child of his may have the sockets still: the service
- * thread hears of it. With the mutex, so that he is not released meanwhile.
+ * Disconnects a peer that lost its slot to another process: it is dead, though a forked child may
+ * keep its sockets open. Call with soft_process.looking held, so that the peer is not freed
+ * meanwhile.
  */
 static void leave_last(uint32_t slot)
 {
@@ -230,7 +234,7 @@ static void leave_last(uint32_t slot)
 		soft_peer_leave(peer);
 }
 
-/* Nobody is met with the mutex: the service thread waits for it. */
+/* Connects before it takes the mutex, because the service thread waits for that mutex. */
 bool soft_peer_of_slot_has_gid(uint32_t slot, const union ibv_gid *gid)
 {
 	const struct soft_peer *peer;

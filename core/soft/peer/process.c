@@ -63,7 +63,7 @@ static int make_tables(void)
 		uint32_t first;
 		uint32_t size;
 	} tables[] = {
-  /* Queue pairs 0 and 1 are special on every device. */
+  /* Queue pair numbers 0 and 1 are special on every device. */
 		{&soft_process.qps,      2, SOFT_QPS     },
 		{&soft_process.cqs,      1, SOFT_CQS     },
 		{&soft_process.srqs,     1, SOFT_SRQS    },
@@ -78,8 +78,8 @@ static int make_tables(void)
 }
 
 /*
- * Yama's scope 1 lets only ancestors into a process's memory, unless that says whom
- * else: here, the processes of the same user, as everywhere without Yama.
+ * With Yama's ptrace scope 1, only ancestors may access a process's memory unless the process
+ * permits others. This permits all processes of the user, as on systems without Yama.
  */
 static void let_peers_in(void)
 {
@@ -93,7 +93,7 @@ static void let_peers_in(void)
 	close(fd);
 }
 
-/* The process has its slot: what others find of it. */
+/* Fills in the image once the process has its slot. */
 static int furnish(void)
 {
 	struct soft_image *image = soft_process.arena.image;
@@ -106,12 +106,12 @@ static int furnish(void)
 	soft_port_fill(image);
 	let_peers_in();
 	soft_copy_server_open(&soft_process.copy_server);
-	/* Numbers of a process before this one in its slot are not soon used again. */
+	/* Do not soon reuse numbers of the slot's previous process. */
 	soft_process.qps.next = 2 + image->generation * 64 % (SOFT_QPS - 64);
 	return soft_service_open(&soft_process.service);
 }
 
-/* A link that cannot be had is no device: whoever asked for it must not miss that. */
+/* An invalid link specification means no device: whoever set it must notice. */
 static int read_link(void)
 {
 	char why[SOFT_LINK_WHY] = "";
@@ -120,7 +120,8 @@ static int read_link(void)
 	memset(&soft_process.lines, 0, sizeof(soft_process.lines));
 	if (!result && soft_process.link.is_on && soft_fault_meets_messages()) {
 		snprintf(why, sizeof(why),
-			 "with a link, a plan of faults has calls and events only");
+			 "a link model works only with faults of calls and events; "
+			 "remove other faults from VERBMARK_SOFT_FAULTS");
 		result = -EINVAL;
 	}
 	if (result)
@@ -128,7 +129,7 @@ static int read_link(void)
 	return result;
 }
 
-/* For who compares programs, of which the others' memory is not such as peers may map. */
+/* For comparisons with programs whose memory peers cannot map. */
 static int read_copying(void)
 {
 	const char *text = getenv("VERBMARK_SOFT_COPY");
@@ -136,7 +137,7 @@ static int read_copying(void)
 	soft_process.copies_by_kernel = text && !strcmp(text, "kernel");
 	if (!text || !*text || soft_process.copies_by_kernel)
 		return 0;
-	fprintf(stderr, "soft0: VERBMARK_SOFT_COPY: '%.40s' is not kernel\n", text);
+	fprintf(stderr, "soft0: VERBMARK_SOFT_COPY: unknown value '%.40s'; use 'kernel'\n", text);
 	return -EINVAL;
 }
 
@@ -172,7 +173,7 @@ static int soft_process_begin(void)
 	return result;
 }
 
-/* What a forked child has of its parent's is left as it is: the parent uses it. */
+/* In a forked child, forgets the parent's state without touching it: the parent still uses it. */
 static void forget_parent(void)
 {
 	memset(&soft_process, 0, sizeof(soft_process));
@@ -204,7 +205,7 @@ int soft_process_enter(void)
 
 void soft_process_leave(void)
 {
-	/* The arena, the copy server and the socket belong to the parent, which uses them. */
+	/* In a forked child the arena, copy server and socket belong to the parent. */
 	if (soft_process.pid != getpid())
 		return;
 	pthread_mutex_lock(&soft_process.mutex);
@@ -213,7 +214,7 @@ void soft_process_leave(void)
 	pthread_mutex_unlock(&soft_process.mutex);
 }
 
-/* Nothing is counted of what a forked child has of its parent's. */
+/* In a forked child, objects that it inherited are not counted. */
 void soft_process_count(enum soft_kind kind, int by)
 {
 	const struct soft_registry *registry = &soft_process.registry;
@@ -245,7 +246,7 @@ void soft_process_mend(void)
 	soft_progress_failed();
 }
 
-/* Many a program ends without closing its device. */
+/* Many programs exit without closing the device. */
 __attribute__((destructor)) static void retire(void)
 {
 	if (soft_process.users && soft_process.pid == getpid())

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The soft device of this process: its slot, its arena, its service thread, its
- * objects by number. It is there from the first ibv_open_device to the last
- * ibv_close_device.
+ * The soft device of this process: its slot, arena, service thread, and its objects by number. It
+ * exists from the first ibv_open_device to the last ibv_close_device.
  */
 #ifndef CORE_SOFT_PEER_PROCESS_H
 #define CORE_SOFT_PEER_PROCESS_H
@@ -22,12 +21,12 @@
 
 struct soft_process {
 	/*
-	 * Of the receives of queue pairs, by the sender of their completion queue: here, since a
-	 * completion may name one that has gone.
+	 * Receive queue heads of queue pairs, as learned from completions, by the sender of their
+	 * completion queue. Kept here because a completion may name a queue pair that is gone.
 	 */
 	_Alignas(SOFT_LINE) _Atomic uint32_t heard[SOFT_SENDERS][SOFT_QPS];
 	pthread_mutex_t mutex;
-	_Atomic unsigned int users; /* looked at before there is a lock: see soft_process_enter() */
+	_Atomic unsigned int users; /* read without the lock: see soft_process_enter() */
 	_Atomic pid_t pid;
 	struct soft_registry registry;
 	struct soft_arena arena;
@@ -35,24 +34,24 @@ struct soft_process {
 	struct soft_door door;
 	struct soft_copy_server copy_server;
 	struct soft_link link;
-	bool copies_by_kernel; /* no memory of its own is mapped by peers */
+	bool copies_by_kernel; /* peers map no memory of this process */
 	struct soft_lines lines;
 	struct soft_peer self;
 	struct soft_peer_channel own_channels[SOFT_CHANNELS];
-	pthread_mutex_t meeting; /* who looks for a peer */
-	pthread_mutex_t looking; /* who looks at one, without a queue pair */
+	pthread_mutex_t meeting; /* held while connecting to a peer */
+	pthread_mutex_t looking; /* held while using a peer without a queue pair's lock */
 	_Atomic(struct soft_peer *) peer[SOFT_SLOTS];
 	struct soft_table qps;
 	struct soft_table cqs;
 	struct soft_table srqs;
 	struct soft_table regions;
 	struct soft_table channels;
-	_Atomic uint32_t guest_slots; /* one more than the highest slot of a guest */
+	_Atomic uint32_t guest_slots; /* the highest slot of a guest plus 1 */
 	_Atomic uint32_t next_pd;
 	_Atomic uint32_t next_key;
 	_Atomic uint32_t next_channel_generation;
-	pthread_mutex_t telling;    /* who looks at the contexts */
-	pthread_mutex_t addressing; /* who adds to the addresses */
+	pthread_mutex_t telling;    /* guards contexts */
+	pthread_mutex_t addressing; /* held while adding GIDs */
 	struct soft_context *contexts;
 };
 
@@ -62,13 +61,13 @@ extern struct soft_process soft_process;
 int soft_process_enter(void);
 void soft_process_leave(void);
 
-/* An object of that kind has come (1), or gone (-1). */
+/* Counts an object that was created (1) or destroyed (-1). */
 void soft_process_count(enum soft_kind kind, int by);
 
-/* Returns when every operation that was under way in this process on entry is over. */
+/* Returns once every operation that was in progress in this process on entry has finished. */
 void soft_process_quiesce(void);
 
-/* A peer has died: what it left half done is mended. */
+/* Repairs what a peer that died left incomplete. */
 void soft_process_mend(void);
 
 #endif

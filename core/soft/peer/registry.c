@@ -15,14 +15,14 @@
 #include "core/soft/cm/socket.h"
 #include "core/soft/peer/message.h"
 
-/* What processes share, as much of it as its sizes tell. */
+/* Sizes of the structures that processes share, as a fingerprint of their layout. */
 static const size_t layout[] = {
 	sizeof(struct soft_registry_file), sizeof(struct soft_image),
 	sizeof(struct soft_completion),    sizeof(struct soft_receive),
 	sizeof(struct soft_message),       sizeof(struct soft_cm_message),
 };
 
-/* Makes a directory. One that is another user's, or that others may look into, is not used. */
+/* Creates a directory. Rejects an existing one of another user or accessible to others. */
 static int own(const char *directory)
 {
 	struct stat status;
@@ -36,7 +36,7 @@ static int own(const char *directory)
 	return 0;
 }
 
-/* The layout's directory, below the user's. Both are made where they are missing. */
+/* Creates the user's directory and the one for this layout below it. */
 static int enter(struct soft_registry *registry, const char *user)
 {
 	size_t sum = 0;
@@ -61,8 +61,8 @@ static int open_file(struct soft_registry *registry)
 }
 
 /*
- * Some 3 MiB, all of it there from the beginning: where the place is full, whoever touched what
- * is not would be killed.
+ * Allocates all of the file, some 3 MiB, up front: on a full file system, touching an unallocated
+ * page would kill the process.
  */
 static int make_room(const struct soft_registry *registry)
 {
@@ -77,7 +77,7 @@ static int make_room(const struct soft_registry *registry)
 	do
 		result = fallocate(registry->fd, 0, 0, size);
 	while (result && errno == EINTR);
-	/* posix_fallocate() would write then, beside others who have the file already. */
+	/* posix_fallocate() would fall back to writing, while other processes use the file. */
 	if (result && errno == EOPNOTSUPP)
 		result = ftruncate(registry->fd, size);
 	return result ? -errno : 0;
@@ -105,7 +105,7 @@ static int map(struct soft_registry *registry)
 	return 0;
 }
 
-/* Sets *is_of_place: a failure is one that another place may not have. */
+/* Sets *is_of_place if the failure may not occur in another directory. */
 static int settle(struct soft_registry *registry, const char *user, bool *is_of_place)
 {
 	int result = enter(registry, user);
@@ -123,8 +123,8 @@ static int settle(struct soft_registry *registry, const char *user, bool *is_of_
 }
 
 /*
- * Uses the first place that can be had and has room. Processes meet only if they find the same
- * one: after /dev/shm was full, end all of them or set VERBMARK_SOFT_DIR.
+ * Uses the first usable directory that has room. Processes meet only if they choose the same one:
+ * after /dev/shm was full, end all of them or set VERBMARK_SOFT_DIR.
  */
 static int soft_registry_find(struct soft_registry *registry)
 {
@@ -151,7 +151,7 @@ static int set_lock(const struct soft_registry *registry, uint32_t slot, short t
 	return fcntl(registry->fd, F_SETLK, &lock) ? -errno : 0;
 }
 
-/* The next generation; never 0, neither whole nor as much of it as a lock holds. */
+/* Returns the next generation. It fits into the generation bits of a lock and is never 0. */
 static uint32_t following(uint32_t generation)
 {
 	uint32_t mask = UINT32_MAX >> SOFT_SLOT_BITS;
@@ -211,7 +211,10 @@ void soft_registry_close(struct soft_registry *registry)
 	memset(registry, 0, sizeof(*registry));
 }
 
-/* Who holds a slot's lock, 0: a process of a PID namespace that is none of ours'; -1: nobody. */
+/*
+ * Returns the PID that holds a slot, 0 if it is in a foreign PID namespace, or -1 if the slot is
+ * free.
+ */
 static pid_t holder_of(const struct soft_registry *registry, uint32_t slot)
 {
 	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = slot, .l_len = 1};
@@ -224,7 +227,7 @@ bool soft_registry_is_alive(const struct soft_registry *registry, uint32_t slot,
 {
 	if (!slot || slot >= SOFT_SLOTS || soft_registry_generation(registry, slot) != generation)
 		return false;
-	/* A process does not see its own locks. */
+	/* F_GETLK does not report a process's own locks. */
 	return slot == registry->slot || holder_of(registry, slot) >= 0;
 }
 
@@ -252,7 +255,7 @@ static bool is_thread_stopped(int tasks, const char *thread)
 	size = read(fd, text, sizeof(text) - 1);
 	close(fd);
 	text[size > 0 ? size : 0] = '\0';
-	/* Its name is in parentheses, and may hold any. */
+	/* The name is in parentheses and may itself contain any character. */
 	state = strrchr(text, ')');
 	return state && (state[2] == 'T' || state[2] == 't');
 }
@@ -301,7 +304,7 @@ uint64_t soft_registry_sent(const struct soft_registry *registry)
 	uint64_t sum = 0;
 
 	for (uint32_t slot = 1; slot < SOFT_SLOTS; slot++) {
-		/* What nobody ever had is not looked at. */
+		/* Skip slots that were never used. */
 		for (uint32_t i = 0; i < SOFT_SENDERS && soft_registry_generation(registry, slot);
 		     i++)
 			sum += atomic_load(&registry->file->counts[slot].sent[i].packets);

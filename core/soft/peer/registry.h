@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where the processes of a user find each other: a directory of that user's with a
- * small file of slots. A process holds its slot by a record lock on one byte of the
- * file, which the kernel drops when it dies, however it dies and in whatever PID
- * namespace it lives; the next to take the slot raises the generation. What lies there
- * is in a folder by layout, so that builds that see it otherwise never meet. Functions
- * return 0 or a negative errno.
+ * How the processes of a user find each other: a directory of that user with a small file of slots.
+ * A process holds its slot by a record lock on one byte of the file. The kernel drops the lock
+ * whenever and however the process dies, in any PID namespace. The next process to take the slot
+ * increments its generation. The name of the directory depends on the layout of the shared data, so
+ * builds with different layouts never meet. Functions return 0 or a negative errno.
  */
 #ifndef CORE_SOFT_PEER_REGISTRY_H
 #define CORE_SOFT_PEER_REGISTRY_H
@@ -22,7 +21,7 @@ enum {
 	SOFT_PORTS = 16384,
 };
 
-/* A port number of rdma_cm that is taken; see cm/port.h. */
+/* An rdma_cm port number in use; see cm/port.h. */
 struct soft_registry_port {
 	uint32_t owner; /* as in locks; 0: free */
 	uint32_t space;
@@ -35,7 +34,7 @@ struct soft_registry_port {
 	uint8_t is_listening;
 };
 
-/* What processes have; for who counts them. */
+/* Kinds of objects that are counted per process. */
 enum soft_kind {
 	SOFT_KIND_PD,
 	SOFT_KIND_CQ,
@@ -46,7 +45,7 @@ enum soft_kind {
 	SOFT_KINDS,
 };
 
-/* Packets, by all that ever had the slot. */
+/* Packets sent by all processes that ever held the slot. */
 struct soft_registry_sent {
 	_Alignas(SOFT_LINE) _Atomic uint64_t packets;
 };
@@ -60,8 +59,8 @@ struct soft_registry_file {
 	uint32_t magic;
 	uint32_t version;
 	_Atomic uint32_t generation[SOFT_SLOTS];
-	struct soft_lock lock; /* of the ports */
-	uint32_t port_count;   /* one more than the highest that was ever taken */
+	struct soft_lock lock; /* guards the ports */
+	uint32_t port_count;   /* highest entry ever used plus 1 */
 	struct soft_registry_port port[SOFT_PORTS];
 	struct soft_registry_counts counts[SOFT_SLOTS];
 };
@@ -70,41 +69,44 @@ struct soft_registry {
 	int fd; /* 0: not open */
 	uint32_t slot;
 	uint32_t generation;
-	char directory[88]; /* the layout's */
+	char directory[88]; /* for this layout */
 	struct soft_registry_file *file;
 };
 
 /*
- * Opens the user's directory, made where it is missing, and takes a slot. -ENOSPC: there is no
- * room for the file in any place.
+ * Opens the user's directory, creating it if missing, and takes a slot. Returns -ENOSPC if no
+ * candidate directory has room for the file.
  */
 int soft_registry_open(struct soft_registry *registry);
 
-/* Gives the slot back. Accepts what is zeroed. */
+/* Releases the slot. Accepts a zeroed registry. */
 void soft_registry_close(struct soft_registry *registry);
 
-/* Whether the process that took the slot in this generation lives. */
+/* Returns whether the process that took the slot in this generation is alive. */
 bool soft_registry_is_alive(const struct soft_registry *registry, uint32_t slot,
 			    uint32_t generation);
 
-/* Whether a process of another slot is the one that holds its, as far as can be seen. */
+/*
+ * Returns whether the process pid holds another slot in this generation, as far as this process can
+ * see.
+ */
 bool soft_registry_is_holder(const struct soft_registry *registry, uint32_t slot,
 			     uint32_t generation, pid_t pid);
 
-/* Whether it is alive with all its threads stopped, as by SIGSTOP. */
+/* Returns whether the slot's process is alive with all threads stopped (e.g. by SIGSTOP). */
 bool soft_registry_is_stopped(const struct soft_registry *registry, uint32_t slot,
 			      uint32_t generation);
 
-/* Takes the socket of this process out of the directory: for one that ends. */
+/* Removes this process's socket from the directory. Call when the process ends. */
 void soft_registry_retire(const struct soft_registry *registry);
 
-/* What the processes that live have, all together. */
+/* Sums the objects of all live processes. */
 void soft_registry_sum(const struct soft_registry *registry, uint32_t sum[SOFT_KINDS]);
 
-/* How many packets were ever sent. */
+/* Returns the number of packets ever sent. */
 uint64_t soft_registry_sent(const struct soft_registry *registry);
 
-/* The address of the socket of a slot. */
+/* Fills in the address of a slot's socket. */
 void soft_registry_address(const struct soft_registry *registry, uint32_t slot,
 			   struct sockaddr_un *address);
 
@@ -113,7 +115,7 @@ static inline uint32_t soft_registry_generation(const struct soft_registry *regi
 	return atomic_load_explicit(&registry->file->generation[slot], memory_order_acquire);
 }
 
-/* What a process is called in locks: its slot and as much of the generation as fits. */
+/* Returns a process's name in locks: its slot and the low bits of the generation. */
 static inline uint32_t soft_registry_holder(uint32_t slot, uint32_t generation)
 {
 	return generation << SOFT_SLOT_BITS | slot;

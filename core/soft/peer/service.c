@@ -74,7 +74,7 @@ int soft_service_open(struct soft_service *service)
 	return result;
 }
 
-/* One event at a time: what one frees is in no list of the next. */
+/* Handles one event at a time, so that a source may free itself and others. */
 static void *serve(void *argument)
 {
 	struct soft_service *service = argument;
@@ -148,9 +148,9 @@ bool soft_service_is_this_thread(void)
 void soft_service_ring(int doorbell)
 {
 	uint64_t one = 1;
-	/* No cancellation point: who posts has locks that others wait for. */
+	/* Not a cancellation point: a posting thread holds locks that others wait for. */
 	long written = syscall(SYS_write, doorbell, &one, sizeof(one));
 
-	/* One that is full was rung often enough. */
+	/* A full eventfd already wakes its reader. */
 	(void)written;
 }

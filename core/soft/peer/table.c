@@ -32,7 +32,7 @@ static uint32_t behind(const struct soft_table *table, uint32_t number)
 	return number + 1 < table->size ? number + 1 : table->first;
 }
 
-/* A number that is taken, with nothing to be seen, has the table itself for an object. */
+/* A reserved number without an object points to the table itself. */
 uint32_t soft_table_take(struct soft_table *table)
 {
 	uint32_t number = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Objects by number. Numbers are given out in turn, so that one that was freed is not
- * the next to be used; number 0 is never given out. Who holds the mutex may rely on
- * what it finds not to go.
+ * Tables of objects by number. Numbers are assigned in turn, so that a freed number is not reused
+ * at once. Number 0 is never assigned. While a caller holds the mutex, the objects that it finds
+ * stay.
  */
 #ifndef CORE_SOFT_PEER_TABLE_H
 #define CORE_SOFT_PEER_TABLE_H
@@ -13,7 +13,7 @@
 
 struct soft_table {
 	pthread_mutex_t mutex;
-	uint32_t first; /* the lowest number */
+	uint32_t first; /* lowest number */
 	uint32_t size;
 	uint32_t next;
 	uint32_t count;
@@ -24,20 +24,23 @@ struct soft_table {
 int soft_table_init(struct soft_table *table, uint32_t first, uint32_t size);
 void soft_table_finish(struct soft_table *table);
 
-/* A number, with nothing to be seen yet; 0: the table is full. */
+/* Reserves a number without an object yet. Returns 0 if the table is full. */
 uint32_t soft_table_take(struct soft_table *table);
 
-/* From the one to the other, others find the object. */
+/* Lookups find the object between show and hide. */
 void soft_table_show(struct soft_table *table, uint32_t number, void *object);
 void soft_table_hide(struct soft_table *table, uint32_t number);
 
-/* Gives the number back. */
+/* Releases the number. */
 void soft_table_remove(struct soft_table *table, uint32_t number);
 
-/* One that nobody can have heard of: if it was the last one, it is the next one again. */
+/*
+ * Releases a number that nobody else can know. If it was the last one assigned, it is the next
+ * again.
+ */
 void soft_table_put_back(struct soft_table *table, uint32_t number);
 
-/* Each that can be seen, with the mutex held. */
+/* Calls `what` for each visible object, with the mutex held. */
 void soft_table_each(struct soft_table *table, void (*what)(void *object));
 
 static inline void *soft_table_get(const struct soft_table *table, uint32_t number)
