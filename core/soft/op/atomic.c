@@ -13,7 +13,7 @@ static uint64_t change(const struct soft_operation *operation, uint64_t before)
 	return before == operation->compare_add ? operation->swap : before;
 }
 
-/* Lines near each other have different ones, and so have equal places of pages near each other. */
+/* Nearby lines map to different locks, and so do equal offsets of nearby pages. */
 struct soft_lock *soft_atomic_lock(struct soft_image *image, uint64_t place)
 {
 	uint64_t line = place / SOFT_LINE;
@@ -36,7 +36,10 @@ int soft_atomic_do(const struct soft_peer *peer, const struct soft_span *there,
 	if (!result) {
 		*before = value;
 		value = change(operation, value);
-		/* Who took over while this process was stopped may have changed it. */
+		/*
+		 * A process that took the lock over while this one was stopped may have changed the
+		 * value.
+		 */
 		if (!soft_lock_is_held(lock))
 			result = -ESRCH;
 		else if (value != *before)

@@ -98,14 +98,17 @@ void soft_channel_remove(struct soft_channel *channel, struct soft_cq *cq)
 		at = &(*at)->next;
 	*at = cq->next;
 	channel->verbs.refcnt--;
-	/* With the queue its events go: who waits for the descriptor is not to wake for them. */
+	/*
+	 * Unfetched events go with the queue: consume their wakeups, so that no reader wakes for
+	 * them.
+	 */
 	left = (int32_t)(soft_image_read(&cq->image->rung) - cq->fetched);
 	if (left > 0)
 		soft_event_unring(channel->verbs.fd, (uint32_t)left);
 	pthread_mutex_unlock(&channel->mutex);
 }
 
-/* The queues in front of the one that is taken go behind: none waits for ever. */
+/* Moves the queue to the end, after those in front of it, so that no queue starves. */
 static void rotate(struct soft_channel *channel, struct soft_cq *taken)
 {
 	struct soft_cq **at = &taken->next;
@@ -120,7 +123,7 @@ static void rotate(struct soft_channel *channel, struct soft_cq *taken)
 	*at = first;
 }
 
-/* One whose event has not been fetched; NULL: none. */
+/* Returns a queue with an unfetched event, or NULL. */
 static struct soft_cq *soft_op_channel_take(struct soft_channel *channel)
 {
 	struct soft_cq *cq;
@@ -146,7 +149,7 @@ SOFT_EXPORT int ibv_get_cq_event(struct ibv_comp_channel *verbs, struct ibv_cq *
 		if (read(verbs->fd, &one, sizeof(one)) != sizeof(one))
 			return -1;
 		taken = soft_op_channel_take(soft_channel_of(verbs));
-	} while (!taken); /* its queue went meanwhile */
+	} while (!taken); /* NULL: the queue was destroyed */
 	*cq = soft_cq_verbs(taken);
 	*context = (*cq)->cq_context;
 	return 0;

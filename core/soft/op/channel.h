@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Completion channels: an eventfd that counts events, which peers have, too, and the
- * completion queues on it, each of which counts how often it raised one.
+ * Completion channels. A channel is an eventfd that counts events, shared with peers, and a list of
+ * completion queues, each of which counts the events that it raised.
  */
 #ifndef CORE_SOFT_OP_CHANNEL_H
 #define CORE_SOFT_OP_CHANNEL_H
@@ -19,7 +19,7 @@ struct soft_channel {
 	uint32_t number;
 	uint32_t generation;
 	pthread_mutex_t mutex;
-	struct soft_cq *cqs; /* the next to be looked at first */
+	struct soft_cq *cqs; /* the one to check first is at the front */
 };
 
 static inline struct soft_channel *soft_channel_of(struct ibv_comp_channel *channel)

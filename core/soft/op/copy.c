@@ -11,13 +11,13 @@
 #include "core/soft/peer/peer.h"
 
 enum {
-	SHORT = 4096, /* bytes that take no longer to write than a line to come */
-	PAGE = 4096,  /* the least that there are */
+	SHORT = 4096, /* bytes that are written faster than a cache line is fetched */
+	PAGE = 4096,  /* smallest page size */
 };
 
 /*
- * Whoever waits for the last of the bytes finds the others there, and no half of a number that
- * is aligned. The memory may overlap, as a device's may.
+ * Copies like memmove. A program that polls for the last bytes sees all others once they arrive,
+ * and sees an aligned number change in one step.
  */
 static void put(char *to, const char *from, size_t size)
 {
@@ -29,7 +29,10 @@ static void put(char *to, const char *from, size_t size)
 		return;
 	while (width > size || end % width)
 		width /= 2;
-	/* Its line, which somebody may be polling, comes while the others are written. */
+	/*
+	 * Fetch the line of the last bytes, which the target may be polling, while writing the
+	 * others.
+	 */
 	if (size <= SHORT)
 		prefetch_to_write(to + size - width);
 	size -= width;
@@ -85,10 +88,9 @@ static int result_of(ssize_t copied, const struct soft_span *span)
 }
 
 /*
- * What lies in one page the kernel copies sooner by the file of the memory than by
- * process_vm_writev, which has the page pinned; more than that later, page by page. 1: that way
- * is none, or is refused, and the other one decides. The system call by its number: those of
- * libc are places where a thread is cancelled.
+ * Copies through /proc/PID/mem. Within one page, that is faster than process_vm_writev, which pins
+ * the page; across pages it is slower. Returns 1 if this path is unavailable or failed, so that the
+ * caller falls back. Makes the system call directly because libc's wrapper is a cancellation point.
  */
 static int by_file(long number, const struct soft_peer *peer, const struct soft_span *there,
 		   const struct soft_span *here)
@@ -104,7 +106,7 @@ static int by_file(long number, const struct soft_peer *peer, const struct soft_
 	copied = syscall(number, peer->memory, here->piece[0].iov_base, here->length, to);
 	if (likely(copied == (long)here->length))
 		return 0;
-	/* There is nothing of the memory of a process that is gone. */
+	/* Zero bytes mean that the process has exited. */
 	return copied ? 1 : -ESRCH;
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One copy between this process's memory and a peer's, or its own; where the kernel
- * keeps the peer's closed, its copy server makes it. Functions return 0 or a negative errno:
- * -ESRCH of a process that died, -EFAULT of memory that is not there any more. As an adapter
- * does, a short one may go past what a process has forbidden itself meanwhile (mprotect(2)).
+ * Copies between local memory and a peer's. If the kernel denies access to the peer's memory, its
+ * copy server makes the copy. Functions return 0 or a negative errno: -ESRCH if the process died,
+ * -EFAULT if the memory is gone. As on an adapter, a short copy may ignore protection that the
+ * process changed after registration (mprotect(2)).
  */
 #ifndef CORE_SOFT_OP_COPY_H
 #define CORE_SOFT_OP_COPY_H
@@ -16,16 +16,16 @@
 
 struct soft_peer;
 
-/* Pieces of memory, in whoever's address space. */
+/* Pieces of memory in the address space of one process. */
 struct soft_span {
 	uint64_t length;
 	unsigned int count;
-	struct iovec piece[SOFT_SGE_MAX + 1]; /* a GRH in front of the rest */
-	/* For the copy server of a target: */
-	uint32_t qp; /* its index */
+	struct iovec piece[SOFT_SGE_MAX + 1]; /* with room for a GRH at the front */
+	/* For a target's copy server: */
+	uint32_t qp; /* the queue pair's index */
 	uint32_t access;
 	uint32_t key[SOFT_SGE_MAX + 1];
-	bool is_held; /* lanes keep its regions while it is copied */
+	bool is_held; /* lanes hold the regions during the copy */
 };
 
 int soft_copy_to(const struct soft_peer *peer, const struct soft_span *there,
@@ -33,7 +33,7 @@ int soft_copy_to(const struct soft_peer *peer, const struct soft_span *there,
 int soft_copy_from(const struct soft_peer *peer, const struct soft_span *there,
 		   const struct soft_span *here);
 
-/* The bytes of a span of this process's memory, one after the other. */
+/* Copies the bytes of a local span to a contiguous buffer. */
 void soft_copy_gather(void *to, const struct soft_span *span);
 
 #endif

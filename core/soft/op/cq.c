@@ -64,7 +64,7 @@ static void describe(struct soft_cq *cq, const struct ibv_cq_init_attr_ex *attr,
 
 static _Atomic uint32_t senders[SOFT_SENDERS];
 
-/* The one that fewest have. */
+/* Returns the sender index that the fewest queues use. */
 static uint32_t take_sender(void)
 {
 	uint32_t least = 0;
@@ -149,7 +149,7 @@ SOFT_EXPORT int ibv_destroy_cq(struct ibv_cq *verbs)
 	return 0;
 }
 
-/* How many entries there are; never more than there is room for, whatever the image says. */
+/* Returns the number of entries, at most the ring's size whatever the image says. */
 static uint32_t count_entries(const struct soft_cq *cq)
 {
 	uint32_t count = soft_image_read(&cq->image->tail) - cq->head;
@@ -157,7 +157,7 @@ static uint32_t count_entries(const struct soft_cq *cq)
 	return count < cq->size ? count : cq->size;
 }
 
-/* The entries move to the beginning of another ring, both sides held. */
+/* Moves the entries to the beginning of a new ring. Call with both locks held. */
 static void move(struct soft_cq *cq, uint32_t count, uint64_t offset, uint32_t size)
 {
 	struct soft_cq_image *image = cq->image;
@@ -219,7 +219,7 @@ int soft_cq_arm(struct ibv_cq *verbs, int solicited_only)
 	uint32_t wanted = solicited_only ? SOFT_ARMED_SOLICITED : SOFT_ARMED;
 	bool is_empty;
 
-	/* All completions after one solicited one include it. */
+	/* Arming for all completions includes solicited ones, so never lower the level. */
 	soft_cq_hold(cq);
 	if (image->armed < wanted)
 		soft_image_write(&image->armed, wanted);
@@ -232,7 +232,7 @@ int soft_cq_arm(struct ibv_cq *verbs, int solicited_only)
 	return 0;
 }
 
-/* What is kept moves up; entries that are taken out leave no gap. */
+/* Keeps the order of the remaining entries and leaves no gaps. */
 void soft_cq_purge(struct soft_cq *cq, uint32_t qp_num)
 {
 	struct soft_cq_image *image = cq->image;

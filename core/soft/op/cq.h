@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Completion queues: a ring in the arena, into which the owner and its peers put, and
- * from which the owner takes. Who puts holds the image's lock, who takes the private
- * one. A small message travels in its completion and is copied to its memory when that
- * is taken.
+ * Completion queues: a ring in the arena. The owner and its peers put completions; the owner takes
+ * them. Putting requires the lock in the image, taking the private lock. The data of a small
+ * message travels in its completion and is copied to its destination when the completion is taken.
  */
 #ifndef CORE_SOFT_OP_CQ_H
 #define CORE_SOFT_OP_CQ_H
@@ -21,7 +20,7 @@
 
 struct soft_peer;
 
-/* No completion is put so long before its time. */
+/* No completion is put earlier than this before it is due. */
 #define SOFT_CQ_EARLY_NS UINT64_C(2000000)
 
 struct soft_cq {
@@ -29,33 +28,33 @@ struct soft_cq {
 	struct soft_cq *next; /* on its channel */
 	struct soft_cq_image *image;
 	struct soft_completion *ring;
-	/* Where it is: in the image, others may have written something else. */
+	/* The ring as created. Do not trust the copy in the image: peers can write it. */
 	uint64_t offset;
 	uint32_t size;
 	_Atomic uint64_t place; /* of the ring: its offset, and log2 of its size */
 	struct soft_lock lock;
 	uint32_t number;
 	/*
-	 * Which of some lines its queue pairs write where the process has several: as far as
-	 * they go, each completion queue has another one. For one is what one thread drives.
+	 * Index of the per-process lines (lanes, packet counters) that this CQ's queue pairs write.
+	 * Assigned evenly, so that threads with a CQ each do not share lines.
 	 */
 	uint32_t sender;
 	_Atomic uint32_t head;
-	_Atomic uint32_t idle_polls; /* in a row */
-	_Atomic uint32_t answered;   /* the head when a queue pair that receives here last sent */
-	uint32_t fetched;            /* events of the channel */
+	_Atomic uint32_t idle_polls; /* empty polls in a row */
+	_Atomic uint32_t answered;   /* the head when a queue pair receiving here last sent */
+	uint32_t fetched;            /* events fetched from the channel */
 	uint32_t fetched_events;
 	_Atomic uint32_t users;
 	const struct soft_completion *current; /* of ibv_start_poll */
-	_Atomic bool is_resting;               /* the program looks at it, and holds the lock */
+	_Atomic bool is_resting;               /* between start_poll and end_poll, lock held */
 };
 
-/* What is put: a completion, the data that travels in it, who hears of it. */
+/* A completion to put, the data that travels in it, and how to signal it. */
 struct soft_cq_entry {
 	struct soft_completion completion;
 	unsigned char *grh;           /* 40 bytes in front of the data, or NULL */
 	const struct soft_span *data; /* or NULL */
-	struct soft_queue *queue;     /* that owes it, whose lock is held; or NULL */
+	struct soft_queue *queue;     /* its receive queue, whose lock is held; or NULL */
 	bool is_solicited;
 };
 
@@ -69,7 +68,7 @@ static inline struct ibv_cq *soft_cq_verbs(struct soft_cq *cq)
 	return ibv_cq_ex_to_cq(&cq->verbs);
 }
 
-/* An entry without data; its payload is left as it is, which is most of it. */
+/* Initializes an entry without data. Leaves the payload, most of its size, uninitialized. */
 static inline void soft_cq_begin(struct soft_cq_entry *entry)
 {
 	memset(&entry->completion, 0, offsetof(struct soft_completion, payload));
@@ -79,7 +78,7 @@ static inline void soft_cq_begin(struct soft_cq_entry *entry)
 	entry->is_solicited = false;
 }
 
-/* It is put before its time. */
+/* Marks a completion that is put before it is due. */
 static inline void soft_cq_postpone(struct soft_cq_entry *entry, uint64_t due_ns)
 {
 	entry->completion.time_ns = due_ns;
@@ -88,8 +87,9 @@ static inline void soft_cq_postpone(struct soft_cq_entry *entry, uint64_t due_ns
 }
 
 /*
- * Whether its time is still to come. What is put far too early is not: a peer's mistake. The
- * clock is read where *now_ns is 0, and once more where it may have been long ago.
+ * Returns whether a completion is not due yet. One further in the future than SOFT_CQ_EARLY_NS is a
+ * peer's error and counts as due. Reads the clock if *now_ns is 0, and again if *now_ns may be
+ * stale.
  */
 static inline bool soft_cq_is_early(const struct soft_completion *entry, uint64_t *now_ns)
 {
@@ -104,21 +104,21 @@ static inline bool soft_cq_is_early(const struct soft_completion *entry, uint64_
 }
 
 /*
- * Puts into a queue of the owner's, and raises its event where that is asked for. False: the
- * lock of the queue that owed it was taken over meanwhile, and nothing is put.
+ * Puts a completion into one of the owner's queues and raises its event if armed. Returns false,
+ * without putting anything, if the lock of entry->queue was taken over meanwhile.
  */
 bool soft_cq_put(struct soft_peer *owner, uint32_t number, const struct soft_cq_entry *entry);
 
 /*
- * Where a completion will be put, that many behind the next one; 0: nowhere. It is what another
- * process says, and may be gone by the time that it is expected: no pointer, and for what follows
- * alone, to which no address does harm.
+ * Predicts the address of the completion `ahead` places after the next one, or returns 0. The
+ * values come from the owner's image and may be wrong or stale: use the address only for
+ * soft_cq_expect() and soft_cq_hand_over(), where any address is harmless.
  */
 uintptr_t soft_cq_coming(const struct soft_peer *owner, uint32_t number, uint32_t ahead);
 
 /*
- * A completion is about to be put at such a place. Its lines, that of its head and the first one of
- * its data, which the owner polls, or had last, come while it is made.
+ * Prefetches the cache lines of a completion about to be put (its head and first data), which are
+ * in the cache of the owner's CPU.
  */
 static inline void soft_cq_expect(uintptr_t place)
 {
@@ -128,7 +128,7 @@ static inline void soft_cq_expect(uintptr_t place)
 	prefetch_to_write((const void *)(place + offsetof(struct soft_completion, payload)));
 }
 
-/* It was put there, unless another one's came between, and its owner waits for it. */
+/* Demotes the lines of a completion just put, so that the waiting owner gets them sooner. */
 static inline void soft_cq_hand_over(uintptr_t place)
 {
 	if (!place)
@@ -137,43 +137,46 @@ static inline void soft_cq_hand_over(uintptr_t place)
 	demote((const void *)(place + offsetof(struct soft_completion, payload)));
 }
 
-/* Takes the lock of who puts. */
+/* Takes the lock required to put completions. */
 void soft_cq_hold(struct soft_cq *cq);
 
-/* For every queue of a table, when a peer has died: the peer may have left its work half done. */
+/*
+ * Finishes what a killed peer left half done. Called for every queue of a table when a peer has
+ * died.
+ */
 void soft_cq_mend(void *object);
 
 /*
- * After arming: completions that are there before their time raise their event as if
- * they came now, which they do meanwhile.
+ * Call after arming. Waits until the completions put early are due, then raises the event as if
+ * they had just arrived.
  */
 void soft_cq_await_early(struct soft_cq *cq);
 
-/* Takes out what a queue pair that goes has left. */
+/* Removes the completions of a queue pair that is being destroyed or reset. */
 void soft_cq_purge(struct soft_cq *cq, uint32_t qp_num);
 
 /*
- * For every queue of a table: waits for the threads that take from it, but for no program that
- * looks at a completion.
+ * Waits until threads that are taking completions are done, except for a program between start_poll
+ * and end_poll. Called for every queue of a table.
  */
 void soft_cq_pass(void *object);
 
-/* Tells polls that hold no lock where the ring is. */
+/* Publishes the ring's location to polls that hold no lock. */
 void soft_cq_set_place(struct soft_cq *cq);
 
 /*
- * The next completion, its data where it belongs; NULL: none. Under the private lock; now_ns as
- * for soft_cq_is_early().
+ * Returns the next completion, with its data copied to its destination, or NULL. Call with the
+ * private lock held; now_ns is as for soft_cq_is_early().
  */
 const struct soft_completion *soft_cq_look(struct soft_cq *cq, uint64_t *now_ns);
 void soft_cq_advance(struct soft_cq *cq);
 
-/* The verbs of the context. */
+/* Verbs that the context calls by pointer. */
 int soft_cq_poll(struct ibv_cq *cq, int count, struct ibv_wc *wc);
 int soft_cq_arm(struct ibv_cq *cq, int solicited_only);
 struct ibv_cq_ex *soft_cq_create_ex(struct ibv_context *context, struct ibv_cq_init_attr_ex *attr);
 
-/* Gives an extended queue its functions. */
+/* Sets the functions of an extended completion queue. */
 void soft_cq_extend(struct ibv_cq_ex *verbs);
 
 #endif

@@ -11,12 +11,12 @@
 #include "core/soft/time.h"
 
 enum {
-	SIGHT = 64, /* entries that a poll looks at */
+	SIGHT = 64, /* entries that a poll examines */
 };
 
 /*
- * The memory was the receiver's when the message was sent. If its region has gone
- * since, nobody looks for the data there.
+ * Copies data that traveled in a completion to its destination. The memory was registered when the
+ * message was sent; if it has been deregistered since, nobody expects the data there.
  */
 static void unload(const struct soft_completion *entry)
 {
@@ -33,7 +33,7 @@ static void unload(const struct soft_completion *entry)
 		memcpy((void *)(uintptr_t)place, entry->payload, (size_t)reach.length);
 }
 
-/* Nothing is ever posted to a queue pair with a shared receive queue: there it does nothing. */
+/* Does nothing for a queue pair with an SRQ: no receives are posted to its own queue. */
 static void hear(const struct soft_cq *cq, const struct soft_completion *entry)
 {
 	uint32_t index = soft_image_index(soft_image_read(&entry->qp_num));
@@ -44,7 +44,7 @@ static void hear(const struct soft_cq *cq, const struct soft_completion *entry)
 				entry->taken);
 }
 
-/* Blocks are aligned to more than a number of bits takes. */
+/* The size fits in the low bits because blocks are aligned to more than 32 bytes. */
 void soft_cq_set_place(struct soft_cq *cq)
 {
 	atomic_store(&cq->place, cq->offset | (uint64_t)__builtin_ctz(cq->size));
@@ -55,7 +55,7 @@ static bool is_valid(const struct soft_completion *entry, uint32_t index)
 	return atomic_load_explicit(&entry->sequence, memory_order_acquire) == index + 1;
 }
 
-/* Of one queue of a queue pair: the order of such is kept. */
+/* Order must be kept among the completions of one send or receive queue. */
 static bool is_of_same_queue(const struct soft_completion *one, const struct soft_completion *other)
 {
 	return one->qp_num == other->qp_num &&
@@ -63,8 +63,8 @@ static bool is_of_same_queue(const struct soft_completion *one, const struct sof
 }
 
 /*
- * Behind a first one that is early, how far the next one is that is due, and whose queue's
- * others are not in front of it; 0: there is none within sight.
+ * Finds a due completion behind an early first one, without overtaking an earlier completion of the
+ * same queue. Returns its distance from the head, or 0 if there is none.
  */
 static COLD uint32_t find_due(const struct soft_completion *ring, uint32_t head, uint32_t mask,
 			      uint64_t *now_ns)
@@ -84,8 +84,8 @@ static COLD uint32_t find_due(const struct soft_completion *ring, uint32_t head,
 }
 
 /*
- * Whether there is nothing to be taken, which most polls find. Without the lock: a
- * program that polls leaves the memory alone that others need.
+ * Returns whether there is nothing to take, which is the case for most polls. Takes no lock, so
+ * that polling does not write to shared memory.
  */
 static bool is_empty(const struct soft_cq *cq, uint64_t *now_ns)
 {
@@ -100,13 +100,13 @@ static bool is_empty(const struct soft_cq *cq, uint64_t *now_ns)
 		return true;
 	if (!soft_cq_is_early(entry, now_ns))
 		return false;
-	/* It is taken from the other core's cache meanwhile. */
+	/* Fetch the data from the other core's cache meanwhile. */
 	__builtin_prefetch(entry->payload);
 	__builtin_prefetch(entry->payload + SOFT_LINE);
 	return !find_due(ring, head, mask, now_ns);
 }
 
-/* What is due comes first, and the others behind it as they were. Under the private lock. */
+/* Moves the next due completion to the front. Call with the private lock held. */
 static COLD bool bring_forward(struct soft_cq *cq, uint32_t head, uint64_t *now_ns)
 {
 	uint32_t mask = cq->size - 1;
@@ -167,7 +167,7 @@ static void to_wc(const struct soft_completion *entry, struct ibv_wc *wc)
 	};
 }
 
-/* Whether something came of what was due meanwhile. */
+/* Returns whether a due operation was tried, so that the queue may no longer be empty. */
 static bool idle(struct soft_cq *cq)
 {
 	uint32_t polls = atomic_load_explicit(&cq->idle_polls, memory_order_relaxed) + 1;
@@ -176,7 +176,7 @@ static bool idle(struct soft_cq *cq)
 	return soft_progress_poll(polls);
 }
 
-/* Nor after what was due meanwhile. */
+/* Returns whether the queue is empty, even after trying due operations. */
 static ALWAYS_INLINE bool stays_empty(struct soft_cq *cq, uint64_t *now_ns)
 {
 	return is_empty(cq, now_ns) && (likely(!idle(cq)) || is_empty(cq, now_ns));
@@ -216,7 +216,7 @@ static int load(struct soft_cq *cq, uint64_t now_ns)
 	return 0;
 }
 
-/* From a successful start to the end, the queue is this thread's. */
+/* From a successful start until the end, this thread holds the queue's lock. */
 static int start_poll(struct ibv_cq_ex *verbs, struct ibv_poll_cq_attr *attr)
 {
 	struct soft_cq *cq = CONTAINER_OF(verbs, struct soft_cq, verbs);
@@ -248,7 +248,7 @@ static int next_poll(struct ibv_cq_ex *verbs)
 {
 	struct soft_cq *cq = CONTAINER_OF(verbs, struct soft_cq, verbs);
 
-	/* Whoever passes sees this, or what is looked at is as it has left it. */
+	/* soft_cq_pass() either sees this store, or what the program reads next is still valid. */
 	atomic_exchange(&cq->is_resting, false);
 	if (cq->current)
 		soft_cq_advance(cq);
@@ -316,7 +316,7 @@ static uint64_t read_time(struct ibv_cq_ex *cq)
 	return current(cq)->time_ns;
 }
 
-/* The same moment on the clock of the day. */
+/* The same moment as wall-clock time. */
 static uint64_t read_wallclock(struct ibv_cq_ex *cq)
 {
 	struct timespec now;

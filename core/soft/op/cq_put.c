@@ -11,7 +11,9 @@ enum {
 	RINGS_MAX = 16,
 };
 
-/* Of a ring whose image a peer may have spoilt: NULL. The size is what it was here. */
+/*
+ * Returns NULL if a peer corrupted the ring's location. Sets *of_size to the size that was checked.
+ */
 static struct soft_completion *ring_of(const struct soft_peer *owner,
 				       const struct soft_cq_image *image, uint32_t *of_size)
 {
@@ -24,15 +26,18 @@ static struct soft_completion *ring_of(const struct soft_peer *owner,
 	return soft_arena_at(owner->arena, offset, (uint64_t)size * sizeof(struct soft_completion));
 }
 
-/* Whatever was raised and not rung: under the lock, so that nobody rings it twice. */
+/*
+ * Signals events that were raised but not yet signaled. Call with the lock held, so that none is
+ * signaled twice.
+ */
 static void ring(struct soft_peer *owner, struct soft_cq_image *image)
 {
 	uint32_t raised = atomic_load(&image->raised);
 	uint32_t count = raised - soft_image_read(&image->rung);
 
 	/*
-	 * Each is rung before the next is raised, unless who raised it was killed, or stopped
-	 * for so long that another one took over, and counts on.
+	 * Normally one. More only if a process was killed between raising and signaling, or stopped
+	 * for so long that another took the lock over.
 	 */
 	if (unlikely(count > RINGS_MAX))
 		count = RINGS_MAX;
@@ -41,8 +46,8 @@ static void ring(struct soft_peer *owner, struct soft_cq_image *image)
 }
 
 /*
- * A peer that was killed may have put its entry, and not said so, nor raised an event; or have
- * raised one, and not rung. An event too many does no harm.
+ * A killed peer may have written an entry without advancing the tail or raising an event, or raised
+ * an event without signaling it. A spurious event is harmless.
  */
 static void mend(struct soft_peer *owner, struct soft_cq_image *image,
 		 const struct soft_completion *entries, uint32_t size)
@@ -67,8 +72,8 @@ static bool is_full(struct soft_cq_image *image, uint32_t size)
 }
 
 /*
- * The line of the head is stored last. Its owner polls it, and has it back after each store, so that
- * whatever is stored between two of its own makes it travel twice.
+ * Writes the line of the head last. The owner polls that line and takes it back after each store,
+ * so interleaved stores would make it travel more than once.
  */
 static void fill(struct soft_completion *to, const struct soft_cq_entry *entry, bool is_timed)
 {
@@ -94,13 +99,16 @@ static void raise_event(struct soft_peer *owner, struct soft_cq_image *image,
 
 	if (image->armed == SOFT_ARMED_SOLICITED && !entry->is_solicited && !is_error)
 		return;
-	/* In this order: an event too many does no harm. */
+	/* In this order: a spurious event is harmless, a lost one is not. */
 	atomic_fetch_add(&image->raised, 1);
 	soft_image_write(&image->armed, SOFT_UNARMED);
 	ring(owner, image);
 }
 
-/* False: who took over while this process was stopped has given the receive back. */
+/*
+ * Clears the owed flag. Returns false if a process that took the lock over has given the receive
+ * back.
+ */
 static ALWAYS_INLINE bool pay(struct soft_queue *queue)
 {
 	if (unlikely(!soft_lock_is_held(&queue->lock)))
@@ -111,9 +119,9 @@ static ALWAYS_INLINE bool pay(struct soft_queue *queue)
 
 enum result {
 	PUT,
-	OVERRUN, /* for the first time */
-	AGAIN,   /* the lock was lost */
-	LOST,    /* that of who owed it */
+	OVERRUN, /* first overrun of this queue */
+	AGAIN,   /* the CQ's lock was lost */
+	LOST,    /* the receive queue's lock was lost */
 };
 
 static enum result put(struct soft_peer *owner, struct soft_cq_image *image,
@@ -138,7 +146,7 @@ static enum result put(struct soft_peer *owner, struct soft_cq_image *image,
 	fill(to, entry, image->is_timed);
 	if (unlikely(!soft_lock_is_held(&image->lock)))
 		return AGAIN;
-	/* Who is killed between the two takes the receive along. */
+	/* If the process is killed between the two stores, the receive is lost. */
 	if (entry->queue && !pay(entry->queue))
 		return LOST;
 	tail = image->tail + 1;
@@ -194,12 +202,12 @@ void soft_cq_mend(void *object)
 
 struct early {
 	uint64_t until_ns;
-	bool is_solicited; /* or an error */
+	bool is_solicited; /* or has an error */
 };
 
 /*
- * Until when one is there before its time, and whether one of them is solicited. What others
- * can write makes nobody look, or wait, without end.
+ * Returns when the last early completion is due, and whether one of them is solicited. Both the
+ * loop and the wait are bounded, whatever peers wrote.
  */
 static struct early find_early(const struct soft_cq *cq)
 {

@@ -14,19 +14,19 @@
 #include "core/soft/port.h"
 
 enum {
-	AHEAD = 4, /* completions: the next one's lines are where the target polls */
+	AHEAD = 4, /* prefetch this many completions ahead: the target polls the next one */
 };
 
-/* One message on its way into one receive. */
+/* A message to be delivered into a receive. */
 struct delivery {
 	struct soft_qp *qp;
 	const struct soft_target *target;
 	struct soft_operation *operation;
 	const struct soft_span *data;
 	struct soft_queue *queue;
-	struct soft_srq_image *srq; /* NULL: the queue pair's own */
+	struct soft_srq_image *srq; /* NULL: the queue pair's own queue */
 	struct soft_taken *receive;
-	uint64_t length; /* with the GRH */
+	uint64_t length; /* including the GRH */
 	unsigned char grh[SOFT_GRH];
 	bool has_grh;
 };
@@ -60,8 +60,8 @@ static ALWAYS_INLINE void describe(const struct delivery *delivery, struct soft_
 }
 
 /*
- * The receive is used up: by a message, or by its fault. False: who took over while this
- * process was stopped may have it now.
+ * Uses the receive up, successfully or with an error. Returns false if a process that took the lock
+ * over may have the receive now.
  */
 static ALWAYS_INLINE bool consume(const struct delivery *delivery, struct soft_cq_entry *entry)
 {
@@ -82,7 +82,7 @@ static ALWAYS_INLINE bool consume(const struct delivery *delivery, struct soft_c
 	return true;
 }
 
-/* The target finds fault with its own receive; its queue pair stops. */
+/* Completes the receive with an error (`there`) and returns `here` for the initiator. */
 static COLD enum soft_outcome spoil(const struct delivery *delivery, enum ibv_wc_status there,
 				    enum ibv_wc_status here)
 {
@@ -95,7 +95,9 @@ static COLD enum soft_outcome spoil(const struct delivery *delivery, enum ibv_wc
 	return consume(delivery, &entry) ? (enum soft_outcome)here : SOFT_SILENT;
 }
 
-/* Small and into one piece of memory: it travels in the completion. */
+/*
+ * Returns whether the data travels in the completion: it is small, and goes to one piece of memory.
+ */
 static bool is_light(const struct delivery *delivery, const struct soft_span *there)
 {
 	return delivery->operation->length <= SOFT_SMALL && there->count <= 1;
@@ -132,7 +134,10 @@ static int copy_whole(const struct delivery *delivery, const struct soft_span *t
 	return soft_copy_to(delivery->target->peer, there, &with_grh);
 }
 
-/* Into one piece: of more, a thread would need more lanes than it may wait for. */
+/*
+ * Copies with a lane held only if there is one piece: more would need several lanes at once, which
+ * could deadlock.
+ */
 static int copy(const struct delivery *delivery, struct soft_span *there)
 {
 	_Atomic uint32_t *lane = NULL;
@@ -195,7 +200,7 @@ static enum soft_outcome deliver_write(const struct delivery *delivery)
 	return consume(delivery, &entry) ? SOFT_DONE : SOFT_SILENT;
 }
 
-/* With the target's queue pair, and its shared receive queue, held. */
+/* Delivers the message. Call with the target's queue, and its SRQ if any, locked. */
 static enum soft_outcome deliver(struct delivery *delivery)
 {
 	if (!soft_queue_first(delivery->target->peer->arena, delivery->queue, delivery->receive))
@@ -203,7 +208,7 @@ static enum soft_outcome deliver(struct delivery *delivery)
 	return is_write(delivery) ? deliver_write(delivery) : deliver_send(delivery);
 }
 
-/* With the target's queue pair held, which is open. */
+/* Call with the target's queue locked, after checking that the target accepts the operation. */
 static void prepare(struct delivery *delivery)
 {
 	struct soft_image *image = delivery->target->peer->arena->image;
@@ -224,9 +229,9 @@ static void prepare(struct delivery *delivery)
 }
 
 /*
- * What is sent after one or two completions of the queue of what is received, a message and
- * perhaps its own last send, is taken for an answer, which somebody waits for. After none, or
- * many, it is taken for a part of a stream.
+ * Guesses whether a send is an answer that the peer waits for. It is if one or two completions were
+ * taken since the last send (a message, and perhaps the own last send). After none or many, it is
+ * taken as part of a stream.
  */
 static bool take_answer(struct soft_cq *cq)
 {
@@ -244,9 +249,10 @@ static ALWAYS_INLINE uintptr_t coming(const struct soft_target *target, uint32_t
 }
 
 /*
- * Behind a message that was put at that place. Who waits for an answer is to have it soon, and the
- * lines of the next one are fetched once that is being posted: were it now, his polls would have
- * them back before. Of a stream, lines of a completion to come are fetched while others are made.
+ * After putting a completion, prepares for the next one. A peer that waits for an answer should get
+ * it soon; the lines of the next completion are prefetched only when the next message is posted,
+ * because the peer's polls would take them back before. In a stream, the lines of a later
+ * completion are fetched while others are made.
  */
 static ALWAYS_INLINE void look_ahead(struct soft_qp *qp, const struct soft_target *target,
 				     uintptr_t place)
@@ -256,7 +262,7 @@ static ALWAYS_INLINE void look_ahead(struct soft_qp *qp, const struct soft_targe
 		return;
 	}
 	soft_cq_hand_over(place);
-	/* A datagram may be somebody else's, and what is on a link is put later. */
+	/* A datagram may go to another target, and on a link the completion is put later. */
 	if (qp->verbs.qp_base.qp_type != IBV_QPT_UD && !qp->wire)
 		atomic_store_explicit(&qp->coming, coming(target, 0), memory_order_relaxed);
 }

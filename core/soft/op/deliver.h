@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What takes a receive at the target: a SEND, a datagram, a WRITE with immediate. The
- * target's queue is held while the data moves, so that the target waits for it before
- * it changes the queue pair's state or lets it go.
+ * Operations that consume a receive at the target: SEND, datagrams and WRITE with immediate. The
+ * target's receive queue is locked while the data moves, so the target waits for it before it
+ * changes the queue pair's state or destroys it.
  */
 #ifndef CORE_SOFT_OP_DELIVER_H
 #define CORE_SOFT_OP_DELIVER_H

@@ -44,7 +44,7 @@ void soft_event_finish(struct soft_events *events)
 	pthread_mutex_destroy(&events->mutex);
 }
 
-/* A ring that is full loses the event, as a device's does. */
+/* If the ring is full, the event is lost, as on a device. */
 void soft_event_leave(struct soft_peer *owner, uint32_t type, uint32_t index)
 {
 	struct soft_events_image *ring = &owner->arena->image->events;
@@ -72,7 +72,7 @@ static void append(struct soft_events *events, const struct ibv_async_event *ver
 	*events->last = event;
 	events->last = &event->next;
 	if (write(events->fd, &one, sizeof(one)) < 0)
-		errno = 0; /* nobody fetches, and 2^64 wait */
+		errno = 0; /* the counter is full, so the reader wakes anyway */
 	pthread_mutex_unlock(&events->mutex);
 }
 
@@ -105,12 +105,12 @@ static struct ibv_context *context_of(const struct soft_table *table, void *obje
 	return ((struct soft_qp *)object)->verbs.qp_base.context;
 }
 
-/* element is a union of pointers: give() sets it by one member, whatever kind of object it is. */
+/* The element is a union of pointers, so give() can set it through one member for all objects. */
 _Static_assert(offsetof(struct soft_cq, verbs) == 0 && offsetof(struct soft_srq, verbs) == 0 &&
 		       offsetof(struct soft_qp, verbs.qp_base) == 0,
 	       "each kind of object begins with what verbs.h has of it");
 
-/* The object may be gone by now. The mutex of its table keeps it until the event is appended. */
+/* The object may be gone. The table's mutex keeps it until the event is appended. */
 static void give(const struct soft_event_image *image)
 {
 	struct soft_table *table = table_of(image->type);
@@ -146,10 +146,7 @@ void soft_event_orphan(const struct ibv_context *context)
 	}
 }
 
-/*
- * What is lost with a queue that is overrun nobody learns: all queue pairs that complete
- * to it stop.
- */
+/* After a CQ overrun, completions are lost silently, so stop all queue pairs that use the CQ. */
 static void fail_users(const struct soft_event_image *image)
 {
 	struct soft_table *qps = &soft_process.qps;
@@ -172,7 +169,7 @@ void soft_event_distribute(void)
 	struct soft_events_image *ring = &soft_process.arena.image->events;
 	uint32_t head = atomic_load(&ring->head);
 
-	/* There are never more than the ring has room for. */
+	/* A peer may have written nonsense: there are never more events than the ring holds. */
 	if (atomic_load(&ring->tail) - head > SOFT_EVENTS)
 		head = atomic_load(&ring->tail) - SOFT_EVENTS;
 	for (uint32_t i = 0; i < SOFT_EVENTS && head != atomic_load(&ring->tail); i++) {
@@ -184,7 +181,7 @@ void soft_event_distribute(void)
 	}
 }
 
-/* Without waiting: whoever fetches may have been quicker. */
+/* Does not block: another thread may have consumed the wakeup. */
 void soft_event_unring(int fd, uint32_t count)
 {
 	uint64_t one;
@@ -216,7 +213,7 @@ void soft_event_drop(struct soft_events *events, const void *object)
 	pthread_mutex_unlock(&events->mutex);
 }
 
-/* Counts what was fetched of an object. */
+/* Returns the object's counter of fetched events, or NULL for port and device events. */
 static uint32_t *fetched(const struct ibv_async_event *event)
 {
 	switch ((int)event->event_type) {
@@ -266,7 +263,7 @@ SOFT_EXPORT int ibv_get_async_event(struct ibv_context *context, struct ibv_asyn
 		if (read(events->fd, &one, sizeof(one)) != sizeof(one))
 			return -1;
 		event = fetch(events);
-	} while (!event); /* its object went meanwhile */
+	} while (!event); /* NULL: the object was destroyed */
 	*verbs = event->verbs;
 	free(event);
 	return 0;

@@ -21,7 +21,7 @@ static bool is_datagram(const struct soft_qp *qp)
 	return qp->verbs.qp_base.qp_type == IBV_QPT_UD;
 }
 
-/* What is lost on the way is silence to who waits for an answer, and done to others. */
+/* A lost message means no answer on a reliable queue pair, and success on others. */
 static enum soft_outcome lost(const struct soft_qp *qp)
 {
 	return soft_qp_is_reliable(qp) ? SOFT_SILENT : SOFT_DONE;
@@ -33,7 +33,7 @@ static bool is_receiving(uint32_t state)
 	       state == IBV_QPS_SQE;
 }
 
-/* The Q_Key that a datagram carries; one with the highest bit asks for the sender's. */
+/* Returns the Q_Key that a datagram carries. If the highest bit is set, the sender's is used. */
 static uint32_t qkey_of(const struct soft_qp *qp, const struct soft_operation *operation)
 {
 	return operation->remote_qkey >> 31 ? qp->attr.qkey : operation->remote_qkey;
@@ -58,7 +58,7 @@ bool soft_execute_is_open(const struct soft_qp *qp, const struct soft_target *ta
 	       atomic_load_explicit(&there->queue.psn, memory_order_relaxed) == qp->attr.sq_psn;
 }
 
-/* Where it goes to: some queue pair that receives, though perhaps another's by now. */
+/* Finds the target's queue pair. It is receiving, but may belong to another connection by now. */
 static ALWAYS_INLINE bool soft_execute_find(const struct soft_qp *qp,
 					    const struct soft_operation *operation,
 					    struct soft_target *target)
@@ -114,13 +114,15 @@ enum soft_outcome soft_execute_copied(int result)
 	}
 }
 
-/* What its queue pair takes at all: asked before lengths and keys are. */
+/* Returns whether the target's queue pair permits this access. Checked before lengths and keys. */
 static bool is_taken(const struct soft_target *target, uint32_t access)
 {
 	return atomic_load_explicit(&target->qp->access, memory_order_relaxed) & access;
 }
 
-/* A piece of the target's memory, held in a lane; NULL: not allowed. */
+/*
+ * Locates memory of the target and holds it in a lane. Returns NULL if the access is not allowed.
+ */
 static _Atomic uint32_t *reach(const struct soft_target *target,
 			       const struct soft_operation *operation, uint32_t access,
 			       struct soft_span *there)
@@ -159,7 +161,7 @@ enum soft_outcome soft_execute_write(const struct soft_target *target,
 
 	if (!is_taken(target, IBV_ACCESS_REMOTE_WRITE))
 		return (enum soft_outcome)IBV_WC_REM_INV_REQ_ERR;
-	/* No key is looked at where there is nothing to write. */
+	/* A zero-length write does not check the key. */
 	if (!operation->length)
 		return SOFT_DONE;
 	lane = reach(target, operation, IBV_ACCESS_REMOTE_WRITE, &there);
@@ -232,7 +234,7 @@ static enum soft_outcome do_atomic(const struct soft_qp *qp, const struct soft_t
 	return soft_execute_copied(result);
 }
 
-/* The memory that the operation names here: false if it may not. */
+/* Translates the operation's local memory. Returns false if it is not allowed. */
 static bool gather(const struct soft_qp *qp, struct soft_operation *operation,
 		   struct soft_span *data)
 {
@@ -269,14 +271,17 @@ static void count_packets(struct soft_qp *qp, uint64_t length)
 	const struct soft_registry *registry = &soft_process.registry;
 	_Atomic uint64_t *sent = &registry->file->counts[registry->slot].sent[qp->sender].packets;
 
-	/* Threads with one completion queue may lose some: it only tells that there is traffic. */
+	/*
+	 * Threads that share a completion queue may lose counts: this only shows that there is
+	 * traffic.
+	 */
 	atomic_store_explicit(
 		sent, atomic_load_explicit(sent, memory_order_relaxed) + packets_of(qp, length),
 		memory_order_relaxed);
 	qp->attr.sq_psn = psn_behind(qp, length);
 }
 
-/* Unless it is another connection's by now. */
+/* Advances the target's expected PSN, unless it belongs to another connection by now. */
 static void expect_next(const struct soft_qp *qp, const struct soft_target *target, uint64_t length)
 {
 	_Atomic uint32_t *psn = &target->qp->queue.psn;
@@ -287,8 +292,8 @@ static void expect_next(const struct soft_qp *qp, const struct soft_target *targ
 }
 
 /*
- * A target that finds fault with what it is asked for stops; where that has no receive
- * that could tell of it, it gets an event. Of what is not answered nobody hears.
+ * If the target rejects the operation, its queue pair fails; if no receive can report the error, it
+ * raises an event. On unreliable queue pairs, errors go unnoticed.
  */
 static enum soft_outcome answer(const struct soft_qp *qp, const struct soft_target *target,
 				const struct soft_operation *operation, enum soft_outcome outcome)
@@ -338,8 +343,8 @@ static enum soft_outcome hold_and_settle(const struct soft_qp *qp, const struct 
 }
 
 /*
- * What needs memory of the target and no receive. Its queue pair is held meanwhile, so that who
- * stops that, and waits, has his memory to himself.
+ * Executes operations that access the target's memory without a receive. Holds the target's `work`
+ * lock, so that after stopping its queue pair and waiting, the target has its memory to itself.
  */
 static enum soft_outcome work(struct soft_qp *qp, const struct soft_target *target,
 			      struct soft_operation *operation, const struct soft_span *data)
@@ -355,7 +360,7 @@ static enum soft_outcome work(struct soft_qp *qp, const struct soft_target *targ
 			outcome = read_from(qp, target, operation, data);
 		else
 			outcome = do_atomic(qp, target, operation, data);
-		/* It was taken over by who stops the queue pair. */
+		/* The process that stops the queue pair took the lock over. */
 		if (!soft_lock_is_held(lock))
 			outcome = SOFT_SILENT;
 		else if (outcome == SOFT_DONE)

@@ -12,7 +12,7 @@
 enum {
 	V4_AT = 20,
 	HOPS = 64,
-	/* BTH, DETH and ICRC, which the header counts with the payload. */
+	/* BTH, DETH and ICRC, which count as payload in the header. */
 	TRANSPORT_BYTES = 12 + 8 + 4,
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The 40 bytes in front of a datagram. RoCE v2 puts the IP header there: an IPv6 one
- * fills them, an IPv4 one takes the last 20.
+ * The 40 bytes in front of a datagram. RoCE v2 puts the IP header there: an IPv6 header fills them,
+ * an IPv4 header occupies the last 20.
  */
 #ifndef CORE_SOFT_OP_GRH_H
 #define CORE_SOFT_OP_GRH_H

@@ -14,7 +14,7 @@
 #include "core/base/compiler.h"
 
 enum {
-	BUFFER = 4096, /* the kernel gives no more at a time */
+	BUFFER = 4096, /* the kernel returns at most this much per read */
 	HEX = 16,
 };
 
@@ -25,7 +25,7 @@ struct mapping {
 	uint64_t inode;
 	bool is_readable;
 	bool is_writable;
-	bool is_memfd; /* and shared */
+	bool is_memfd; /* shared memfd */
 };
 
 /* proc_pid_maps(5): 7f0012340000-7f0012350000 rw-s 00001000 00:01 1234   /memfd:x (deleted) */
@@ -51,8 +51,9 @@ static bool parse(const char *line, struct mapping *mapping)
 }
 
 /*
- * In order of addresses. Of what others map and unmap meanwhile nothing is concluded. whole
- * becomes the mapping that all of it is in, if there is one.
+ * Returns whether a mapping denies the wanted access. The file lists mappings by address; gaps
+ * prove nothing, because other threads map and unmap meanwhile. Sets *whole to the mapping that
+ * contains the range, if there is one.
  */
 static bool is_forbidden(FILE *maps, const struct mapping *wanted, struct mapping *whole)
 {
@@ -94,7 +95,7 @@ static bool is_of(int fd, uint64_t inode)
 	return !fstat(fd, &status) && status.st_ino == inode && fcntl(fd, F_GET_SEALS) >= 0;
 }
 
-/* The program's own descriptor may be closed or become another file's at any time. */
+/* Returns a duplicate, because the program may close or reuse its own descriptor at any time. */
 static int find_file(uint64_t inode)
 {
 	DIR *folder = opendir("/proc/self/fd");

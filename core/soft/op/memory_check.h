@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What may be registered: memory that is there, and that its program may use in the way
- * that it grants. Looking changes nothing, and takes as long for much as for little.
+ * Checks that memory may be registered: it is mapped, and the program itself has the access that it
+ * grants. The check does not touch the memory.
  */
 #ifndef CORE_SOFT_OP_MEMORY_CHECK_H
 #define CORE_SOFT_OP_MEMORY_CHECK_H
@@ -10,14 +10,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A memfd that memory is part of, if it is and the program has it open; fd is -1 otherwise. */
+/* The memfd behind a range of memory, if the program has it open; otherwise fd is -1. */
 struct soft_memory {
-	int fd; /* a descriptor of its own */
+	int fd; /* a duplicate, owned by this struct */
 	uint64_t offset;
 	uint64_t inode;
 };
 
-/* 0, EINVAL, or EFAULT. Where the kernel does not tell the rights, what is there has them. */
+/*
+ * Returns 0, EINVAL or EFAULT. If the kernel does not reveal permissions, any mapped memory passes.
+ */
 int soft_memory_find(const void *address, size_t length, bool is_written,
 		     struct soft_memory *memory);
 void soft_memory_forget(struct soft_memory *memory);

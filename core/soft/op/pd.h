@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Protection domains and address handles. What is made in a domain counts in it, so
- * that it is not freed before.
+ * Protection domains and address handles. Each object created in a domain counts as a user, so that
+ * the domain is not freed before it.
  */
 #ifndef CORE_SOFT_OP_PD_H
 #define CORE_SOFT_OP_PD_H
@@ -31,7 +31,7 @@ static inline struct soft_ah *soft_pd_ah(struct ibv_ah *ah)
 	return CONTAINER_OF(ah, struct soft_ah, verbs);
 }
 
-/* Whether the address leads anywhere: RoCE has no address without a GID. 0 or EINVAL. */
+/* Returns 0, or EINVAL if the address is not usable: RoCE addresses need a GID. */
 int soft_pd_check_address(const struct ibv_ah_attr *attr);
 
 #endif

@@ -98,10 +98,13 @@ int soft_qp_post_send(struct ibv_qp *verbs, struct ibv_send_wr *wr, struct ibv_s
 	return result;
 }
 
-/* What was posted to a queue pair in error comes back at once. */
+/* Flushes receives posted to a queue pair in the error state. */
 static void flush_if_failed(struct soft_qp *qp)
 {
-	/* After the receive: who stops the queue pair sees that, or this sees the state. */
+	/*
+	 * Checked after posting: either the process that stops the queue pair sees the receive, or
+	 * this thread sees the state.
+	 */
 	if (likely(atomic_load(&qp->image->state) != IBV_QPS_ERR))
 		return;
 	soft_queue_hold(&qp->image->queue);

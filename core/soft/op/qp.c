@@ -146,7 +146,7 @@ SOFT_EXPORT struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_a
 	struct ibv_qp_init_attr_ex attr = {.comp_mask = IBV_QP_INIT_ATTR_PD, .pd = pd};
 	struct ibv_qp *qp;
 
-	/* The short struct ends in padding where the other one's mask is. */
+	/* The two structs share a prefix; the shorter one has padding where comp_mask is. */
 	memcpy(&attr, init, offsetof(struct ibv_qp_init_attr_ex, comp_mask));
 	qp = soft_qp_create_ex(pd->context, &attr);
 	if (qp)
@@ -159,7 +159,7 @@ SOFT_EXPORT struct ibv_qp_ex *ibv_qp_to_qp_ex(struct ibv_qp *qp)
 	return soft_qp_of(qp)->verbs.wr_start ? &soft_qp_of(qp)->verbs : NULL;
 }
 
-/* Peers see no queue pair here from now on, and none of them is at work on it. */
+/* Hides the queue pair from peers and waits until none of them uses it. */
 static void retire(struct soft_qp *qp)
 {
 	soft_lock_take(&qp->lock);
@@ -178,7 +178,7 @@ SOFT_EXPORT int ibv_destroy_qp(struct ibv_qp *verbs)
 	retire(qp);
 	soft_progress_leave(qp);
 	soft_table_hide(&soft_process.qps, qp->index);
-	/* A peer may have called it failed meanwhile, and had it listed again. */
+	/* A peer may have failed it meanwhile, which adds it to the waiting list again. */
 	soft_progress_leave(qp);
 	soft_event_drop(&soft_device_context(verbs->context)->events, verbs);
 	soft_event_await(&verbs->mutex, &verbs->cond, &verbs->events_completed,
@@ -189,9 +189,12 @@ SOFT_EXPORT int ibv_destroy_qp(struct ibv_qp *verbs)
 	soft_queue_finish(&qp->image->queue, &qp->receives);
 	soft_model_finish(qp);
 	soft_send_finish(&qp->sends);
-	count_users(qp, UINT32_MAX); /* one less */
+	count_users(qp, UINT32_MAX); /* decrement */
 	soft_process_count(SOFT_KIND_QP, -1);
-	/* Programs create queue pairs to try out sizes, and no peer ever learns of these. */
+	/*
+	 * Programs create queue pairs to probe sizes. No peer ever learns of these, so reuse their
+	 * numbers.
+	 */
 	if (qp->was_modified)
 		soft_table_remove(&soft_process.qps, qp->index);
 	else
@@ -225,15 +228,17 @@ void soft_qp_fail_held(struct soft_peer *owner, uint32_t index, int event)
 
 	if (state == IBV_QPS_RESET)
 		return;
-	/* Who stopped it may have been killed before he was through. */
+	/* The process that stopped it may have been killed before it finished. */
 	if (state == IBV_QPS_ERR) {
 		soft_qp_flush(owner, image);
 		return;
 	}
 	atomic_store(&image->state, IBV_QPS_ERR);
-	/* Whoever posts a receive sees the state, or this sees the receive. */
+	/*
+	 * Either the thread that posts a receive sees the state, or this thread sees the receive.
+	 */
 	atomic_thread_fence(memory_order_seq_cst);
-	/* First: who finds a flush that was not ended goes on with it, and leaves no event. */
+	/* Raise events before flushing: a process that resumes an unfinished flush raises none. */
 	if (event != SOFT_QP_NO_EVENT)
 		soft_event_leave(owner, (enum ibv_event_type)event, index);
 	if (image->srq)
@@ -281,6 +286,6 @@ void soft_qp_pass(void *object)
 void soft_qp_await_peer(struct soft_qp *qp)
 {
 	soft_lock_pass(&qp->image->work);
-	/* The copy server may still serve a request of a peer that was killed. */
+	/* The copy server may still be serving a request of a peer that was killed. */
 	soft_copy_server_pass(&soft_process.copy_server);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Queue pairs: what peers see is in the arena, the rest is private. The private lock
- * guards attributes and send queue, the image's lock the state and the receives; who
- * holds both has taken the private one first. Who writes or reads memory through it holds
- * a third one, before the image's.
+ * Queue pairs. The part that peers see is in the arena, the rest is private. The private lock
+ * guards the attributes and the send queue, the lock in the image the state and the receives; when
+ * taking both, take the private one first. A third lock (`work`) is held to access memory through
+ * the queue pair without a receive; take it before the image's lock.
  */
 #ifndef CORE_SOFT_OP_QP_H
 #define CORE_SOFT_OP_QP_H
@@ -32,7 +32,7 @@ struct soft_qp {
 	struct soft_qp_image *image;
 	uint32_t index;
 	struct soft_lock lock;
-	struct soft_lock receive_lock; /* who posts receives */
+	struct soft_lock receive_lock; /* held to post receives */
 	struct soft_ring receives;
 	struct soft_sends sends;
 	struct ibv_qp_attr attr;
@@ -41,23 +41,26 @@ struct soft_qp {
 	bool was_modified; /* ever */
 	bool tells_drained;
 	struct soft_cq *send_cq;
-	uint32_t sender; /* its */
+	uint32_t sender; /* of send_cq */
 	struct soft_cq *recv_cq;
-	/* Of what may be sent next: soft_cq_coming(), a guess, or 0. Taken without the lock. */
+	/*
+	 * A guess at where the next message's completion goes, from soft_cq_coming(), or 0.
+	 * Accessed without the lock.
+	 */
 	_Atomic uintptr_t coming;
 	struct soft_srq *srq;
 	uint32_t fetched_events;
-	/* Of a modelled link: */
-	struct soft_model *wire; /* NULL: none */
-	uint64_t arrives_ns;     /* of what is executed before its time; else 0 */
-	/* Of progress: */
+	/* For a modeled link: */
+	struct soft_model *wire; /* NULL: no link */
+	uint64_t arrives_ns;     /* arrival of the message being executed early; else 0 */
+	/* For progress: */
 	uint64_t wait_until_ns; /* 0: the first operation does not wait */
 	uint64_t due_ns;
-	uint64_t missed_in; /* the last round in which somebody else had its lock */
+	uint64_t missed_in; /* the last round in which its lock was busy */
 	struct soft_qp *next_waiting;
 	bool is_waiting;
 	bool is_tried;
-	/* Of ibv_wr_*: */
+	/* For ibv_wr_*: */
 	struct soft_operation *building;
 	uint32_t tail_before;
 	int build_error;
@@ -68,7 +71,10 @@ static inline struct soft_qp *soft_qp_of(struct ibv_qp *qp)
 	return CONTAINER_OF((struct ibv_qp_ex *)(void *)qp, struct soft_qp, verbs);
 }
 
-/* Something is about to be posted. It is forgotten then: the next one may be a WRITE. */
+/*
+ * Prefetches for the completion of the message about to be posted. Then forgets the guess: the next
+ * operation may be a WRITE.
+ */
 static inline void soft_qp_expect(struct soft_qp *qp)
 {
 	uintptr_t coming = atomic_load_explicit(&qp->coming, memory_order_relaxed);
@@ -84,7 +90,7 @@ static inline bool soft_qp_is_reliable(const struct soft_qp *qp)
 	return qp->verbs.qp_base.qp_type == IBV_QPT_RC;
 }
 
-/* Whether something may be posted to its send queue. */
+/* Returns whether its send queue accepts work requests. */
 static inline bool soft_qp_takes_sends(const struct soft_qp *qp)
 {
 	uint32_t state = atomic_load_explicit(&qp->image->state, memory_order_relaxed);
@@ -93,38 +99,44 @@ static inline bool soft_qp_takes_sends(const struct soft_qp *qp)
 }
 
 /*
- * Puts anybody's queue pair into the error state, flushes its receives, and leaves an
- * event of that type. Its owner flushes what it has to send.
+ * Puts a queue pair of any process into the error state, flushes its receives, and leaves the given
+ * event. The owner flushes its sends.
  */
 void soft_qp_fail(struct soft_peer *owner, uint32_t index, int event);
 
-/* The same, under the image's lock. */
+/* The same, with the image's lock held. */
 void soft_qp_fail_held(struct soft_peer *owner, uint32_t index, int event);
 
 /*
- * For every queue pair of a table, when a peer has died: the peer may have left it half stopped,
- * or a receive without its completion.
+ * Repairs a queue pair that a dead peer left half stopped, or a receive without its completion.
+ * Called for every queue pair of a table.
  */
 void soft_qp_mend(void *object);
 
-/* After an error, what is not reliable goes on receiving. Under the private lock. */
+/*
+ * Stops sending after an error on an unreliable queue pair, which continues to receive. Call with
+ * the private lock held.
+ */
 void soft_qp_stop_sending(struct soft_qp *qp);
 
-/* Flushes receives. Under the image's lock. */
+/* Flushes receives. Call with the image's lock held. */
 void soft_qp_flush(struct soft_peer *owner, struct soft_qp_image *image);
 
-/* For every queue pair of a table: waits for the threads that are at work on it. */
+/* Waits for threads that are using the queue pair. Called for every queue pair of a table. */
 void soft_qp_pass(void *object);
 
-/* It takes nothing any more: returns when its peer has stopped writing and reading here. */
+/*
+ * Call after the queue pair stops accepting operations. Waits until its peer has stopped accessing
+ * memory through it.
+ */
 void soft_qp_await_peer(struct soft_qp *qp);
 
-/* The verbs of the context. */
+/* Verbs that the context calls by pointer. */
 struct ibv_qp *soft_qp_create_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr);
 int soft_qp_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad);
 int soft_qp_post_receive(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
 
-/* Whether a queue pair of that type does that. */
+/* Returns whether a queue pair of this type supports the operation. */
 static inline bool soft_qp_can(enum ibv_qp_type type, enum ibv_wr_opcode opcode)
 {
 	switch ((int)opcode) {
@@ -143,7 +155,7 @@ static inline bool soft_qp_can(enum ibv_qp_type type, enum ibv_wr_opcode opcode)
 	}
 }
 
-/* Gives an extended queue pair its functions. */
+/* Sets the functions of an extended queue pair. */
 void soft_qp_extend(struct ibv_qp_ex *verbs);
 
 #endif

@@ -23,7 +23,7 @@ enum {
 	PATHS = IBV_QP_ALT_PATH | IBV_QP_PATH_MIG_STATE,
 };
 
-/* IBTA specification, 11.2.5.2: what a transition must and may be given. */
+/* IBTA specification, 11.2.5.2: required and optional attributes of each transition. */
 static const struct transition {
 	enum ibv_qp_state from;
 	enum ibv_qp_state to;
@@ -126,9 +126,8 @@ static int check_values(const struct ibv_qp_attr *attr, int mask)
 }
 
 /*
- * Where the kernel does not let this process into its peer's memory, and the peer has no
- * copy server either, nothing could be done: the pair is not connected. A peer that is not
- * there is another matter; it may come, and until then nothing answers.
+ * If the kernel denies access to the peer's memory and the peer has no copy server, no operation
+ * could work, so refuse to connect. A peer that does not exist is no error: it may come later.
  */
 static int check_peer(const struct ibv_qp_attr *attr, int mask)
 {
@@ -188,7 +187,7 @@ static void publish(struct soft_qp *qp)
 	atomic_store(&qp->image->max_dest_rd_atomic, qp->attr.max_dest_rd_atomic);
 }
 
-/* As new: nothing is posted. */
+/* Resets to the initial state, with nothing posted. */
 static void reset(struct soft_qp *qp)
 {
 	memset(&qp->attr, 0, sizeof(qp->attr));
@@ -205,7 +204,10 @@ static void reset(struct soft_qp *qp)
 	publish(qp);
 }
 
-/* Without the queue pair's lock: who is at a queue of completions may want that. */
+/*
+ * Call without the queue pair's lock: a thread that holds a completion queue's lock may wait for
+ * it.
+ */
 static void forget_completions(struct soft_qp *qp)
 {
 	soft_cq_purge(qp->send_cq, qp->verbs.qp_base.qp_num);
@@ -213,7 +215,9 @@ static void forget_completions(struct soft_qp *qp)
 		soft_cq_purge(qp->recv_cq, qp->verbs.qp_base.qp_num);
 }
 
-/* A peer may have put it into the error state meanwhile, which only a reset undoes. */
+/*
+ * Fails if a peer has put the queue pair into the error state meanwhile, which only a reset undoes.
+ */
 static int change(struct soft_qp *qp, enum ibv_qp_state from, enum ibv_qp_state to)
 {
 	int result = 0;
@@ -240,7 +244,7 @@ static int enter(struct soft_qp *qp, enum ibv_qp_state from, enum ibv_qp_state t
 	return result;
 }
 
-/* Without a link nothing that is sent is under way: the queue is drained at once. */
+/* Without a link, nothing stays in flight, so the queue is drained at once. */
 static void tell_drained(struct soft_qp *qp)
 {
 	qp->tells_drained = true;

@@ -15,7 +15,7 @@ static uint64_t bytes(const struct soft_ring *ring)
 int soft_queue_init(struct soft_queue *queue, struct soft_ring *ring, uint32_t *count,
 		    uint32_t sges)
 {
-	/* Whoever is late may have the lock for a moment. */
+	/* Leave the lock alone: a late process may still hold it for a moment. */
 	queue->tail_seen = 0;
 	queue->owed_head = 0;
 	atomic_store(&queue->head, 0);
@@ -27,7 +27,7 @@ int soft_queue_init(struct soft_queue *queue, struct soft_ring *ring, uint32_t *
 	if (*count > SOFT_WR_MAX || sges > SOFT_SGE_MAX)
 		return EINVAL;
 	ring->room = soft_power_from(*count);
-	/* The next place to put one into is not the one that the other side looks at next. */
+	/* Twice the places, so that the next one to write is not the next one to be read. */
 	ring->size = 2 * ring->room;
 	ring->stride = (uint32_t)(sizeof(struct soft_receive) +
 				  (sges ? sges : 1) * sizeof(struct ibv_sge));
@@ -56,7 +56,7 @@ void soft_queue_clear(struct soft_queue *queue)
 	atomic_store(&queue->head, atomic_load(&queue->tail));
 }
 
-/* The places of a ring; NULL if it is none, or not inside of the arena. */
+/* Returns the ring's memory, or NULL if its location is invalid. */
 static ALWAYS_INLINE char *places_of(const struct soft_arena *arena, const struct soft_ring *ring)
 {
 	if (unlikely(!ring->size || ring->size & (ring->size - 1) ||
@@ -72,7 +72,7 @@ static inline struct soft_receive *at(char *places, const struct soft_ring *ring
 					       (uint64_t)(index & (ring->size - 1)) * ring->stride);
 }
 
-/* Whether there is none, so far as is known, or else as it is. */
+/* Checks the known head first, and reads the shared one only if the ring seems full. */
 static bool is_full(const struct soft_queue *queue, const struct soft_ring *ring, uint32_t tail)
 {
 	uint32_t head = atomic_load_explicit(ring->heard, memory_order_acquire);
@@ -89,7 +89,7 @@ void soft_queue_hear(const struct soft_queue *queue, _Atomic uint32_t *heard, ui
 	uint32_t head = atomic_load_explicit(heard, memory_order_relaxed);
 	uint32_t tail = atomic_load_explicit(&queue->tail, memory_order_relaxed);
 
-	/* What was taken longer ago is known already. */
+	/* Ignore values older than the known head. */
 	if (taken - head <= INT32_MAX && taken - head <= tail - head)
 		atomic_store_explicit(heard, taken, memory_order_release);
 }
@@ -114,15 +114,18 @@ int soft_queue_put(struct soft_queue *queue, const struct soft_ring *ring,
 		receive->sge[i] = wr->sg_list[i];
 		length += wr->sg_list[i].length;
 	}
-	/* More than any message has. */
+	/* Longer than any message. */
 	receive->length = length < UINT32_MAX ? (uint32_t)length : UINT32_MAX;
-	/* Who asks afterwards for the state of the queue pair asks later than this is seen. */
+	/*
+	 * A sequentially consistent store: it is visible before the caller checks the queue pair's
+	 * state.
+	 */
 	atomic_exchange(&queue->tail, tail + 1);
 	prefetch_to_write(at(places, ring, tail + 1));
 	return 0;
 }
 
-/* From here on it is this process's own: whoever maps the arena may still write there. */
+/* Copies a receive, since peers may still write to the original. */
 static bool soft_receive_queue_take(const struct soft_receive *receive, uint32_t stride,
 				    struct soft_taken *taken)
 {
@@ -137,7 +140,7 @@ static bool soft_receive_queue_take(const struct soft_receive *receive, uint32_t
 	return true;
 }
 
-/* Nothing is behind the tail, and no more in front of it than there is room for. */
+/* Returns whether head is before tail by no more than the ring's size. */
 static bool is_within(uint32_t head, uint32_t tail, uint32_t size)
 {
 	return tail - head - 1 < size;
@@ -164,7 +167,7 @@ bool soft_queue_first(const struct soft_arena *arena, struct soft_queue *queue,
 	if (unlikely(!places ||
 		     !soft_receive_queue_take(at(places, &ring, head), ring.stride, taken)))
 		return false;
-	/* The next message finds its receive here already. */
+	/* Prefetch the receive of the next message. */
 	__builtin_prefetch(at(places, &ring, head + 1));
 	return true;
 }
@@ -181,15 +184,18 @@ bool soft_queue_complete(struct soft_peer *owner, struct soft_queue *queue, uint
 	entry->queue = queue;
 	if (unlikely(!soft_cq_put(owner, cq, entry)))
 		return false;
-	/* Where there was no room for it. What another one owes by now is his. */
+	/*
+	 * Still set if the CQ was full. If the lock was taken over, the flag belongs to the new
+	 * holder.
+	 */
 	if (likely(soft_lock_is_held(&queue->lock)))
 		atomic_store_explicit(&queue->owed, 0, memory_order_release);
 	return true;
 }
 
 /*
- * Nobody was told anything of the receive, which is still where it was: a ring has twice the
- * places. Or it was not taken yet, or what is said there is no receive of this queue's.
+ * Gives the receive back: nothing was reported for it, and it is intact because the ring has twice
+ * the places. Does nothing if it was not taken yet, or if the values are invalid.
  */
 void soft_queue_mend(struct soft_queue *queue)
 {

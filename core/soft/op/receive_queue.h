@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rings of receives, of a queue pair or shared. The owner puts, under a private lock;
- * whoever delivers takes, under the queue's.
+ * Rings of receives, of a queue pair or an SRQ. The owner posts with a private lock held; processes
+ * that deliver messages take receives with the queue's lock held.
  */
 #ifndef CORE_SOFT_OP_RECEIVE_QUEUE_H
 #define CORE_SOFT_OP_RECEIVE_QUEUE_H
@@ -15,17 +15,20 @@
 #include "core/soft/peer/arena.h"
 #include "core/soft/peer/image.h"
 
-/* What the owner keeps for itself of where its ring is. */
+/* The owner's private copy of the ring's location. */
 struct soft_ring {
 	uint64_t offset; /* 0: none */
 	uint32_t size;
-	uint32_t room; /* for so many, of which the ring has twice the places */
+	uint32_t room; /* receives that may be posted; the ring has twice as many places */
 	uint32_t stride;
-	/* The head, as completions tell it: no later than it is, but for what was given back. */
+	/*
+	 * The head, as learned from completions. It never exceeds the real head, except after a
+	 * receive has been given back.
+	 */
 	_Atomic uint32_t *heard;
 };
 
-/* A receive as it was when it was looked at. */
+/* A copy of a receive, taken when it was read. */
 struct soft_taken {
 	uint64_t wr_id;
 	uint32_t length;
@@ -33,35 +36,45 @@ struct soft_taken {
 	struct ibv_sge sge[SOFT_SGE_MAX];
 };
 
-/* A ring of this process's, heard set. 0 or a positive errno; count is what was made of it. */
+/*
+ * Allocates the ring of a local queue. `ring->heard` must be set. Returns 0 or a positive errno,
+ * and sets *count to the actual size.
+ */
 int soft_queue_init(struct soft_queue *queue, struct soft_ring *ring, uint32_t *count,
 		    uint32_t sges);
 void soft_queue_finish(struct soft_queue *queue, struct soft_ring *ring);
 
-/* Forgets what was posted. The owner's lock and the queue's are held. */
+/* Drops all posted receives. Call with the owner's lock and the queue's lock held. */
 void soft_queue_clear(struct soft_queue *queue);
 
-/* Posts one: 0, EINVAL, ENOMEM. Under the private lock. */
+/* Posts a receive. Returns 0, EINVAL or ENOMEM. Call with the private lock held. */
 int soft_queue_put(struct soft_queue *queue, const struct soft_ring *ring,
 		   const struct ibv_recv_wr *wr);
 
 /*
- * A completion tells how far the queue was. Who posts then need not look where others write.
- * Of a peer's nonsense is believed what it could as well have done there.
+ * Updates the known head from a completion, so that posting need not read the shared one. A wrong
+ * value from a peer has no more effect than it could have by writing the head.
  */
 void soft_queue_hear(const struct soft_queue *queue, _Atomic uint32_t *heard, uint32_t taken);
 
-/* The first; false: none. Under the queue's lock, of a queue in anybody's arena. */
+/*
+ * Copies the first receive. Returns false if none is posted. Works on a queue in any process's
+ * arena, with the queue's lock held.
+ */
 bool soft_queue_first(const struct soft_arena *arena, struct soft_queue *queue,
 		      struct soft_taken *taken);
 /*
- * Takes the first, and puts its completion into a queue of the same owner's. Whoever is killed
- * between the two leaves it owed. False: who took the lock over has given it back.
+ * Takes the first receive and puts its completion into a queue of the same owner. If the process is
+ * killed in between, the queue's `owed` flag stays set. Returns false if a process that took the
+ * lock over gave the receive back.
  */
 bool soft_queue_complete(struct soft_peer *owner, struct soft_queue *queue, uint32_t cq,
 			 struct soft_cq_entry *entry);
 
-/* With the lock taken over from one that is dead or stopped: what is owed is given back. */
+/*
+ * Gives back the receive whose completion is owed. Call after taking the lock over from a dead or
+ * stopped process.
+ */
 void soft_queue_mend(struct soft_queue *queue);
 
 /* Takes the lock. */

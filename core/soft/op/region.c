@@ -13,7 +13,7 @@
 
 #define REMOTE_CHANGES ((unsigned int)(IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC))
 #define NOT_THERE      ((unsigned int)(IBV_ACCESS_MW_BIND | IBV_ACCESS_ON_DEMAND))
-#define FLUSHES        0x300U /* of later versions of verbs.h: global, persistent */
+#define FLUSHES        0x300U /* global and persistent flush, from newer versions of verbs.h */
 
 struct soft_mr {
 	struct ibv_mr verbs;
@@ -43,7 +43,7 @@ bool soft_region_allows(const struct soft_arena *arena, const struct soft_reach 
 	return allows(arena, reach, place);
 }
 
-/* From then on, whoever deregisters sees the lane, or who is in it sees no key. */
+/* After this, either the deregistering thread sees the lane, or the caller finds the key gone. */
 static _Atomic uint32_t *take_lane(const struct soft_arena *arena, uint32_t sender, uint32_t key)
 {
 	struct soft_lanes *lanes =
@@ -64,7 +64,7 @@ _Atomic uint32_t *soft_region_enter(const struct soft_arena *arena, const struct
 {
 	_Atomic uint32_t *lane;
 
-	/* It would hold nothing, and whoever left it what another one holds. */
+	/* Key 0 would mark the lane as free, and releasing it would free another thread's lane. */
 	if (!reach->key)
 		return NULL;
 	lane = take_lane(arena, sender, reach->key);
@@ -99,7 +99,7 @@ bool soft_region_is_held(const struct soft_arena *arena, uint32_t key)
 	return false;
 }
 
-/* What is allowed of one piece becomes the next of the span; false: it is not. */
+/* Adds a piece to the span. Returns false if the access is not allowed. */
 static ALWAYS_INLINE bool soft_region_add(const struct soft_arena *arena, const struct ibv_sge *sge,
 					  const struct soft_reach *wanted, struct soft_span *span)
 {
@@ -130,7 +130,7 @@ bool soft_region_span(const struct soft_arena *arena, const struct ibv_sge *sge,
 	span->length = 0;
 	span->access = wanted->access;
 	span->is_held = false;
-	/* Most have one. */
+	/* Most lists have one element. */
 	if (likely(count == 1))
 		return soft_region_add(arena, sge, wanted, span);
 	for (uint32_t i = 0; i < count && span->length < wanted->length; i++)
@@ -231,10 +231,11 @@ SOFT_EXPORT struct ibv_mr *ibv_reg_mr_iova(struct ibv_pd *pd, void *address, siz
 }
 
 /*
- * One that is dead copies no more, whoever still has its sockets. A peer that is stopped with
- * all its threads is in no copy of the kernel's, which ends first. It may be about to begin one,
- * or in one through a window; then the end of that message comes later, which is better than to
- * wait until somebody lets the peer go on. Who leaves a lane that is free changes nothing.
+ * Waits until a peer leaves a lane. A dead peer copies no more, even if a child keeps its sockets
+ * open. If all threads of a peer are stopped, no kernel copy is in progress. The peer may be about
+ * to start one, or be copying through a window; then the end of that message arrives after
+ * deregistration, which is better than waiting until somebody resumes the peer. Releasing a lane
+ * that is already free is harmless.
  */
 static void await_lane(uint32_t slot, const _Atomic uint32_t *lane, uint32_t key)
 {

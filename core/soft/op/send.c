@@ -19,7 +19,7 @@
 #include "core/soft/time.h"
 
 enum {
-	FOR_EVER = 7, /* of rnr_retry */
+	FOR_EVER = 7, /* value of rnr_retry */
 };
 
 int soft_send_init(struct soft_sends *sends, struct ibv_qp_cap *cap)
@@ -99,7 +99,7 @@ static uint64_t rnr_delay_ns(uint32_t timer)
 	return delays[timer % ARRAY_LENGTH(delays)] * UINT64_C(10000);
 }
 
-/* 4.096 microseconds * 2^timeout; 0 is for ever, looked at now and then. */
+/* 4.096 microseconds * 2^timeout; 0 means no timeout, so just check now and then. */
 static uint64_t ack_delay_ns(const struct soft_qp *qp)
 {
 	return UINT64_C(4096) << (qp->attr.timeout ? qp->attr.timeout & 31 : 14);
@@ -127,7 +127,7 @@ bool soft_send_has_given_up(const struct soft_qp *qp)
 	return qp->attr.timeout && qp->sends.silences > qp->attr.retry_cnt;
 }
 
-/* Puts the first operation off; false: it was refused often enough. */
+/* Postpones the first operation. Returns false if its RNR retries are exhausted. */
 static bool put_off(struct soft_qp *qp, enum soft_outcome outcome, uint32_t rnr_timer)
 {
 	uint64_t delay_ns;
@@ -154,7 +154,7 @@ void soft_send_fail(struct soft_qp *qp)
 		soft_qp_stop_sending(qp);
 }
 
-/* Whether the next can be looked at. */
+/* Executes the first operation. Returns whether the next one can be tried. */
 static ALWAYS_INLINE bool run_first(struct soft_qp *qp)
 {
 	struct soft_operation *operation = soft_send_at(&qp->sends, qp->sends.head);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The send queue of a queue pair: private to its process, and emptied in order. What is
- * posted is done at once where it can be; what must wait for the other end stays, and is
- * tried again by whoever comes next: a post, a poll, the service thread's timer. All
- * under the queue pair's private lock.
+ * The send queue of a queue pair, private to its process and processed in order. An operation is
+ * executed when posted if possible. One that must wait for the target stays queued and is retried
+ * by the next post, poll or timer of the service thread. All functions need the queue pair's
+ * private lock.
  */
 #ifndef CORE_SOFT_OP_SEND_H
 #define CORE_SOFT_OP_SEND_H
@@ -15,7 +15,7 @@
 
 struct soft_qp;
 
-/* What was posted; its pieces of memory, or its inline data, follow. */
+/* A posted work request. Its scatter/gather list, or its inline data, follows. */
 struct soft_operation {
 	uint64_t wr_id;
 	uint32_t opcode; /* enum ibv_wr_opcode */
@@ -28,7 +28,7 @@ struct soft_operation {
 	uint32_t count;
 	uint32_t is_inline;
 	uint64_t length;
-	/* Of a datagram. */
+	/* Datagrams only. */
 	uint32_t remote_qp;
 	uint32_t remote_qkey;
 	union ibv_gid gid;
@@ -43,14 +43,14 @@ struct soft_sends {
 	uint32_t stride;
 	uint32_t head;
 	uint32_t tail;
-	uint32_t silences; /* of the first, how often nothing answered */
-	uint32_t refusals; /* how often there was no receive */
-	/* Of a plan of faults: */
-	uint32_t counted; /* the last that it knows of, from 1 */
+	uint32_t silences; /* of the first operation: attempts without an answer */
+	uint32_t refusals; /* attempts without a receive at the target */
+	/* For fault plans: */
+	uint32_t counted; /* the last operation that the plan has counted, from 1 */
 	bool is_twice;
 };
 
-/* 0 or a positive errno; the capabilities are what was made of them. */
+/* Returns 0 or a positive errno. Updates the capabilities to the actual sizes. */
 int soft_send_init(struct soft_sends *sends, struct ibv_qp_cap *cap);
 void soft_send_finish(struct soft_sends *sends);
 
@@ -59,7 +59,10 @@ static inline struct soft_operation *soft_send_at(const struct soft_sends *sends
 	return (void *)(sends->ring + (size_t)(index & (sends->size - 1)) * sends->stride);
 }
 
-/* Where the next operation is written: counted when soft_send_add() is called; NULL: full. */
+/*
+ * Returns where to write the next operation, or NULL if the queue is full. It is queued by
+ * soft_send_add().
+ */
 static inline struct soft_operation *soft_send_next(struct soft_sends *sends)
 {
 	return sends->tail - sends->head < sends->size ? soft_send_at(sends, sends->tail) : NULL;
@@ -70,27 +73,30 @@ static inline void soft_send_add(struct soft_sends *sends)
 	sends->tail++;
 }
 
-/* Does what can be done. */
+/* Executes what can be executed. */
 void soft_send_run(struct soft_qp *qp);
 
-/* Completes an operation of that queue pair, if it is one that completes. */
+/* Puts the completion of an operation, unless it is successful and unsignaled. */
 void soft_send_complete(struct soft_qp *qp, const struct soft_operation *operation,
 			enum ibv_wc_status status);
 
-/* After an error: reliable ones stop altogether, of others only the sending. */
+/*
+ * Handles a failed operation: a reliable queue pair enters the error state, others only stop
+ * sending.
+ */
 void soft_send_fail(struct soft_qp *qp);
 
 /*
- * Nothing answered the first, or, with a timer, there was no receive for it: false if that was
- * so too often, else it is looked at again after a delay.
+ * Counts a failed attempt at the first operation: no receive at the target (is_refused), or no
+ * answer. Returns false if RNR retries are exhausted, else sets the delay before the next attempt.
  */
 bool soft_send_may_retry(struct soft_qp *qp, bool is_refused, uint32_t rnr_timer,
 			 uint64_t *delay_ns);
 
-/* Whether nothing has answered the first as often as may be: it is not sent once more. */
+/* Returns whether the first operation has exhausted its retries without an answer. */
 bool soft_send_has_given_up(const struct soft_qp *qp);
 
-/* Tells it, where somebody wants to know. */
+/* Reports that the send queue is drained, if requested. */
 void soft_send_drained(struct soft_qp *qp);
 
 static inline void *soft_send_inline_data(struct soft_operation *operation)
@@ -98,7 +104,7 @@ static inline void *soft_send_inline_data(struct soft_operation *operation)
 	return operation->sge;
 }
 
-/* Appends inline data, of which the queue pair takes so many bytes at most; false: too long. */
+/* Appends inline data. Returns false if that would exceed `most` bytes. */
 static inline bool soft_send_add_inline(struct soft_operation *operation, uint32_t most,
 					const void *from, size_t size)
 {
@@ -109,7 +115,7 @@ static inline bool soft_send_add_inline(struct soft_operation *operation, uint32
 	return true;
 }
 
-/* Sets where a datagram goes. */
+/* Sets the destination of a datagram. */
 static inline void soft_send_set_target(struct soft_operation *operation,
 					const struct ibv_global_route *route, uint32_t number,
 					uint32_t qkey)

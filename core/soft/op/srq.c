@@ -49,7 +49,7 @@ fail:
 	return NULL;
 }
 
-/* What the inline call does not bring to ibv_create_srq: kinds that are not there. */
+/* verbs.h calls this only for SRQ types that soft0 does not support. */
 struct ibv_srq *soft_srq_create_ex(struct ibv_context *context, struct ibv_srq_init_attr_ex *attr)
 {
 	errno = attr->comp_mask & IBV_SRQ_INIT_ATTR_PD ? EOPNOTSUPP : EINVAL;

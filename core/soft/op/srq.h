@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Shared receive queues. Whoever takes a receive and leaves fewer than the limit tells
+ * Shared receive queues. A process that takes a receive and leaves fewer than the limit notifies
  * the owner, once.
  */
 #ifndef CORE_SOFT_OP_SRQ_H
@@ -30,7 +30,7 @@ static inline struct soft_srq *soft_srq_of(struct ibv_srq *srq)
 	return CONTAINER_OF(srq, struct soft_srq, verbs);
 }
 
-/* The verbs of the context. */
+/* Verbs that the context calls by pointer. */
 struct ibv_srq *soft_srq_create_ex(struct ibv_context *context, struct ibv_srq_init_attr_ex *attr);
 int soft_srq_number(struct ibv_srq *srq, uint32_t *number);
 int soft_srq_post(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);

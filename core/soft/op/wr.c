@@ -10,7 +10,7 @@ static struct soft_qp *of(struct ibv_qp_ex *verbs)
 	return CONTAINER_OF(verbs, struct soft_qp, verbs);
 }
 
-/* From here to the end, the send queue is this thread's. */
+/* From here until complete or abort, this thread holds the queue pair's lock. */
 static void wr_start(struct ibv_qp_ex *verbs)
 {
 	struct soft_qp *qp = of(verbs);
@@ -28,7 +28,7 @@ static void fail(struct soft_qp *qp, int error)
 		qp->build_error = error;
 }
 
-/* What is not set here, or by who calls this, is not read of such an operation. */
+/* Fields that neither this function nor its callers set are not read for the opcode. */
 static ALWAYS_INLINE struct soft_operation *build(struct ibv_qp_ex *verbs,
 						  enum ibv_wr_opcode opcode)
 {
@@ -48,7 +48,7 @@ static ALWAYS_INLINE struct soft_operation *build(struct ibv_qp_ex *verbs,
 	operation->count = 0;
 	operation->is_inline = 0;
 	operation->length = 0;
-	/* Whoever forgets where a datagram goes reaches nobody. */
+	/* If the caller sets no destination, the datagram reaches nobody. */
 	if (unlikely(verbs->qp_base.qp_type == IBV_QPT_UD))
 		operation->remote_qp = 0;
 	soft_send_add(&qp->sends);
