@@ -78,7 +78,7 @@ int soft_cm_address_source(const struct soft_cm_address *to, struct soft_cm_addr
 	if (fd < 0)
 		return -errno;
 	soft_cm_address_give(to, &storage);
-	/* A datagram's connect sends nothing: it looks the route up. */
+	/* Connecting a datagram socket sends nothing: it only looks the route up. */
 	if (connect(fd, (const struct sockaddr *)&storage,
 		    to->family == AF_INET ? sizeof(struct sockaddr_in)
 					  : sizeof(struct sockaddr_in6)) ||

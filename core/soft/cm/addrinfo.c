@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rdma_getaddrinfo: what the resolver knows of a name, as rdma_cm wants it.
+ * rdma_getaddrinfo: converts the results of getaddrinfo.
  */
 #include <errno.h>
 #include <netdb.h>
@@ -31,7 +31,7 @@ static int copy_name(char **to, const char *from)
 	return *to ? 0 : EAI_MEMORY;
 }
 
-/* Either of the queue pair's type and the port space says what the other one is. */
+/* Derives the queue pair type from the port space, or the other way around. */
 static void choose_type(struct rdma_addrinfo *info, const struct rdma_addrinfo *hints)
 {
 	info->ai_qp_type = hints ? hints->ai_qp_type : 0;
@@ -69,7 +69,7 @@ static int convert(struct rdma_addrinfo *info, const struct addrinfo *found,
 	return result;
 }
 
-/* All that was found, in order. 0 or what getaddrinfo() would return. */
+/* Converts all results, in order. Returns 0 or an error code of getaddrinfo(). */
 static int convert_all(struct rdma_addrinfo **info, const struct addrinfo *found,
 		       const struct rdma_addrinfo *hints)
 {

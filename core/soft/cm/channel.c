@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Event channels: the descriptor is readable as long as an event waits. What an event
- * has to do with a queue pair is done by who fetches it, as librdmacm does.
+ * Event channels. The descriptor is readable while an event is queued. As in librdmacm, the thread
+ * that fetches an event performs the queue pair transitions that belong to it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 #include "core/soft/export.h"
 #include "core/soft/fault/fault.h"
 
-/* Channels that are gone and not forgotten. */
+/* Number of destroyed channels kept allocated. */
 enum {
 	LATE = 16,
 };
@@ -59,7 +59,10 @@ SOFT_EXPORT void rdma_destroy_event_channel(struct rdma_event_channel *verbs)
 	}
 	close(verbs->fd);
 	channel->is_gone = true;
-	/* A thread of the program may be about to wait for it, as rping's is when that ends. */
+	/*
+	 * A thread of the program may be about to wait on the channel, as in rping at its end, so
+	 * keep its memory for a while.
+	 */
 	free(last[next]);
 	last[next] = channel;
 	next = (next + 1) % LATE;
@@ -72,12 +75,12 @@ static void append(struct soft_cm_channel *channel, struct soft_cm_event *event)
 
 	event->next = NULL;
 	if (!channel->first && write(channel->verbs.fd, &one, sizeof(one)) < 0)
-		errno = 0; /* it is readable already */
+		errno = 0; /* already readable */
 	*channel->last = event;
 	channel->last = &event->next;
 }
 
-/* Takes out what is at that place. */
+/* Removes the event at this position. */
 static struct soft_cm_event *soft_cm_channel_take(struct soft_cm_channel *channel,
 						  struct soft_cm_event **at)
 {
@@ -87,13 +90,13 @@ static struct soft_cm_event *soft_cm_channel_take(struct soft_cm_channel *channe
 	*at = event->next;
 	if (!*at)
 		channel->last = at;
-	/* It is readable: this does not block. */
+	/* The descriptor is readable, so this does not block. */
 	if (!channel->first && read(channel->verbs.fd, &count, sizeof(count)) < 0)
 		errno = 0;
 	return event;
 }
 
-/* How much of the other end's private data the event shows: the most there may be. */
+/* Returns the size of the private data that an event reports, which is the maximum for its type. */
 static uint8_t data_size(const struct soft_cm_id *id, enum rdma_cm_event_type type)
 {
 	bool is_ud = soft_cm_is_ud(id);
@@ -134,7 +137,7 @@ static void describe(struct soft_cm_event *event, const struct soft_cm_id *id)
 	if (event->verbs.event != RDMA_CM_EVENT_CONNECT_REQUEST &&
 	    event->verbs.event != RDMA_CM_EVENT_CONNECT_RESPONSE)
 		return;
-	/* What one end answers, the other one asks for. */
+	/* One side's initiator depth is the other side's responder resources. */
 	event->verbs.param.conn.responder_resources = said->initiator_depth;
 	event->verbs.param.conn.initiator_depth = said->responder_resources;
 	event->verbs.param.conn.flow_control = said->flow_control;
@@ -148,7 +151,7 @@ void soft_cm_deliver(struct soft_cm_event *event)
 {
 	struct rdma_event_channel *channel = event->owner->verbs.channel;
 
-	/* That of an identifier which a fault kept from being destroyed may be gone. */
+	/* If a fault made rdma_destroy_id fail, the channel may already be gone. */
 	if (channel)
 		append(soft_cm_channel_of(channel), event);
 	else
@@ -183,7 +186,7 @@ void soft_cm_announce(struct soft_cm_id *request)
 	put(request->listener, request, RDMA_CM_EVENT_CONNECT_REQUEST, 0);
 }
 
-/* Moves the events of an owner to another channel, or frees them (NULL). */
+/* Moves an owner's events to another channel, or frees them (NULL). */
 static void take_events(const struct soft_cm_id *owner, struct rdma_event_channel *to)
 {
 	struct soft_cm_channel *channel = soft_cm_channel_of(owner->verbs.channel);
@@ -202,7 +205,7 @@ static void take_events(const struct soft_cm_id *owner, struct rdma_event_channe
 void soft_cm_drop_events(struct soft_cm_id *id)
 {
 	soft_fault_drop_events(id);
-	/* A fault may keep an identifier longer than its channel, and the events with it. */
+	/* After a fault, an identifier may outlive its channel, which freed its events. */
 	if (id->verbs.channel)
 		take_events(id, NULL);
 }
@@ -219,7 +222,7 @@ void soft_cm_await(struct soft_cm_id *id)
 		pthread_cond_wait(&acknowledgement, &soft_cm_mutex);
 }
 
-/* The request belongs to the program from now on. */
+/* Hands the request over to the program. */
 static void release_request(struct soft_cm_id *request)
 {
 	struct soft_cm_id *listener = request->listener;
@@ -258,7 +261,10 @@ static bool is_gone(const struct soft_cm_channel *channel)
 	return found;
 }
 
-/* The other end accepted: with a queue pair the connection is made, without one it waits. */
+/*
+ * The peer has accepted. With a queue pair, this completes the connection; without one, the program
+ * does.
+ */
 static void finish_connect(struct soft_cm_event *event)
 {
 	struct soft_cm_id *id = soft_cm_id_of(event->verbs.id);
@@ -305,7 +311,10 @@ SOFT_EXPORT int rdma_get_cm_event(struct rdma_event_channel *channel, struct rdm
 	while (!(fetched = fetch(soft_cm_channel_of(channel)))) {
 		int flags;
 
-		/* As who came a moment earlier, and had nothing to wait for any more. */
+		/*
+		 * librdmacm would block here too: a thread that waits on a destroyed channel never
+		 * returns.
+		 */
 		while (is_gone(soft_cm_channel_of(channel)))
 			pause();
 		flags = fcntl(readable.fd, F_GETFL);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rdma_cm on the soft device. Each connection has a socket between the two processes,
- * which carries its messages and whose end tells that the other one died. One mutex
- * guards all of rdma_cm in a process; nobody waits for a peer under it, and the service
- * thread, which takes it for what comes in, changes no queue pair: that is done by who
- * fetches the event.
+ * rdma_cm on the soft device. Each connection has a socket between the two processes, which carries
+ * its messages; end of file means that the peer is gone. One mutex guards all rdma_cm state of a
+ * process, and no thread waits for a peer while holding it. The service thread takes it to handle
+ * incoming messages. That thread changes no queue pair; the thread that fetches the event does.
  */
 #ifndef CORE_SOFT_CM_CM_H
 #define CORE_SOFT_CM_CM_H
@@ -17,7 +16,7 @@
 #include "core/base/compiler.h"
 #include "core/soft/cm/socket.h"
 
-/* How much private data there may be, as the packets of the InfiniBand CM have room. */
+/* Private data limits, as in the packets of the InfiniBand CM. */
 enum {
 	SOFT_CM_CONNECT_DATA = 56,
 	SOFT_CM_ACCEPT_DATA = 196,
@@ -26,7 +25,7 @@ enum {
 	SOFT_CM_ACCEPT_DATA_UD = 136,
 };
 
-/* Why a request is rejected: IBTA specification, 12.6.7.2 and, of datagrams, 12.11.2.2. */
+/* Reasons for rejecting a request: IBTA specification, 12.6.7.2 and, for datagrams, 12.11.2.2. */
 enum {
 	SOFT_CM_REASON_TIMEOUT = 4,
 	SOFT_CM_REASON_NO_LISTENER = 8,
@@ -42,13 +41,13 @@ enum soft_cm_state {
 	SOFT_CM_ADDRESS_KNOWN,
 	SOFT_CM_ROUTE_KNOWN,
 	SOFT_CM_LISTENING,
-	SOFT_CM_CONNECTING, /* the request is sent */
-	SOFT_CM_ANSWERED,   /* and accepted by the other end */
-	SOFT_CM_REQUESTED,  /* by the other end */
-	SOFT_CM_ACCEPTED,   /* by this end */
+	SOFT_CM_CONNECTING, /* the request has been sent */
+	SOFT_CM_ANSWERED,   /* the peer has accepted */
+	SOFT_CM_REQUESTED,  /* a request has been received */
+	SOFT_CM_ACCEPTED,   /* accepted locally; waiting for READY */
 	SOFT_CM_CONNECTED,
-	SOFT_CM_LEAVING, /* this end disconnects */
-	SOFT_CM_LEFT,    /* the other end does */
+	SOFT_CM_LEAVING, /* disconnected locally */
+	SOFT_CM_LEFT,    /* disconnected by the peer */
 	SOFT_CM_CLOSED,
 };
 
@@ -59,39 +58,39 @@ struct soft_cm_id {
 	bool is_sharing;
 	bool is_v6_only;
 	uint8_t tos;
-	uint8_t ack_timeout; /* 0: the usual one */
-	uint32_t port;       /* its entry in the registry */
-	uint32_t psn;        /* of the first packet that it sends */
+	uint8_t ack_timeout; /* 0: the default */
+	uint32_t port;       /* entry in the registry's port table */
+	uint32_t psn;        /* initial PSN for sending */
 	uint32_t fetched;
 	uint32_t acknowledged;
 	struct soft_cm_socket *link;
 	struct soft_cm_address from;
 	struct soft_cm_address to;
-	/* What this end and the other one said of themselves. */
+	/* Connection parameters of both sides. */
 	struct soft_cm_message local;
 	struct soft_cm_message remote;
-	/* Of one that listens: how many requests may wait to be fetched, and all that wait. */
+	/* Listeners: how many requests may still be announced, and all unfetched requests. */
 	uint32_t room;
 	struct soft_cm_id *requests;
 	struct soft_cm_id *next_listener;
-	/* Of a request that was not fetched. */
+	/* Requests that have not been fetched. */
 	struct soft_cm_id *listener;
 	struct soft_cm_id *next_request;
 	bool is_announced;
-	/* Of the timer; 0: not set. */
+	/* For the timer; 0: not set. */
 	uint64_t due_ns;
 	struct soft_cm_id *next_timed;
 	struct ibv_sa_path_rec path;
-	/* Of an endpoint: */
+	/* For endpoints: */
 	struct ibv_qp_init_attr *qp_init;
-	struct soft_cm_id *next_known; /* where faults are planned */
+	struct soft_cm_id *next_known; /* used only with a fault plan */
 };
 
 struct soft_cm_event {
 	struct rdma_cm_event verbs;
 	struct soft_cm_event *next;
-	struct soft_cm_id *owner; /* whose acknowledgement it is */
-	uint64_t due_ns;          /* of one that a plan of faults holds back */
+	struct soft_cm_id *owner; /* counts the acknowledgment */
+	uint64_t due_ns;          /* for an event delayed by a fault */
 	unsigned char data[256];
 };
 
@@ -119,58 +118,58 @@ static inline bool soft_cm_is_ud(const struct soft_cm_id *id)
 	return id->verbs.ps == RDMA_PS_UDP || id->verbs.ps == RDMA_PS_IPOIB;
 }
 
-/* 0, or -1 and errno: of a result that is 0, a negative or a positive errno. */
+/* Converts a result (0, or an errno of either sign) to 0, or -1 with errno set. */
 int soft_cm_return(int result);
 
-/* Has the device open, as long as the process lives. 0 or a negative errno. */
+/* Opens the device, which stays open until the process ends. Returns 0 or a negative errno. */
 int soft_cm_enter(void);
 struct ibv_context *soft_cm_context(void);
 struct ibv_pd *soft_cm_pd(void);
 
-/* Under the mutex: an event, of the other end's words where there are some. */
+/* Puts an event with the peer's private data, if any. Call with the mutex held. */
 void soft_cm_raise(struct soft_cm_id *id, enum rdma_cm_event_type type, int status);
 void soft_cm_deliver(struct soft_cm_event *event);
 void soft_cm_announce(struct soft_cm_id *request);
 void soft_cm_drop_events(struct soft_cm_id *id);
 void soft_cm_move_events(struct soft_cm_id *id, struct rdma_event_channel *to);
 
-/* Waits until what was fetched is acknowledged. Under the mutex. */
+/* Waits until all fetched events have been acknowledged. Call with the mutex held. */
 void soft_cm_await(struct soft_cm_id *id);
 
-/* Of a synchronous one: waits for the event, which tells how it went. 0 or -1. */
+/* For a synchronous identifier: waits for the event and returns its result, 0 or -1. */
 int soft_cm_complete(struct soft_cm_id *id);
 
-/* 0 or a negative errno. */
+/* Returns 0 or a negative errno. */
 int soft_cm_timer_open(void);
 
-/* Has the state's time run out then. Under the mutex. */
+/* Sets the timeout of the current state. Call with the mutex held. */
 void soft_cm_timer_set(struct soft_cm_id *id, uint64_t after_ms);
 void soft_cm_timer_clear(struct soft_cm_id *id);
 void soft_cm_expire(struct soft_cm_id *id);
 void soft_cm_timer_forget(void);
 
-/* A new one, like the one that listens where it comes from such a one. */
+/* Allocates an identifier; for a request, with the listener's attributes. */
 struct soft_cm_id *soft_cm_id_new(struct rdma_event_channel *channel, void *context,
 				  enum rdma_port_space space, enum ibv_qp_type type);
-/* Lets go one that nobody fetched; its connection is refused. Under the mutex. */
+/* Frees an identifier that was not fetched and rejects its connection. Call with the mutex held. */
 void soft_cm_id_discard(struct soft_cm_id *id);
 
-/* Puts both addresses where programs see them, and the device. */
+/* Fills in the addresses and the device in the public struct. */
 void soft_cm_id_place(struct soft_cm_id *id);
 
-/* Under the mutex: the listeners of this process. */
+/* The listeners of this process. Call with the mutex held. */
 struct soft_cm_id *soft_cm_listener(uint32_t port);
 void soft_cm_listener_forget(struct soft_cm_id *id);
 void soft_cm_listener_forget_all(void);
 
-/* Requests that waited for room are announced. Under the mutex. */
+/* Announces requests that waited for room in the backlog. Call with the mutex held. */
 void soft_cm_admit(struct soft_cm_id *listener);
 
-/* Queue pairs; nothing where there is none. 0 or -1. */
+/* Changes the state of the queue pair, if any. Returns 0 or -1. */
 int soft_cm_qp_connect(struct soft_cm_id *id);
 void soft_cm_qp_fail(struct soft_cm_id *id);
 
-/* The attributes of the address on the other side. */
+/* Fills in the address handle attributes of the peer. */
 void soft_cm_fill_address(const struct soft_cm_id *id, struct ibv_ah_attr *attr);
 
 #endif

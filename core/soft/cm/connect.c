@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Connections: asked for, accepted, rejected, ended.
+ * Connecting, accepting, rejecting and disconnecting.
  */
 #include <errno.h>
 #include <string.h>
@@ -18,7 +18,7 @@ enum {
 	PATIENCE_MS = 68000, /* 16 times the 4.3 s that the kernel waits for an answer */
 	TIMEWAIT_MS = 100,
 	RETRIES = 7,
-	LOOKS = 40, /* for somebody who listens, 5 ms from one to the next */
+	LOOKS = 40, /* for a listener, 5 ms apart */
 };
 
 static uint8_t lesser(uint8_t one, uint8_t other)
@@ -26,7 +26,7 @@ static uint8_t lesser(uint8_t one, uint8_t other)
 	return one < other ? one : other;
 }
 
-/* 0 or a positive errno. */
+/* Returns 0 or a positive errno. */
 static int soft_cm_connect_check(const struct soft_cm_id *id, const struct rdma_conn_param *param,
 				 size_t room)
 {
@@ -70,8 +70,8 @@ static void fill(struct soft_cm_message *message, const struct soft_cm_id *id,
 }
 
 /*
- * Some let a listener go for the next one, and the other end calls at once (perftest's -R):
- * on a network the way to them takes longer than that.
+ * Looks for a listener for up to 200 ms. Some programs close a listener and open the next one while
+ * the client already connects (perftest's -R); on a network, latency hides that.
  */
 static int find_listener(struct soft_cm_id *id, uint32_t *slot)
 {
@@ -86,7 +86,7 @@ static int find_listener(struct soft_cm_id *id, uint32_t *slot)
 	return result;
 }
 
-/* Nobody is there who could say no: the event is the same. */
+/* Raises the event for a missing listener, which is the same as for a rejection by the peer. */
 static int refuse(struct soft_cm_id *id)
 {
 	pthread_mutex_lock(&soft_cm_mutex);
@@ -140,13 +140,13 @@ SOFT_EXPORT int rdma_connect(struct rdma_cm_id *verbs, struct rdma_conn_param *p
 	if (find_listener(id, &slot))
 		return refuse(id);
 	fd = soft_peer_knock(slot, SOFT_MESSAGE_CONNECTION, NULL);
-	/* It ended meanwhile. */
+	/* The listener exited meanwhile. */
 	if (fd == -ECONNREFUSED || fd == -ENOENT)
 		return refuse(id);
 	return fd < 0 ? soft_cm_return(fd) : request(id, fd);
 }
 
-/* What is answered: no more than the other end asked for, where nothing is said. */
+/* Fills in the reply. Defaults are limited to what the peer requested. */
 static void fill_reply(struct soft_cm_id *id, const struct rdma_conn_param *param)
 {
 	uint8_t resources = param ? param->responder_resources : RDMA_MAX_RESP_RES;
@@ -168,7 +168,7 @@ static int reply(struct soft_cm_id *id)
 	int result;
 
 	pthread_mutex_lock(&soft_cm_mutex);
-	/* The other end may have given up meanwhile. */
+	/* The peer may have given up meanwhile. */
 	result = id->state == SOFT_CM_REQUESTED ? soft_cm_socket_send(id->link, &id->local)
 						: -EINVAL;
 	if (!result && soft_cm_is_ud(id)) {
@@ -181,7 +181,9 @@ static int reply(struct soft_cm_id *id)
 	return soft_cm_return(result);
 }
 
-/* What an acceptance releases besides: the request's event, of a synchronous one. */
+/*
+ * As in librdmacm, accepting a datagram request on a synchronous identifier acknowledges its event.
+ */
 static int complete_ud(struct soft_cm_id *id)
 {
 	if (id->is_sync && id->verbs.event) {
@@ -203,7 +205,7 @@ SOFT_EXPORT int rdma_accept(struct rdma_cm_id *verbs, struct rdma_conn_param *pa
 			id, param, is_ud ? SOFT_CM_ACCEPT_DATA_UD : SOFT_CM_ACCEPT_DATA);
 	pthread_mutex_unlock(&soft_cm_mutex);
 	if (result) {
-		/* As the kernel does it: who cannot accept has rejected. */
+		/* As in the kernel, a failed accept rejects the request. */
 		rdma_reject(verbs, NULL, 0);
 		return soft_cm_return(result);
 	}
@@ -262,7 +264,7 @@ SOFT_EXPORT int rdma_establish(struct rdma_cm_id *verbs)
 	return soft_cm_return(result);
 }
 
-/* Data has come before the last message of the connection's making. */
+/* Data arrived before the message that completes the connection. */
 SOFT_EXPORT int rdma_notify(struct rdma_cm_id *verbs, enum ibv_event_type event)
 {
 	struct soft_cm_id *id = soft_cm_id_of(verbs);
@@ -279,7 +281,7 @@ SOFT_EXPORT int rdma_notify(struct rdma_cm_id *verbs, enum ibv_event_type event)
 	return soft_cm_return(result);
 }
 
-/* Under the mutex. Whether an event follows. */
+/* Call with the mutex held. Returns whether an event will follow. */
 static bool leave(struct soft_cm_id *id)
 {
 	struct soft_cm_message message = {.kind = SOFT_CM_LEAVE};

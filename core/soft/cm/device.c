@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The device of rdma_cm: opened by the first who needs it, one context for all.
+ * The device that rdma_cm uses: opened on first use, with one context for the process.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ int soft_cm_return(int result)
 	return -1;
 }
 
-/* A forked child has a device of its own, and none of its parent's connections. */
+/* A forked child has its own device and none of its parent's connections. */
 static void forget_parent(void)
 {
 	pthread_mutex_init(&soft_cm_mutex, NULL);
@@ -51,7 +51,7 @@ static int open_device(void)
 	pd = ibv_alloc_pd(context);
 	result = pd ? soft_cm_timer_open() : -errno;
 	if (!result) {
-		/* It stays: nobody who counts is to look for who lets it go. */
+		/* It stays allocated until exit, so do not count it: it would look like a leak. */
 		soft_process_count(SOFT_KIND_PD, -1);
 		return 0;
 	}

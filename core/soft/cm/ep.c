@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Endpoints: an identifier, its address and its queue pair by one call each.
+ * Endpoints: creates an identifier with its address and queue pair in one call.
  */
 #include <errno.h>
 #include <rdma/rdma_verbs.h>
@@ -22,7 +22,7 @@ static int make_passive(struct rdma_cm_id *id, struct rdma_addrinfo *info, struc
 		id->pd = pd;
 	if (!init)
 		return 0;
-	/* Each request gets such a queue pair. */
+	/* Each request gets a queue pair with these attributes. */
 	soft_cm_id_of(id)->qp_init = malloc(sizeof(*init));
 	if (!soft_cm_id_of(id)->qp_init)
 		return soft_cm_return(ENOMEM);
@@ -73,7 +73,7 @@ SOFT_EXPORT void rdma_destroy_ep(struct rdma_cm_id *id)
 	rdma_destroy_id(id);
 }
 
-/* 0, or -1 and errno where the event is no request that can be taken. */
+/* Returns 0, or -1 with errno set if the event is not a valid request. */
 static int take_request(struct soft_cm_id *listener, struct rdma_cm_event *event)
 {
 	struct ibv_qp_init_attr init;

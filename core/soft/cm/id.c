@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Identifiers of rdma_cm: made, bound to an address, moved, destroyed.
+ * Creates, binds, migrates and destroys rdma_cm identifiers.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -31,7 +31,7 @@ struct soft_cm_id *soft_cm_id_new(struct rdma_event_channel *channel, void *cont
 	id->verbs.context = context;
 	id->verbs.ps = space;
 	id->verbs.qp_type = type;
-	/* Any number does; it only has to be hard to guess. */
+	/* Any number works; it only has to be hard to guess. */
 	if (getrandom(&id->psn, sizeof(id->psn), GRND_NONBLOCK) < 0)
 		id->psn = (uint32_t)(uintptr_t)id;
 	id->psn &= PSN_MASK;
@@ -73,7 +73,7 @@ SOFT_EXPORT int rdma_create_id(struct rdma_event_channel *channel, struct rdma_c
 	return 0;
 }
 
-/* The other end is told why where its request has no answer yet; else it sees the end. */
+/* Sends a reject if the request is unanswered; otherwise the peer just sees end of file. */
 static void leave(struct soft_cm_id *id)
 {
 	bool is_active = id->state == SOFT_CM_CONNECTING;
@@ -205,7 +205,7 @@ SOFT_EXPORT int rdma_migrate_id(struct rdma_cm_id *verbs, struct rdma_event_chan
 	return 0;
 }
 
-/* An option of one byte, or of an int: -1 if it is not as long. */
+/* Reads an option of one byte or one int. Returns -1 if its length is wrong. */
 static int read_value(const void *value, size_t length, size_t wanted)
 {
 	int number = 0;

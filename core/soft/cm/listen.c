@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who listens, and the requests that wait until the program fetches them: as many as
- * its backlog allows are announced, the others wait unheard.
+ * Listeners and their unfetched requests. Up to the backlog, requests are announced; the others
+ * wait.
  */
 #include <errno.h>
 #include <netinet/in.h>
@@ -11,7 +11,7 @@
 #include "core/soft/export.h"
 
 enum {
-	BACKLOG_MAX = 1024, /* as the kernel's /proc/sys/net/rdma_ucm/max_backlog */
+	BACKLOG_MAX = 1024, /* like the kernel's /proc/sys/net/rdma_ucm/max_backlog */
 };
 
 static struct soft_cm_id *listeners;
@@ -66,7 +66,7 @@ SOFT_EXPORT int rdma_listen(struct rdma_cm_id *verbs, int backlog)
 	id->room = backlog > 0 && backlog < BACKLOG_MAX ? (uint32_t)backlog : BACKLOG_MAX;
 	id->next_listener = listeners;
 	listeners = id;
-	/* Found from here on: it is known already. */
+	/* From here on, peers find the listener, which is already in the list. */
 	result = soft_cm_port_listen(id->port);
 	if (result)
 		soft_cm_listener_forget(id);

@@ -15,7 +15,7 @@ enum {
 	TRIES = LAST_FREE_PORT - FIRST_FREE_PORT + 1,
 };
 
-/* Which network namespace this thread is in; 0 where the kernel does not say. */
+/* Returns the thread's network namespace, or 0 if unknown. */
 static uint64_t find_network(void)
 {
 	struct stat status;
@@ -28,7 +28,7 @@ static struct soft_registry_port *port_at(uint32_t entry)
 	return &soft_process.registry.file->port[entry];
 }
 
-/* Never more than there are, whatever the file says. */
+/* Limits the count to the table's size, whatever the file says. */
 static uint32_t port_count(void)
 {
 	uint32_t count = soft_process.registry.file->port_count;
@@ -73,7 +73,7 @@ static bool is_any(const struct soft_registry_port *port)
 	return soft_cm_address_is_any(&address);
 }
 
-/* Whether one that is bound to any address takes what comes for the other's. */
+/* Returns whether an entry bound to the wildcard address receives connections of this family. */
 static bool covers(const struct soft_registry_port *any, bool is_v6)
 {
 	return is_any(any) && (any->is_v6 ? is_v6 || !any->is_v6_only : !is_v6);
@@ -108,7 +108,7 @@ static int choose_port(struct soft_registry_port *wanted)
 
 	if (wanted->port)
 		return is_free(wanted) ? 0 : -EADDRINUSE;
-	/* Without chance it is the first. */
+	/* If no random number is available, start at the first port. */
 	if (getrandom(&start, sizeof(start), GRND_NONBLOCK) < 0)
 		start = 0;
 	for (uint32_t i = 0; i < TRIES; i++) {
@@ -119,7 +119,7 @@ static int choose_port(struct soft_registry_port *wanted)
 	return -EADDRNOTAVAIL;
 }
 
-/* One that was never taken before one of a dead process, whom it costs a call to find. */
+/* Prefers entries never used; checking that an entry's process is dead costs a system call. */
 static int find_entry(uint32_t *entry)
 {
 	uint32_t count = port_count();
@@ -196,7 +196,10 @@ int soft_cm_port_listen(uint32_t entry)
 	return result;
 }
 
-/* How well it fits: an address of its own before any, this network before others; 0: not. */
+/*
+ * Rates how well an entry matches: a specific address before a wildcard, this network namespace
+ * before others; 0 means no match.
+ */
 static int fit(const struct soft_registry_port *port, const struct soft_cm_address *to,
 	       uint64_t network)
 {
@@ -206,13 +209,13 @@ static int fit(const struct soft_registry_port *port, const struct soft_cm_addre
 		return result + 2;
 	if (!covers(port, to->family == AF_INET6))
 		return 0;
-	/* Whoever is on the same network has the same addresses. */
+	/* Processes in the same network namespace have the same addresses. */
 	if (port->network == network && soft_cm_address_index(to) >= 0)
 		return result;
 	return soft_peer_of_slot_has_gid(slot_of(port), &to->gid) ? result : 0;
 }
 
-/* A copy of one that listens: nobody waits for a peer while the table is locked. */
+/* Copies a listening entry, so that no thread waits for a peer with the table locked. */
 static bool soft_cm_port_look(uint32_t entry, struct soft_registry_port *port)
 {
 	bool is_one;
@@ -240,7 +243,7 @@ int soft_cm_port_find(const struct soft_cm_address *to, uint32_t space, uint32_t
 		struct soft_registry_port port = *port_at(i);
 		int fits;
 
-		/* It may be another's since it was looked at without the lock. */
+		/* The entry was read without the lock and may have changed. */
 		if (!is_wanted(&port, to, space) || !soft_cm_port_look(i, &port) ||
 		    !is_wanted(&port, to, space))
 			continue;

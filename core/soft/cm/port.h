@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The port numbers of rdma_cm, of all processes of a user: a table in the registry.
- * What a process held that is dead counts no more. Each network namespace has its own
- * ports. Functions return 0 or a negative errno.
+ * rdma_cm port numbers, shared by all processes of a user: a table in the registry. Entries of dead
+ * processes are ignored. Each network namespace has its own ports. Functions return 0 or a negative
+ * errno.
  */
 #ifndef CORE_SOFT_CM_PORT_H
 #define CORE_SOFT_CM_PORT_H
@@ -12,7 +12,7 @@
 
 #include "core/soft/cm/address.h"
 
-/* What is asked for: an address, where port 0 means any that is free. */
+/* A requested port. Port 0 means any free one. */
 struct soft_cm_claim {
 	struct soft_cm_address address;
 	uint32_t space; /* enum rdma_port_space */
@@ -20,20 +20,29 @@ struct soft_cm_claim {
 	bool is_v6_only;
 };
 
-/* The port goes into the claim. entry is not 0. -EADDRINUSE, -ENOBUFS. */
+/*
+ * Stores the port in the claim and a nonzero entry in *entry. Fails with -EADDRINUSE,
+ * -EADDRNOTAVAIL or -ENOBUFS.
+ */
 int soft_cm_port_take(struct soft_cm_claim *claim, uint32_t *entry);
 
 /* Accepts 0. */
 void soft_cm_port_release(uint32_t entry);
 
-/* From now on it is found; -EADDRINUSE if another one listens there. */
+/*
+ * Makes the entry visible to connecting processes. Returns -EADDRINUSE if another one already
+ * listens.
+ */
 int soft_cm_port_listen(uint32_t entry);
 
-/* Who listens at an address: its slot and entry; -ECONNREFUSED: nobody. */
+/*
+ * Finds the listener for an address and sets its slot and entry. Returns -ECONNREFUSED if there is
+ * none.
+ */
 int soft_cm_port_find(const struct soft_cm_address *to, uint32_t space, uint32_t *slot,
 		      uint32_t *entry);
 
-/* Whether any process that listens has the address. */
+/* Returns whether any listening process has the address. */
 bool soft_cm_port_is_known(const struct soft_cm_address *address);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Queue pairs of rdma_cm: made for an identifier, and led through their states with
- * what both ends said.
+ * Queue pairs of rdma_cm: created for an identifier and moved through their states with both sides'
+ * parameters.
  */
 #include <errno.h>
 #include <rdma/rdma_verbs.h>
@@ -13,7 +13,7 @@
 #include "core/soft/port.h"
 
 enum {
-	ACK_TIMEOUT = 19, /* as the kernel computes it for an Ethernet path */
+	ACK_TIMEOUT = 19, /* as the kernel computes it for Ethernet */
 	HOP_LIMIT = 64,
 };
 
@@ -43,7 +43,7 @@ static void fill_init(const struct soft_cm_id *id, struct ibv_qp_attr *attr, int
 	}
 	*mask |= IBV_QP_ACCESS_FLAGS;
 	attr->qp_access_flags = 0;
-	/* Before the ends know of each other, nobody may reach in. */
+	/* Grant no remote access before the connection is being made. */
 	if (id->state < SOFT_CM_CONNECTING)
 		return;
 	attr->qp_access_flags = IBV_ACCESS_REMOTE_WRITE;
@@ -71,7 +71,10 @@ static void fill_rts(const struct soft_cm_id *id, struct ibv_qp_attr *attr, int 
 		IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC;
 	attr->sq_psn = id->psn;
 	attr->timeout = id->ack_timeout ? id->ack_timeout : ACK_TIMEOUT;
-	/* Who connects says how often both try, each says how long it is to be waited for. */
+	/*
+	 * The connecting side sets the retry count for both; each side sets the RNR retry count of
+	 * its peer.
+	 */
 	attr->retry_cnt = is_active ? id->local.retry_count : id->remote.retry_count;
 	attr->rnr_retry = id->remote.rnr_retry_count;
 	attr->max_rd_atomic = id->local.initiator_depth;
@@ -81,7 +84,7 @@ SOFT_EXPORT int rdma_init_qp_attr(struct rdma_cm_id *verbs, struct ibv_qp_attr *
 {
 	struct soft_cm_id *id = soft_cm_id_of(verbs);
 	bool is_closed;
-	bool is_met; /* the other end is known */
+	bool is_met; /* the peer's parameters are known */
 	int result = 0;
 
 	pthread_mutex_lock(&soft_cm_mutex);
@@ -115,7 +118,7 @@ int soft_cm_qp_connect(struct soft_cm_id *id)
 
 	if (!qp)
 		return 0;
-	/* Once more: now the other end may reach in. */
+	/* INIT again, because remote access is now allowed. */
 	if (enter(&id->verbs, qp, IBV_QPS_INIT) || enter(&id->verbs, qp, IBV_QPS_RTR))
 		return -1;
 	return enter(&id->verbs, qp, IBV_QPS_RTS);
@@ -129,7 +132,7 @@ void soft_cm_qp_fail(struct soft_cm_id *id)
 		ibv_modify_qp(id->verbs.qp, &attr, IBV_QP_STATE);
 }
 
-/* Datagrams need no other end: the pair is ready at once. */
+/* Datagram queue pairs need no peer, so they become ready at once. */
 static int ready_ud(struct rdma_cm_id *id, struct ibv_qp *qp)
 {
 	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RTR};
@@ -166,7 +169,7 @@ static int create_cq(struct rdma_cm_id *id, uint32_t size, struct ibv_comp_chann
 	return *cq ? 0 : -1;
 }
 
-/* Those that the program does not bring. */
+/* Creates the completion queues that the program did not supply. */
 static int create_cqs(struct rdma_cm_id *id, const struct ibv_qp_init_attr_ex *attr)
 {
 	if (!attr->recv_cq && !id->recv_cq && attr->cap.max_recv_wr &&
@@ -183,7 +186,7 @@ static bool is_other(const struct ibv_cq *own, const struct ibv_cq *given)
 	return own && given && own != given;
 }
 
-/* What is not given is the identifier's; what it brings must fit to it. */
+/* Fills in defaults from the identifier. Supplied objects must match it. */
 static int soft_cm_qp_check(const struct rdma_cm_id *id, struct ibv_qp_init_attr_ex *attr)
 {
 	if (id->qp || !id->verbs)
@@ -236,7 +239,7 @@ SOFT_EXPORT int rdma_create_qp(struct rdma_cm_id *id, struct ibv_pd *pd,
 	struct ibv_qp_init_attr_ex attr = {.comp_mask = IBV_QP_INIT_ATTR_PD};
 	int result;
 
-	/* The short struct ends in padding where the other one's mask is. */
+	/* The two structs share a prefix; the shorter one has padding where comp_mask is. */
 	memcpy(&attr, init, offsetof(struct ibv_qp_init_attr_ex, comp_mask));
 	attr.pd = pd ? pd : id->pd;
 	result = rdma_create_qp_ex(id, &attr);

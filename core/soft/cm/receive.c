@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What comes in over the socket of a connection: a message that fits the state becomes
- * an event, any other is not heard. All on the service thread, under the mutex.
+ * Handles messages on a connection's socket. A message that is valid in the current state becomes
+ * an event; others are ignored. Runs on the service thread, with the mutex held.
  */
 #include <stdlib.h>
 
@@ -9,7 +9,7 @@
 
 enum {
 	TIMEWAIT_MS = 100,
-	REQUESTS_MAX = 1024, /* of a listener, that wait */
+	REQUESTS_MAX = 1024, /* unfetched requests of a listener */
 };
 
 static void refuse(struct soft_cm_socket *link, uint32_t space)
@@ -62,7 +62,7 @@ static void on_request(struct soft_cm_socket *link, const struct soft_cm_message
 	id->from = message->to;
 	id->to = message->from;
 	id->tos = message->tos;
-	/* Until it says something else, it answers what it is asked for. */
+	/* Defaults until the program accepts with its own values. */
 	id->local.responder_resources = message->initiator_depth;
 	id->local.initiator_depth = message->responder_resources;
 	id->ack_timeout = listener->ack_timeout;
@@ -87,7 +87,7 @@ static void on_reply(struct soft_cm_id *id, const struct soft_cm_message *messag
 		return;
 	soft_cm_timer_clear(id);
 	id->remote = *message;
-	/* What the other end can do is what it answered. */
+	/* The reply limits what this side may use. */
 	id->local.responder_resources = message->initiator_depth;
 	id->local.initiator_depth = message->responder_resources;
 	if (soft_cm_is_ud(id)) {
@@ -100,7 +100,7 @@ static void on_reply(struct soft_cm_id *id, const struct soft_cm_message *messag
 	soft_cm_raise(id, RDMA_CM_EVENT_CONNECT_RESPONSE, 0);
 }
 
-/* Nobody was told of it: nobody hears that it is gone. */
+/* The request was not announced, so drop it silently. */
 static void forget(struct soft_cm_id *id)
 {
 	struct soft_cm_id **at = &id->listener->requests;
@@ -120,7 +120,7 @@ static void on_reject(struct soft_cm_id *id, const struct soft_cm_message *messa
 	if (id->state != SOFT_CM_CONNECTING && id->state != SOFT_CM_REQUESTED &&
 	    id->state != SOFT_CM_ACCEPTED && id->state != SOFT_CM_ANSWERED)
 		return;
-	/* As with the kernel: the program sees it when it accepts. */
+	/* As in the kernel, the program notices when it accepts. */
 	if (id->state == SOFT_CM_REQUESTED) {
 		id->state = SOFT_CM_CLOSED;
 		soft_cm_socket_leave(id->link);
@@ -139,7 +139,7 @@ static void on_ready(struct soft_cm_id *id)
 	soft_cm_raise(id, RDMA_CM_EVENT_ESTABLISHED, 0);
 }
 
-/* Where both ends leave at once, each hears of the other one, and neither answers. */
+/* If both sides disconnect at once, each treats the other's message as the reply. */
 static void on_leave(struct soft_cm_id *id)
 {
 	if (id->state == SOFT_CM_CONNECTED) {
@@ -191,7 +191,7 @@ void soft_cm_receive(struct soft_cm_socket *link, const struct soft_cm_message *
 	}
 }
 
-/* The other process died, or let the connection go without a word. */
+/* The peer exited, or closed the connection without a message. */
 void soft_cm_receive_end(struct soft_cm_id *id)
 {
 	const struct soft_cm_message rejected = {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From an address to the device and a path to it. All the others there are live on this
- * machine: an address that no process of it has is not found, and that takes as long as
- * the caller wants to wait.
+ * Resolves an address to the device and a path. All peers are on this machine, so an address that
+ * no process has is reported as not found once the caller's timeout expires.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -19,7 +18,9 @@ enum {
 	HOP_LIMIT = 64,
 };
 
-/* An address of ours that reaches another network of this machine: the first of its kind. */
+/*
+ * Picks the first local address of the family, to reach another network namespace of this machine.
+ */
 static int any_source(const struct soft_cm_address *to, struct soft_cm_address *from)
 {
 	const union ibv_gid *gid;
@@ -33,7 +34,7 @@ static int any_source(const struct soft_cm_address *to, struct soft_cm_address *
 	return -ENETUNREACH;
 }
 
-/* Whether a peer has the address; from is what it is reached from. */
+/* Determines whether a peer has the address, and the source address to use. */
 static int find_way(const struct soft_cm_address *to, struct soft_cm_address *from, bool *is_known)
 {
 	struct soft_cm_address route;
@@ -52,7 +53,7 @@ static int find_way(const struct soft_cm_address *to, struct soft_cm_address *fr
 	return 0;
 }
 
-/* The address of nobody is, to who connects, his own. */
+/* Connecting to the wildcard address means connecting to the local host. */
 static void replace_any(struct soft_cm_address *to)
 {
 	if (!soft_cm_address_is_any(to))

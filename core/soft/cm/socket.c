@@ -11,7 +11,7 @@
 #include "core/soft/peer/process.h"
 
 enum {
-	WORDS_MAX = 16, /* at once: a connection has some six in all */
+	WORDS_MAX = 16, /* per wakeup; a connection has about six in total */
 };
 
 /* All links, so that those without a connection can be closed at the end. */
@@ -72,7 +72,9 @@ void soft_cm_socket_close_all(void)
 	pthread_mutex_unlock(&mutex);
 }
 
-/* Returns 0, -EAGAIN when all was heard, or another at the end. */
+/*
+ * Returns 0, -EAGAIN if there is no more data, or another negative errno if the connection ended.
+ */
 static int hear(struct soft_cm_socket *link)
 {
 	struct soft_cm_message message;
@@ -98,7 +100,7 @@ static void on_link(struct soft_source *source, uint32_t events)
 	for (unsigned int i = 0; i < WORDS_MAX && !result; i++)
 		result = hear(link);
 	if (!result)
-		result = -EAGAIN; /* the others first */
+		result = -EAGAIN; /* let other sources run first */
 	if (result != -EAGAIN && link->id) {
 		struct soft_cm_id *id = link->id;
 
@@ -135,7 +137,7 @@ int soft_cm_socket_send(struct soft_cm_socket *link, struct soft_cm_message *mes
 	if (!link)
 		return -ENOTCONN;
 	message->magic = SOFT_CM_MAGIC;
-	/* On a wire it would be lost. That the other end has gone is an event, which follows. */
+	/* Ignore a closed connection, like a packet lost on the wire: the event follows. */
 	if (send(link->source.fd, message, sizeof(*message), MSG_NOSIGNAL | MSG_DONTWAIT) < 0 &&
 	    errno != EPIPE && errno != ECONNRESET)
 		return -errno;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The socket of a connection of rdma_cm. The service thread alone frees a link: who has
- * done with one leaves it. All under the mutex of rdma_cm.
+ * The socket of an rdma_cm connection. Only the service thread frees a link; other threads detach
+ * from it with soft_cm_socket_leave(). All functions need the rdma_cm mutex unless noted.
  */
 #ifndef CORE_SOFT_CM_SOCKET_H
 #define CORE_SOFT_CM_SOCKET_H
@@ -50,26 +50,31 @@ struct soft_cm_message {
 struct soft_cm_socket {
 	struct soft_source source;
 	struct soft_cm_socket *next;
-	struct soft_cm_id *id; /* NULL: left, or nobody's yet */
-	bool is_fresh;         /* of a guest who has not said what it wants */
+	struct soft_cm_id *id; /* NULL: detached, or not assigned yet */
+	bool is_fresh;         /* from a guest that has not sent its request */
 };
 
-/* Makes a socket to the other process the link of a connection. 0 or a negative errno. */
+/* Makes the socket to a peer the link of a connection. Returns 0 or a negative errno. */
 int soft_cm_socket_join(struct soft_cm_id *id, int fd);
 
 int soft_cm_socket_send(struct soft_cm_socket *link, struct soft_cm_message *message);
 
-/* Nothing that comes is heard any more, and the other end sees the end. Accepts NULL. */
+/*
+ * Detaches from the link: later messages are ignored, and the peer sees end of file. Accepts NULL.
+ */
 void soft_cm_socket_leave(struct soft_cm_socket *link);
 
-/* Not under the mutex: a guest that knocked and wants a connection. */
+/* Adopts the socket of a guest that wants a connection. Call without the mutex. */
 void soft_cm_socket_adopt(int fd);
 
-/* Links without a connection: forgets those of a parent; closes them when the service thread is gone. */
+/*
+ * For links without a connection: forget_all drops the parent's in a forked child; close_all closes
+ * them once the service thread has ended.
+ */
 void soft_cm_socket_forget_all(void);
 void soft_cm_socket_close_all(void);
 
-/* What a message, or the end, means: see receive.c. */
+/* Handle a message, or end of file: see receive.c. */
 void soft_cm_receive(struct soft_cm_socket *link, const struct soft_cm_message *message);
 void soft_cm_receive_end(struct soft_cm_id *id);
 
