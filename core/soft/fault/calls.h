@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The calls of verbs and rdma_cm that a plan of faults can make fail, and how each of them
- * tells of it: NULL and errno, -1 and errno, an errno, or a negative one. Those that go by
- * pointers of a context, a queue pair or a completion queue have their names only.
+ * The verbs and rdma_cm calls that a fault plan can make fail, and how each reports an error: NULL
+ * with errno, -1 with errno, an errno, or a negative errno. Calls that go through function pointers
+ * of a context, queue pair or completion queue are listed by name only.
  */
 #ifndef CORE_SOFT_FAULT_CALLS_H
 #define CORE_SOFT_FAULT_CALLS_H
@@ -213,7 +213,9 @@
 	CALL(ibv_next_poll)
 // clang-format on
 
-/* Names that ## keeps as they are, whatever core/soft/rename.h makes of them. */
+/*
+ * The ## operator keeps these names unexpanded, although core/soft/rename.h defines them as macros.
+ */
 enum soft_call {
 #define SOFT_CALL_NUMBER(type, name, parameters, arguments, form) SOFT_CALL_##name,
 	SOFT_EXPORTED_CALLS(SOFT_CALL_NUMBER)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a plan does to the events of rdma_cm, as the program would see them: lost before
- * they are put where it looks, put there later, or another in their place. Under the mutex
- * of rdma_cm.
+ * Applies a plan to rdma_cm events as the program would see them: an event is lost before it is
+ * queued, queued later, or replaced. Functions need the rdma_cm mutex.
  */
 #include "core/soft/cm/cm.h"
 
@@ -14,11 +13,11 @@
 
 static struct soft_cm_event *late;
 
-/* Identifiers are made outside of the mutex, too. */
+/* Needed because identifiers are also created without the rdma_cm mutex. */
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct soft_cm_id *known;
 
-/* With a queue pair, the program sees no other word for the answer. */
+/* With a queue pair, the program sees the response as ESTABLISHED. */
 static enum rdma_cm_event_type seen_as(const struct soft_cm_event *event)
 {
 	if (event->verbs.event == RDMA_CM_EVENT_CONNECT_RESPONSE && event->verbs.id->qp)
@@ -26,7 +25,7 @@ static enum rdma_cm_event_type seen_as(const struct soft_cm_event *event)
 	return event->verbs.event;
 }
 
-/* What the kernel says with an event of that type. */
+/* Returns the status that the kernel reports with an event of this type. */
 static int usual_status(enum rdma_cm_event_type type)
 {
 	switch ((int)type) {
@@ -44,7 +43,7 @@ static int usual_status(enum rdma_cm_event_type type)
 	}
 }
 
-/* Who hears that it went wrong may try once more. */
+/* Restores the previous state, so that the program may retry after an error event. */
 static void undo(struct soft_cm_id *id, enum rdma_cm_event_type seen)
 {
 	if (seen == RDMA_CM_EVENT_ADDR_ERROR && id->state == SOFT_CM_ADDRESS_KNOWN)
@@ -80,7 +79,7 @@ bool soft_fault_event(struct soft_cm_event *event)
 	return true;
 }
 
-/* Of one owner, or (NULL) of all: those that are due by then are taken out. */
+/* Removes and returns an event of one owner, or of any (NULL), that is due by then. */
 static struct soft_cm_event *soft_fault_cm_take(const struct soft_cm_id *owner, uint64_t by_ns)
 {
 	struct soft_cm_event **at = &late;
@@ -154,7 +153,9 @@ void soft_fault_channel_gone(const struct rdma_event_channel *channel)
 	pthread_mutex_unlock(&soft_cm_mutex);
 }
 
-/* Those on a device hear that it goes; who has not been fetched does not. */
+/*
+ * Reports the removal to all identifiers on the device, except for requests that were not fetched.
+ */
 void soft_fault_cm_remove(void)
 {
 	pthread_mutex_lock(&soft_cm_mutex);

@@ -62,7 +62,9 @@ static void sleep_for(uint64_t time_ns)
 		continue;
 }
 
-/* What asks the kernel, or makes something on the device, fails when that has gone. */
+/*
+ * Returns whether the call creates an object or needs the kernel, and so fails on a removed device.
+ */
 static bool needs_device(enum soft_call call)
 {
 	const char *name = soft_fault_call_name(call);
@@ -242,7 +244,7 @@ static void tell_counts(struct report *report)
 		tell_count(report, others[kinds[i].kind], "", kinds[i].name);
 }
 
-/* In one piece: processes may have the same file. */
+/* Writes the report in one piece, because processes may share the file. */
 __attribute__((destructor)) static void report_all(void)
 {
 	static struct report report;
@@ -258,7 +260,7 @@ __attribute__((destructor)) static void report_all(void)
 		fd = open(plan.report, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
 	written = fd < 0 ? -1 : write(fd, report.text, report.length);
 	if (written < 0)
-		fprintf(stderr, "soft0: cannot write the report of faults to %s: %s\n", plan.report,
+		fprintf(stderr, "soft0: cannot write the fault report to %s: %s\n", plan.report,
 			strerror(errno));
 	if (fd > STDERR_FILENO)
 		close(fd);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Faults on demand: where the device asks the plan. There is one plan for a process, read
- * when the library is loaded; without one, each of these is a test of a flag, and the
- * functions of contexts and queues are the device's own.
+ * Fault injection: the hooks where the device consults the fault plan. Each process has one plan,
+ * read when the library is loaded. Without a plan, each hook only tests a flag, and function
+ * pointers of contexts and queues are not replaced.
  */
 #ifndef CORE_SOFT_FAULT_FAULT_H
 #define CORE_SOFT_FAULT_FAULT_H
@@ -21,34 +21,37 @@ struct soft_cm_id;
 
 extern bool soft_fault_is_planned;
 
-/* The plan is replaced; NULL: there is none. For tests: no device is open meanwhile. */
+/* Replaces the plan; NULL removes it. For tests, while no device is open. */
 void soft_fault_load(const char *text);
 
-/* How often a fault fired that the plan names so. */
+/* Returns how often faults with this text in the plan have fired. */
 uint64_t soft_fault_fired(const char *text);
 
-/* 0, or -EINVAL if the plan is wrong: says so once, and there is no device. */
+/* Returns 0, or -EINVAL if the plan is invalid. Prints the reason once; there is no device then. */
 int soft_fault_check(void);
 
-/* Whether it has more than failing calls and other events of rdma_cm. */
+/* Returns whether the plan has faults other than those of calls and rdma_cm events. */
 bool soft_fault_meets_messages(void);
 
-/* The next of a kind: the fault that it meets, or NULL. Several kinds may be one message. */
+/*
+ * Counts an occurrence and returns the fault that applies to it, or NULL. One message may count for
+ * several kinds.
+ */
 const struct soft_fault *soft_fault_next(enum soft_fault_kind kind, uint32_t which);
 
-/* 0, or the errno with which the call fails; it may take its time. */
+/* Returns 0, or the errno with which the call fails. May sleep. */
 int soft_fault_call(enum soft_call call);
 
-/* Where the device begins and ends in this process: its timer. 0 or a negative errno. */
+/* Start and stop the timer along with the device. Return 0 or a negative errno. */
 int soft_fault_begin(void);
 void soft_fault_end(void);
 
-/* Functions of what is opened or made are replaced. */
+/* Replace functions of an object that was opened or created. */
 void soft_fault_extend_context(struct ibv_context *context);
 void soft_fault_extend_qp(struct ibv_qp_ex *qp);
 void soft_fault_extend_cq(struct ibv_cq_ex *cq);
 
-/* soft_execute(), or what the plan makes of it. */
+/* Executes the operation as soft_execute() does, or as the plan says. */
 enum soft_outcome soft_fault_carry(struct soft_qp *qp, struct soft_operation *operation,
 				   uint32_t *rnr_timer);
 
@@ -60,10 +63,10 @@ soft_fault_execute(struct soft_qp *qp, struct soft_operation *operation, uint32_
 	return soft_fault_carry(qp, operation, rnr_timer);
 }
 
-/* A completion is about to be polled: that of a receive may be another. */
+/* May change the status of a receive's completion that is about to be polled. */
 void soft_fault_poll(struct soft_completion *entry);
 
-/* Whether the port is down, or the device has gone. */
+/* Return whether the port is down or the device has been removed. */
 bool soft_fault_is_down(void);
 bool soft_fault_is_removed(void);
 void soft_fault_link_down(uint64_t for_ns);
@@ -71,19 +74,25 @@ void soft_fault_remove(void);
 void soft_fault_reset(void);
 void soft_fault_forget_messages(void);
 
-/* What the plan has for that time happens; what comes next, or UINT64_MAX. */
+/* Triggers faults scheduled up to now. Returns the time of the next one, or UINT64_MAX. */
 uint64_t soft_fault_clock(uint64_t now_ns);
 
-/* Under the mutex of rdma_cm. Whether the plan keeps an event, which it then delivers, or frees. */
+/*
+ * Returns whether the plan takes the event over, to deliver it later or free it. Call with the
+ * rdma_cm mutex held.
+ */
 bool soft_fault_event(struct soft_cm_event *event);
 void soft_fault_drop_events(struct soft_cm_id *owner);
 void soft_fault_id_made(struct soft_cm_id *id);
 void soft_fault_id_gone(struct soft_cm_id *id);
 
-/* Not under the mutex. */
+/* Call without the mutex. */
 void soft_fault_channel_gone(const struct rdma_event_channel *channel);
 
-/* On the service thread, at their times. The earliest of what is to come: UINT64_MAX. */
+/*
+ * Delivers delayed events that are due, on the service thread. Returns the time of the next one, or
+ * UINT64_MAX.
+ */
 uint64_t soft_fault_cm_due(uint64_t now_ns);
 void soft_fault_cm_remove(void);
 void soft_fault_wake_at(uint64_t time_ns);

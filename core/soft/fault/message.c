@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a plan does to messages and their completions. A message is counted when it is
- * tried for the first time; what then becomes of it is as if the wire, or the other end,
- * had done it: an operation that fails is not carried out.
+ * Applies a plan to messages and their completions. A message is counted on its first attempt. The
+ * fault then acts as if the wire or the peer had caused it: an operation that fails is not
+ * executed.
  */
 #include <string.h>
 
@@ -15,7 +15,7 @@
 
 static _Atomic uint64_t stalled_until_ns;
 
-/* Queue pairs that a receive has stopped: what came behind it came to nothing. */
+/* Queue pairs stopped by a fault on a receive; their later receives are flushed. */
 static _Atomic uint32_t stopped[SOFT_QPS];
 
 void soft_fault_forget_messages(void)
@@ -31,7 +31,7 @@ static uint32_t status_of(enum soft_fault_kind kind)
 	return fault ? (uint32_t)fault->value : IBV_WC_SUCCESS;
 }
 
-/* The status that the plan wants of what is sent. */
+/* Returns the status that the plan gives to a send. */
 static uint32_t send_status(const struct soft_qp *qp, const struct soft_operation *operation)
 {
 	uint32_t status = status_of(SOFT_FAULT_SEND);
@@ -55,7 +55,7 @@ static void meet_others(void)
 		soft_fault_remove();
 }
 
-/* The program over there sleeps: it has no receives, whatever it posted. */
+/* While the peer is stalled, it behaves as if it had no receives posted. */
 static bool is_stalled(const struct soft_operation *operation)
 {
 	switch (operation->opcode) {
@@ -69,8 +69,8 @@ static bool is_stalled(const struct soft_operation *operation)
 }
 
 /*
- * The same packets once more. A reliable connection knows their numbers; an unreliable
- * one drops what is out of order, and numbers are all that it looks at.
+ * Sends the same packets again. A reliable connection recognizes the duplicate by its PSN. An
+ * unreliable connection drops packets that are out of order, so do nothing.
  */
 static void repeat(struct soft_qp *qp, struct soft_operation *operation, uint32_t first_psn)
 {

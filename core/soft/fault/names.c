@@ -45,7 +45,7 @@ static const char *const events[] = {
 	EVENT(TIMEWAIT_EXIT),
 };
 
-/* Some are exported with an underscore, and called without it. */
+/* Some names are exported with a leading underscore but called without it. */
 const char *soft_fault_call_name(uint32_t call)
 {
 	return call < SOFT_CALLS ? calls[call] + (*calls[call] == '_') : NULL;
@@ -64,7 +64,7 @@ int soft_fault_call_find(const char *name)
 	return -1;
 }
 
-/* Success is no fault. */
+/* Success is not a fault. */
 int soft_fault_status_find(const char *name)
 {
 	for (uint32_t i = 1; i < ARRAY_LENGTH(statuses); i++)

@@ -11,12 +11,12 @@
 #include "core/base/random.h"
 #include "core/soft/time.h"
 
-/* What is being read: one fault, or a word about the plan. */
+/* State of the parser for one fault or setting. */
 struct reader {
 	struct soft_fault_plan *plan;
 	struct soft_fault *fault;
 	char text[sizeof(((struct soft_fault *)0)->text)];
-	uint64_t last; /* of a range, from which the seed chooses */
+	uint64_t last; /* end of a range, from which the seed picks */
 };
 
 static bool is_wrong(struct reader *reader, const char *why)
@@ -28,7 +28,7 @@ static bool is_wrong(struct reader *reader, const char *why)
 	return false;
 }
 
-/* What is read is taken off the text; false: there is no number. */
+/* Parses a number and advances the text. Returns false if there is none. */
 static bool take_number(char **text, uint64_t *number)
 {
 	char *end;
@@ -64,7 +64,9 @@ static bool take_time(char *text, uint64_t *time_ns)
 	return false;
 }
 
-/* The n-th; n+, and all after it; n-m, one of them; of a device: when. */
+/*
+ * Parses the count: n, n+ (that one and all later ones), n-m (one of them), or a time for a device.
+ */
 static bool read_when(struct reader *reader, char *when)
 {
 	struct soft_fault *fault = reader->fault;
@@ -78,17 +80,17 @@ static bool read_when(struct reader *reader, char *when)
 		return true;
 	}
 	if (!take_number(&rest, &fault->n) || !fault->n)
-		return is_wrong(reader, "after # there is a count, from 1");
+		return is_wrong(reader, "the count after '#' must be a number from 1");
 	reader->last = fault->n;
 	if (*rest == '-') {
 		rest++;
 		if (!take_number(&rest, &reader->last) || reader->last < fault->n)
-			return is_wrong(reader, "a range goes from a count to a higher one");
+			return is_wrong(reader, "the end of a range must not be below its start");
 	} else if (*rest == '+') {
 		rest++;
 		fault->is_lasting = true;
 	}
-	return *rest ? is_wrong(reader, "after # there is a count, from 1") : true;
+	return *rest ? is_wrong(reader, "expected N, N+ or N-M after '#'") : true;
 }
 
 static bool read_what(struct reader *reader, char *name)
@@ -117,13 +119,14 @@ static bool read_what(struct reader *reader, char *name)
 		fault->kind = SOFT_FAULT_CM;
 		found = soft_fault_event_find(name + 3);
 		if (found < 0)
-			return is_wrong(reader, "rdma_cm has no such event");
+			return is_wrong(reader, "unknown rdma_cm event");
 	} else {
 		fault->kind = SOFT_FAULT_CALL;
 		found = soft_fault_call_find(name);
 		if (found < 0)
-			return is_wrong(reader, "no call of verbs or rdma_cm that can fail, and "
-						"no other word of a plan");
+			return is_wrong(reader,
+					"expected a verbs or rdma_cm call, cm:EVENT, completion, "
+					"send, receive, message, link, peer or device");
 	}
 	fault->which = (uint32_t)found;
 	return true;
@@ -136,7 +139,7 @@ static bool set(struct soft_fault *fault, enum soft_fault_act act, int value)
 	return value >= 0;
 }
 
-/* word:TIME */
+/* Parses word:TIME. */
 static bool set_timed(struct soft_fault *fault, const char *word, enum soft_fault_act act,
 		      char *text)
 {
@@ -156,32 +159,32 @@ static bool read_act(struct reader *reader, char *text)
 	case SOFT_FAULT_CALL:
 		good = set_timed(fault, "stall", SOFT_FAULT_STALL, text) ||
 		       set(fault, SOFT_FAULT_ERRNO, soft_fault_errno_find(text));
-		return good || is_wrong(reader, "a call fails with an errno, or stall:TIME");
+		return good || is_wrong(reader, "expected the name of an errno, or stall:TIME");
 	case SOFT_FAULT_COMPLETION:
 	case SOFT_FAULT_SEND:
 	case SOFT_FAULT_RECEIVE:
 		good = set(fault, SOFT_FAULT_STATUS, soft_fault_status_find(text));
-		return good || is_wrong(reader, "a completion has a status, such as WR_FLUSH_ERR");
+		return good || is_wrong(reader, "expected a completion status, e.g. WR_FLUSH_ERR");
 	case SOFT_FAULT_CM:
 		good = !strcmp(text, "lost")
 			       ? set(fault, SOFT_FAULT_LOST, 0)
 			       : set_timed(fault, "late", SOFT_FAULT_LATE, text) ||
 					 set(fault, SOFT_FAULT_OTHER, soft_fault_event_find(text));
-		return good || is_wrong(reader, "an event is lost, late:TIME, or another");
+		return good || is_wrong(reader, "expected lost, late:TIME or another event");
 	case SOFT_FAULT_MESSAGE:
 		good = !strcmp(text, "duplicate")
 			       ? set(fault, SOFT_FAULT_DUPLICATE, 0)
 			       : set_timed(fault, "delay", SOFT_FAULT_LATE, text);
-		return good || is_wrong(reader, "a message has a duplicate, or a delay:TIME");
+		return good || is_wrong(reader, "expected duplicate or delay:TIME");
 	case SOFT_FAULT_LINK:
 		good = set_timed(fault, "down", SOFT_FAULT_DOWN, text);
-		return good || is_wrong(reader, "a link is down:TIME");
+		return good || is_wrong(reader, "expected down:TIME");
 	case SOFT_FAULT_PEER:
 		good = set_timed(fault, "stall", SOFT_FAULT_STALL, text);
-		return good || is_wrong(reader, "a peer has a stall:TIME");
+		return good || is_wrong(reader, "expected stall:TIME");
 	case SOFT_FAULT_DEVICE:
 		good = !strcmp(text, "removed") && set(fault, SOFT_FAULT_REMOVED, 0);
-		return good || is_wrong(reader, "a device is removed");
+		return good || is_wrong(reader, "expected 'removed'");
 	}
 	return false;
 }
@@ -191,7 +194,7 @@ static bool read_fault(struct reader *reader, char *what, char *act)
 	char *when = strchr(what, '#');
 
 	if (reader->plan->count == SOFT_FAULTS)
-		return is_wrong(reader, "a plan has 64 faults at the most");
+		return is_wrong(reader, "a plan has at most 64 faults");
 	reader->fault = &reader->plan->fault[reader->plan->count];
 	memcpy(reader->fault->text, reader->text, sizeof(reader->text));
 	if (when)
@@ -202,7 +205,7 @@ static bool read_fault(struct reader *reader, char *what, char *act)
 	return true;
 }
 
-/* Whether it is a word about the plan itself. */
+/* Parses a setting of the plan. Returns false if the item is not a setting. */
 static bool read_setting(struct reader *reader, const char *name, char *value)
 {
 	struct soft_fault_plan *plan = reader->plan;
@@ -214,7 +217,7 @@ static bool read_setting(struct reader *reader, const char *name, char *value)
 		snprintf(plan->report, sizeof(plan->report), "%s", value ? value : "");
 	} else if (!strcmp(name, "seed") && value) {
 		if (!take_number(&value, &plan->seed) || *value)
-			is_wrong(reader, "a seed is a number");
+			is_wrong(reader, "the seed must be a whole number");
 	} else {
 		return false;
 	}
@@ -251,7 +254,7 @@ static void read_item(struct soft_fault_plan *plan, char *item, uint64_t *last)
 	if (read_setting(&reader, item, value))
 		return;
 	if (!value)
-		is_wrong(&reader, "a fault is WHAT#COUNT=FAULT");
+		is_wrong(&reader, "expected WHAT#COUNT=FAULT");
 	else if (read_fault(&reader, item, value))
 		*last = reader.last;
 }
@@ -266,7 +269,7 @@ void soft_fault_plan_parse(struct soft_fault_plan *plan, const char *text)
 
 	memset(plan, 0, sizeof(*plan));
 	if (!copy)
-		snprintf(plan->wrong, sizeof(plan->wrong), "no memory to read it");
+		snprintf(plan->wrong, sizeof(plan->wrong), "out of memory");
 	while (copy && !*plan->wrong && (item = strsep(&rest, ";\n")))
 		read_item(plan, item, &last[plan->count]);
 	free(copy);

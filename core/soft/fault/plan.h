@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A plan of faults as text: what happens to which call, completion, event or message of
- * this process. README.md has the grammar. Counting starts when the library is loaded; the
- * plan does not change afterwards, only its counts do.
+ * Fault plans as text: what happens to which call, completion, event or message of this process.
+ * README.md describes the grammar. Counting starts when the library is loaded. After parsing, only
+ * the counts change.
  */
 #ifndef CORE_SOFT_FAULT_PLAN_H
 #define CORE_SOFT_FAULT_PLAN_H
@@ -12,14 +12,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What is counted: each has an order of its own. */
+/* What is counted. Each kind is counted separately. */
 enum soft_fault_kind {
 	SOFT_FAULT_CALL,       /* which: enum soft_call */
-	SOFT_FAULT_COMPLETION, /* of either side, as they come about */
-	SOFT_FAULT_SEND,       /* what was posted to a send queue */
-	SOFT_FAULT_RECEIVE,    /* completions of receives, as they are polled */
+	SOFT_FAULT_COMPLETION, /* of sends and receives, in order of occurrence */
+	SOFT_FAULT_SEND,       /* work requests posted to a send queue */
+	SOFT_FAULT_RECEIVE,    /* completions of receives, when polled */
 	SOFT_FAULT_CM,         /* which: enum rdma_cm_event_type */
-	SOFT_FAULT_MESSAGE,    /* as SOFT_FAULT_SEND; and the following, too */
+	SOFT_FAULT_MESSAGE,    /* counted like SOFT_FAULT_SEND, as are the following */
 	SOFT_FAULT_LINK,
 	SOFT_FAULT_PEER,
 	SOFT_FAULT_DEVICE,
@@ -27,7 +27,7 @@ enum soft_fault_kind {
 
 enum soft_fault_act {
 	SOFT_FAULT_ERRNO, /* value: the errno */
-	SOFT_FAULT_STALL, /* value: nanoseconds, as of the following two */
+	SOFT_FAULT_STALL, /* value: nanoseconds, also for the next two */
 	SOFT_FAULT_LATE,
 	SOFT_FAULT_DOWN,
 	SOFT_FAULT_STATUS, /* value: enum ibv_wc_status */
@@ -41,9 +41,9 @@ struct soft_fault {
 	enum soft_fault_kind kind;
 	enum soft_fault_act act;
 	uint32_t which;
-	bool is_lasting; /* the n-th, and all after it */
+	bool is_lasting; /* also applies to all later ones */
 	uint64_t n;
-	uint64_t after_ns; /* of a device that goes at a time; else 0 */
+	uint64_t after_ns; /* device removal at a given time; else 0 */
 	uint64_t value;
 	char text[80];
 	_Atomic uint64_t fired;
@@ -57,21 +57,21 @@ struct soft_fault_plan {
 	struct soft_fault fault[SOFT_FAULTS];
 	uint32_t count;
 	uint64_t seed;
-	bool reports;     /* at the end, of every fault */
-	bool counts;      /* and of every call */
-	char report[256]; /* where to; empty: stderr */
-	char wrong[200];  /* a sentence, if the plan is not one */
+	bool reports;     /* report every fault at exit */
+	bool counts;      /* report every counted call, too */
+	char report[256]; /* file for the report; empty: stderr */
+	char wrong[200];  /* error message, if the plan is invalid */
 };
 
-/* A wrong one has its sentence in plan->wrong, and no faults. */
+/* Parses a plan. If it is invalid, plan->wrong holds the reason, and there are no faults. */
 void soft_fault_plan_parse(struct soft_fault_plan *plan, const char *text);
 
-/* Names as a plan spells them, or NULL for an unknown number. */
+/* Return names as a plan spells them, or NULL for an unknown number. */
 const char *soft_fault_call_name(uint32_t call);
 const char *soft_fault_status_name(uint32_t status);
 const char *soft_fault_event_name(uint32_t event);
 
-/* -1: none is called so. */
+/* Return -1 for an unknown name. */
 int soft_fault_call_find(const char *name);
 int soft_fault_status_find(const char *name);
 int soft_fault_event_find(const char *name);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The calls that verbs.h makes by pointers of a context, a queue pair or a completion
- * queue. They are replaced where there is a plan, and nowhere else.
+ * Calls that verbs.h makes through function pointers of a context, queue pair or completion queue.
+ * The pointers are replaced only if there is a plan.
  */
 #include <errno.h>
 #include <infiniband/verbs.h>
@@ -13,7 +13,7 @@
 #include "core/soft/op/srq.h"
 #include "core/soft/port.h"
 
-/* Of every context, queue pair and completion queue the same. */
+/* The original functions, which are the same for all objects. */
 static struct verbs_context own;
 static int (*wr_complete)(struct ibv_qp_ex *qp);
 static void (*wr_abort)(struct ibv_qp_ex *qp);
@@ -128,7 +128,7 @@ static int get_srq_num(struct ibv_srq *srq, uint32_t *number)
 	return error ? (errno = error) : soft_srq_number(srq, number);
 }
 
-/* What was begun is given up: nothing of it is posted. */
+/* A failing wr_complete aborts the batch: nothing is posted. */
 static int complete(struct ibv_qp_ex *qp)
 {
 	int error = soft_fault_call(SOFT_CALL_ibv_wr_complete);

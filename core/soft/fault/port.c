@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A link that goes down and up, a device that is removed, and the timer of what a plan
- * has for later. All that takes other locks is done on the service thread.
+ * Link down, device removal, and the timer for scheduled faults. Anything that takes other locks
+ * runs on the service thread.
  */
 #include "core/soft/port.h"
 
@@ -20,9 +20,9 @@
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct soft_source timer = {.fd = -1};
 static uint64_t armed_ns = UINT64_MAX;
-static _Atomic uint64_t up_ns; /* 0: the link is not down */
+static _Atomic uint64_t up_ns; /* 0: the link is up */
 static _Atomic bool is_removed;
-static bool is_told; /* of the removal */
+static bool is_told; /* the removal has been reported */
 
 bool soft_fault_is_down(void)
 {
@@ -42,7 +42,7 @@ void soft_fault_reset(void)
 	soft_fault_forget_messages();
 }
 
-/* Under the mutex. */
+/* Call with the mutex held. */
 static void arm(uint64_t time_ns)
 {
 	armed_ns = time_ns;
@@ -58,7 +58,7 @@ void soft_fault_wake_at(uint64_t time_ns)
 	pthread_mutex_unlock(&mutex);
 }
 
-/* Peers in other processes look at the image. */
+/* Publishes the state in the image for peers. */
 static void show(void)
 {
 	struct soft_image *image = soft_process.arena.image;
@@ -84,7 +84,7 @@ void soft_fault_remove(void)
 	soft_fault_wake_at(1);
 }
 
-/* The work of every queue pair is flushed, then it is said why. */
+/* Flushes the work of every queue pair, then reports the removal. */
 static void tell_removal(void)
 {
 	struct soft_table *qps = &soft_process.qps;

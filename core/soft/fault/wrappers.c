@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The exported functions that can fail, for those that do the work: see rename.h.
+ * The exported functions that can fail. They call the functions that do the work: see rename.h.
  */
 #include <errno.h>
 #include <rdma/rdma_verbs.h>
@@ -13,10 +13,10 @@
 #define MINUS_ONE(error, call) (errno = (error), -1)
 #define ERRNO(error, call)     (errno = (error))
 #define NEGATIVE(error, call)  (-(error))
-/* Of what does its work whatever it says: who waits for it would wait for ever. */
+/* The call does its work even if it reports an error; otherwise the program would hang. */
 #define DONE_MINUS_ONE(error, call) ((call), errno = (error), -1)
 
-/* Types and lists of parameters cannot be put in parentheses. */
+/* Types and parameter lists cannot be parenthesized. */
 // NOLINTBEGIN(bugprone-macro-parentheses)
 #define DEFINE(type, name, parameters, arguments, form)                                         \
 	SOFT_EXPORT type soft_call_##name parameters __asm__(#name);                            \
