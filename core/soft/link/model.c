@@ -13,13 +13,13 @@
 #include "core/soft/time.h"
 
 enum {
-	FEW_BYTES = 4096, /* all such take the kernel about as long */
-	CALL_NS = 120,    /* of what was copied sooner, it was not the kernel that did it */
+	FEW_BYTES = 4096, /* up to this size, the kernel takes about the same time */
+	CALL_NS = 120,    /* faster copies did not go through the kernel */
 };
 
 /*
- * The fate of a message depends on the seed, on how many queue pairs the process made
- * before this one, and on how many messages that sent before.
+ * The random sequence of a queue pair depends only on the seed and on how many queue pairs the
+ * process created before, so that losses and jitter are reproducible.
  */
 int soft_model_init(struct soft_qp *qp)
 {
@@ -63,7 +63,9 @@ static uint64_t later(uint64_t one, uint64_t other)
 	return one > other ? one : other;
 }
 
-/* A message that is ready at that time: when it has passed the line. What is empty waits, too. */
+/*
+ * Returns when a message that is ready at ready_ns has passed the line. Empty messages queue, too.
+ */
 static uint64_t pass(_Atomic uint64_t *line, uint64_t length, uint64_t ready_ns)
 {
 	uint64_t rate = soft_process.link.bits_per_second;
@@ -79,7 +81,7 @@ static uint64_t pass(_Atomic uint64_t *line, uint64_t length, uint64_t ready_ns)
 	return after;
 }
 
-/* One way: jitter is uniform on both sides of the latency. */
+/* Returns the latency of one direction. Jitter is uniform around the configured latency. */
 static uint64_t way(struct soft_model *wire)
 {
 	const struct soft_link *link = &soft_process.link;
@@ -89,7 +91,7 @@ static uint64_t way(struct soft_model *wire)
 	       (uint64_t)(random_next(&wire->random) * span >> 64);
 }
 
-/* Messages of a queue pair do not overtake each other, neither do their answers. */
+/* Messages of a queue pair do not overtake each other, and neither do their answers. */
 void soft_model_launch(struct soft_qp *qp, const struct soft_operation *operation,
 		       struct soft_flight *flight, uint64_t now_ns)
 {
@@ -117,7 +119,7 @@ void soft_model_launch(struct soft_qp *qp, const struct soft_operation *operatio
 	wire->ended_ns = flight->ends_ns;
 }
 
-/* Of the first there is more in it than copying: a window comes, memory is touched. */
+/* Ignore the first sample: it includes opening a window and page faults. */
 #define SEEN_ONCE UINT64_MAX
 
 static uint64_t known(uint64_t least)
@@ -125,18 +127,18 @@ static uint64_t known(uint64_t least)
 	return least == SEEN_ONCE ? 0 : least;
 }
 
-/* Where it is not the kernel that copies, nothing is done behind the last byte. */
+/* If the kernel does not make the copy, no work remains after the last byte. */
 static uint64_t lead_of_few(uint64_t least_ns)
 {
 	return least_ns < CALL_NS ? least_ns / 8 * 7 : least_ns / 3 * 2;
 }
 
 /*
- * A receiver sees nothing of its message before its completion, which says when it is
- * due: it may be there before. A write is seen as soon as it is there; its copying is
- * begun so that it does not end too early. In the first 4/5 of the time that the kernel takes
- * for a short one, or 9/10 for one beyond a page, its last byte was never seen: 2/3 is on the
- * safe side for short ones of all ways. An atomic is a read before it.
+ * A receiver sees nothing before the completion, which carries its due time, so the message may
+ * arrive early. A WRITE is visible as soon as it is copied, so the copy starts such that it does
+ * not end early. Measurements never saw the last byte in the first 4/5 of the time that the kernel
+ * takes for a short copy, or 9/10 for one longer than a page; 2/3 is safe for short copies of all
+ * kinds. An atomic is preceded by a read.
  */
 uint64_t soft_model_lead_ns(const struct soft_qp *qp, const struct soft_operation *operation,
 			    const struct soft_flight *flight)

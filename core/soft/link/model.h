@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The modelled link as a queue pair meets it. A message leaves when what this process
- * sent before it has left, takes its length times the rate to do so, and arrives one
- * latency later; its answer takes the same way back. What is read is sent by the other
- * end, one message after the other, too. Nothing waits at who receives from several.
- * Under the queue pair's private lock; two queue pairs share what a process may send.
+ * The link model, as seen by one queue pair. A message starts to leave once everything sent earlier
+ * by this process has left. Transmission takes its length divided by the bandwidth, and the message
+ * arrives one latency later; its answer takes the same way back. The peer sends the data of READs
+ * one after the other, too. There is no contention at a receiver with several senders. Protected by
+ * the queue pair's private lock; queue pairs share the process's bandwidth.
  */
 #ifndef CORE_SOFT_LINK_MODEL_H
 #define CORE_SOFT_LINK_MODEL_H
@@ -17,30 +17,30 @@
 
 struct soft_qp;
 
-/* One message on its way. */
+/* A message in flight. */
 struct soft_flight {
 	uint64_t left_ns;
 	uint64_t arrives_ns;
-	uint64_t ends_ns; /* when its sender hears of it */
+	uint64_t ends_ns; /* when the sender sees its result */
 	int outcome;
 	bool is_lost;
-	bool is_exact; /* nothing of it is done before it arrives */
+	bool is_exact; /* nothing is executed before it arrives */
 };
 
-/* What changing the target's memory takes at the least; 0: not known yet. */
+/* Minimum time to change the target's memory; 0: not known yet. */
 struct soft_pace {
 	uint64_t least_ns;
-	uint64_t least_ps; /* of a byte, where there are many */
+	uint64_t least_ps; /* per byte, for long messages */
 	uint64_t least_atomic_ns;
 };
 
-/* Of a queue pair. Indices are the send queue's: head <= executed <= launched <= tail. */
+/* Per queue pair. Indices are those of the send queue: head <= executed <= launched <= tail. */
 struct soft_model {
 	struct soft_flight *flight;
 	uint32_t launched;
 	uint32_t executed;
-	uint32_t fetches;  /* that were launched, and have not ended */
-	uint64_t retry_ns; /* nothing is launched before */
+	uint32_t fetches;  /* launched READs and atomics that have not ended */
+	uint64_t retry_ns; /* nothing is launched before this time */
 	uint64_t arrived_ns;
 	uint64_t ended_ns;
 	uint64_t stayed_ns; /* when a post last waited for its write */
@@ -49,33 +49,33 @@ struct soft_model {
 	struct soft_pace pace;
 };
 
-/* Of a process: until when what it sends, and what it reads, is under way. */
+/* Per process: until when its sends and its incoming READ data occupy the line. */
 struct soft_lines {
 	_Atomic uint64_t leaving_ns;
 	_Atomic uint64_t coming_ns;
-	_Atomic uint32_t qps; /* that there were */
+	_Atomic uint32_t qps; /* created so far */
 };
 
-/* Returns 0 or a positive errno. Without a link there is nothing to be made. */
+/* Returns 0 or a positive errno. Does nothing without a link. */
 int soft_model_init(struct soft_qp *qp);
 void soft_model_finish(struct soft_qp *qp);
 
-/* Forgets what is under way. */
+/* Forgets everything in flight. */
 void soft_model_reset(struct soft_qp *qp);
 
-/* What becomes of an operation that is launched now. */
+/* Computes the times of an operation launched now, and whether it is lost. */
 void soft_model_launch(struct soft_qp *qp, const struct soft_operation *operation,
 		       struct soft_flight *flight, uint64_t now_ns);
 
-/* How long before its arrival it is to be executed, so that it is done then. */
+/* Returns how long before its arrival to execute an operation, so that it is done on arrival. */
 uint64_t soft_model_lead_ns(const struct soft_qp *qp, const struct soft_operation *operation,
 			    const struct soft_flight *flight);
 
-/* An operation that was begun then has been executed now. */
+/* Learns from the duration of an operation that began at begun_ns and has just been executed. */
 void soft_model_learn(struct soft_qp *qp, const struct soft_operation *operation,
 		      uint64_t begun_ns);
 
-/* Whether it brings something back. */
+/* Returns whether the operation returns data. */
 static inline bool soft_model_is_fetch(const struct soft_operation *operation)
 {
 	return operation->opcode == IBV_WR_RDMA_READ ||

@@ -15,7 +15,9 @@
 enum {
 	POLLS_TO_YIELD = 256,
 	POLLS_TO_YIELD_MOST = 1024,
-	/* Who polls so often until the timer fires, or finds work, does what is due. */
+	/*
+	 * With this many polls between two expirations of the timer, leave the work to the polls.
+	 */
 	OFTEN = 64,
 	LATE_NS = 20000,
 	GRACE_NS = 1000000,
@@ -30,11 +32,11 @@ static _Atomic uint64_t earliest_ns = UINT64_MAX;
 /* On a link: */
 static _Atomic uint32_t polls;
 static uint32_t polls_seen;
-static bool is_polled; /* the timer is there in case that this ends */
+static bool is_polled; /* the timer only checks that polling continues */
 static uint64_t timer_ns = UINT64_MAX;
 static uint64_t last_round;
 
-/* A message each few microseconds would be as many system calls, and as many wake-ups. */
+/* Avoids a system call and a wakeup every few microseconds while the program polls. */
 static void set_timer(uint64_t time_ns)
 {
 	if (is_polled)
@@ -94,7 +96,7 @@ void soft_progress_leave(struct soft_qp *qp)
 	pthread_mutex_unlock(&mutex);
 }
 
-/* What was missed in that round, or a later one, is not looked at again in it. */
+/* Skips queue pairs whose lock was busy in this round or a later one. */
 static struct soft_qp *find_due(uint64_t now_ns, uint64_t round)
 {
 	struct soft_qp *qp = waiting;
@@ -106,8 +108,8 @@ static struct soft_qp *find_due(uint64_t now_ns, uint64_t round)
 }
 
 /*
- * Between ibv_wr_start and its end the lock is the program's, which may poll meanwhile: only
- * the service thread waits for it.
+ * Between ibv_wr_start and ibv_wr_complete the program holds the lock and may poll, so only the
+ * service thread waits for it.
  */
 static bool hold(struct soft_qp *qp)
 {
@@ -117,7 +119,7 @@ static bool hold(struct soft_qp *qp)
 	return true;
 }
 
-/* The list is let go while one is tried: the order of locks is the queue pair's first. */
+/* Releases the list's mutex meanwhile, because a queue pair's lock must be taken first. */
 static bool try(struct soft_qp *qp)
 {
 	bool is_held;
@@ -192,8 +194,8 @@ void soft_progress_polled(void)
 }
 
 /*
- * One whose sending was stopped waits for nothing, and is in no list. It is put there first:
- * nobody's private lock is waited for with the table held.
+ * A queue pair that failed while it had nothing to wait for is in no list. Adds those first, so
+ * that no private lock is awaited while the table's mutex is held.
  */
 static void list_failed(void)
 {
@@ -218,8 +220,8 @@ void soft_progress_failed(void)
 }
 
 /*
- * Whether this thread has gone on without anybody else in between since the last time that it asked.
- * Not every system counts that: of one that was never away it is not known.
+ * Returns whether no other thread has run on this CPU since this thread's last call. Returns false
+ * if the system does not count context switches.
  */
 static bool was_alone(void)
 {
@@ -235,9 +237,9 @@ static bool was_alone(void)
 }
 
 /*
- * Gives the processor to others, after a multiple of POLLS_TO_YIELD. A message that comes meanwhile
- * is late by two system calls, which is a good part of some microseconds: where nobody else has had
- * the processor, the next time is twice as far.
+ * Yields the CPU after a multiple of POLLS_TO_YIELD. A message that arrives meanwhile is delayed by
+ * two system calls, which matters at a few microseconds, so the interval doubles while no other
+ * thread has run.
  */
 static COLD void yield(uint32_t idle_polls)
 {

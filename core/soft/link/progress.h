@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Queue pairs whose first operation waits for a time: no receive at the other end, or
- * no answer. The service thread's timer tries them again, and so does an idle poll,
- * which is sooner.
+ * Queue pairs whose first operation waits for a time, because the peer had no receive or did not
+ * answer. The service thread's timer retries them; an idle poll does so too, usually sooner.
  */
 #ifndef CORE_SOFT_LINK_PROGRESS_H
 #define CORE_SOFT_LINK_PROGRESS_H
@@ -12,38 +11,38 @@
 
 struct soft_qp;
 
-/* Has a queue pair tried again at that time. Under its private lock. */
+/* Retries the queue pair at until_ns. Call with its private lock held. */
 void soft_progress_wait(struct soft_qp *qp, uint64_t until_ns);
 
-/* Before it goes: nobody tries it any more. */
+/* Stops retrying the queue pair. Call before it is destroyed. */
 void soft_progress_leave(struct soft_qp *qp);
 
-/* Tries those that are due. */
+/* Retries those that are due. */
 void soft_progress_due(uint64_t now_ns);
 
 /* Flushes those that a peer has put into the error state. */
 void soft_progress_failed(void);
 
 /*
- * For an empty poll, of which there were that many in a row. Tries those that are due, and
- * says whether some may have been; and since whoever is to fill the queue may need this very
- * processor, now and then somebody else gets it.
+ * Called by an empty poll, with the number of empty polls in a row. Retries those that are due and
+ * returns whether there may have been any. Also yields now and then, since the process that would
+ * fill the queue may need this CPU.
  */
 bool soft_progress_poll(uint32_t idle_polls);
 
 /*
- * On a link: the program is about to sleep, so that the timer has to be on time. While it
- * polls, the timer only looks whether it still does.
+ * On a link: call when the program is about to sleep, so that the timer must be on time. While the
+ * program polls, the timer only checks that it still does.
  */
 void soft_progress_sleep(void);
 
-/* On a link: somebody has polled. */
+/* On a link: counts a poll. */
 void soft_progress_polled(void);
 
-/* The timer has fired. */
+/* Handles an expiration of the timer. */
 void soft_progress_timer(uint64_t now_ns);
 
-/* In a forked child, and when the device is opened: none waits here. */
+/* Resets all state, in a forked child and when the device is opened. */
 void soft_progress_forget(void);
 
 #endif

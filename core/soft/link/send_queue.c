@@ -9,7 +9,7 @@
 #include "core/soft/time.h"
 
 enum {
-	SPIN_NS = 20000, /* what a post waits at the most */
+	SPIN_NS = 20000, /* longest wait in a post */
 };
 
 static struct soft_operation *operation_at(const struct soft_qp *qp, uint32_t index)
@@ -27,7 +27,7 @@ bool soft_flight_is_under_way(const struct soft_qp *qp)
 	return qp->wire && qp->wire->launched != qp->sends.head;
 }
 
-/* As many as the queue pair may fetch at a time; a fence waits for all of them. */
+/* Limits the operations that return data; a fenced operation waits for all of them. */
 static bool may_launch(const struct soft_qp *qp, const struct soft_operation *operation)
 {
 	const struct soft_model *wire = qp->wire;
@@ -39,7 +39,7 @@ static bool may_launch(const struct soft_qp *qp, const struct soft_operation *op
 	return !soft_model_is_fetch(operation) || wire->fetches < qp->attr.max_rd_atomic;
 }
 
-/* What was launched behind an operation that is tried again is launched again, too. */
+/* Takes back everything launched after the operation being retried; it will be launched again. */
 static void call_back(struct soft_qp *qp, uint64_t retry_ns)
 {
 	struct soft_model *wire = qp->wire;
@@ -61,7 +61,7 @@ static void end_with(struct soft_qp *qp, struct soft_flight *flight, int outcome
 	call_back(qp, 0);
 }
 
-/* What was sent often enough ends where it would be sent once more. */
+/* Ends the first operation with an error instead of sending it once more. */
 static void give_up(struct soft_qp *qp, uint64_t now_ns)
 {
 	struct soft_flight *flight = flight_at(qp, qp->wire->launched);
@@ -88,7 +88,10 @@ static void launch(struct soft_qp *qp, uint64_t now_ns)
 
 		if (!may_launch(qp, operation))
 			return;
-		/* The service thread, which may be who executes it, meets nobody new. */
+		/*
+		 * Connect now: the service thread may execute the operation, and it cannot connect
+		 * to new peers.
+		 */
 		if (qp->verbs.qp_base.qp_type == IBV_QPT_UD)
 			soft_peer_find(soft_image_slot(operation->remote_qp));
 		soft_model_launch(qp, operation, flight_at(qp, wire->launched), now_ns);
@@ -96,7 +99,7 @@ static void launch(struct soft_qp *qp, uint64_t now_ns)
 	}
 }
 
-/* Nothing answered, or there was no receive. */
+/* Handles a missing answer or a missing receive. */
 static void try_again(struct soft_qp *qp, struct soft_flight *flight, enum soft_outcome outcome,
 		      uint32_t rnr_timer)
 {
@@ -108,7 +111,7 @@ static void try_again(struct soft_qp *qp, struct soft_flight *flight, enum soft_
 		end_with(qp, flight, IBV_WC_RNR_RETRY_EXC_ERR);
 		return;
 	}
-	/* That there was no receive is said by who has none. */
+	/* The RNR NAK takes one latency to come back. */
 	if (outcome == SOFT_REFUSED)
 		delay_ns += soft_process.link.latency_ns;
 	call_back(qp, now_ns + delay_ns);
@@ -169,7 +172,7 @@ static uint64_t execute_due(struct soft_qp *qp, uint64_t now_ns)
 	return now_ns;
 }
 
-/* False: one has failed, and so has the queue pair. */
+/* Returns false if an operation failed, and with it the queue pair. */
 static bool end_due(struct soft_qp *qp, uint64_t now_ns)
 {
 	struct soft_model *wire = qp->wire;
@@ -203,14 +206,14 @@ static uint64_t sooner(uint64_t one, uint64_t other)
 	return one < other ? one : other;
 }
 
-/* Its time may have come since it was set: then launch() was not there yet. */
+/* Even if retry_ns has passed, launch() may not have run since. */
 static bool awaits_retry(const struct soft_qp *qp)
 {
 	return qp->wire->retry_ns && qp->wire->launched != qp->sends.tail &&
 	       atomic_load_explicit(&qp->image->state, memory_order_relaxed) == IBV_QPS_RTS;
 }
 
-/* When there will be something to be done; UINT64_MAX: not before something else happens. */
+/* Returns when there is work again, or UINT64_MAX if none is scheduled. */
 static uint64_t next_ns(const struct soft_qp *qp)
 {
 	const struct soft_model *wire = qp->wire;
@@ -226,8 +229,8 @@ static uint64_t next_ns(const struct soft_qp *qp)
 }
 
 /*
- * A write that is alone, or as good as alone, for a moment. Who posts the next one sooner
- * than anything could have come back sends a stream, and waits for none of it.
+ * Waits briefly for a WRITE that is (nearly) the only one in flight. If the program posts the next
+ * one sooner than any answer could have returned, it is streaming, so do not wait.
  */
 static uint64_t stay(const struct soft_qp *qp, uint64_t now_ns)
 {
@@ -249,7 +252,7 @@ static uint64_t stay(const struct soft_qp *qp, uint64_t now_ns)
 	return now_ns;
 }
 
-/* False: nothing is to be done any more. What took a while has read the clock again. */
+/* Returns false if there is nothing left to do. Updates *now_ns after long steps. */
 static bool soft_send_queue_run(struct soft_qp *qp, uint64_t *now_ns)
 {
 	uint32_t state = atomic_load_explicit(&qp->image->state, memory_order_acquire);

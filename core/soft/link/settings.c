@@ -46,7 +46,7 @@ static const struct unit shares[] = {
 };
 static const struct word {
 	const char *name;
-	const struct unit *units; /* NULL: none, and whole numbers only */
+	const struct unit *units; /* NULL: a whole number without a unit */
 	const char *wanted;
 	uint64_t least;
 	uint64_t most;
@@ -58,12 +58,12 @@ static const struct word {
 	 offsetof(struct soft_link,										       bits_per_second)},
 	{"jitter",    times,  "a time of at most 10s, like 200ns",         0,    TEN_SECONDS,
 	 offsetof(struct soft_link,										       jitter_ns)      },
-	{"loss",      shares, "a share from 0 to 1, like 1e-4",            0,    LOSS_WHOLE,
+	{"loss",      shares, "a probability from 0 to 1, like 1e-4",            0,    LOSS_WHOLE,
 	 offsetof(struct soft_link,										       loss)           },
 	{"seed",      NULL,   "a whole number",                            0,    UINT64_MAX,   offsetof(struct soft_link, seed)           },
 };
 
-/* Reads digits, with or without a point and an exponent, whatever the program's locale is. */
+/* Parses digits with an optional point and exponent, independent of the locale. */
 static bool read_number(const char **at, double *number)
 {
 	locale_t locale = newlocale(LC_ALL_MASK, "C", NULL);
@@ -73,14 +73,14 @@ static bool read_number(const char **at, double *number)
 		return false;
 	*number = strtod_l(*at, &end, locale);
 	freelocale(locale);
-	/* No sign, no blank, no word such as inf, and no hexadecimal number. */
+	/* Reject signs, blanks, words such as inf, and hexadecimal numbers. */
 	if (!isdigit((unsigned char)**at) || memchr(*at, 'x', (size_t)(end - *at)))
 		return false;
 	*at = end;
 	return true;
 }
 
-/* Converts to the smallest unit; fails unless the result is a whole number within the limits. */
+/* Converts to the smallest unit. Fails unless the result is a whole number within the limits. */
 static bool scale(const struct word *word, double number, int power, uint64_t *value)
 {
 	while (power--)
@@ -136,20 +136,21 @@ static int read_word(struct soft_link *link, char *text, unsigned int *seen, cha
 		if (strcmp(words[i].name, text) != 0)
 			continue;
 		if (*seen & 1U << i)
-			return refuse(why, "%s is there twice", text);
+			return refuse(why, "%s is given twice", text);
 		*seen |= 1U << i;
 		if (!value)
-			return refuse(why, "%s has no value: %s=, and %s", text, text,
+			return refuse(why, "%s has no value; set %s= to %s", text, text,
 				      words[i].wanted);
 		if (read_value(&words[i], value,
 			       (uint64_t *)(void *)((char *)link + words[i].member)))
 			return 0;
 		return refuse(why, "%s: '%.40s' is not %s", text, value, words[i].wanted);
 	}
-	return refuse(why, "'%.40s' is none of latency, bandwidth, jitter, loss, seed", text);
+	return refuse(why, "unknown setting '%.40s'; use latency, bandwidth, jitter, loss or seed",
+		      text);
 }
 
-/* 1 of 2^64 less is as good as always. */
+/* Converts to a fraction of 2^64. The largest value counts as always. */
 static uint64_t share(uint64_t loss)
 {
 	if (loss == LOSS_WHOLE)
@@ -167,7 +168,7 @@ int soft_link_parse(struct soft_link *link, const char *text, char why[static SO
 	if (!text || !*text)
 		return 0;
 	if (strlen(text) >= sizeof(copy))
-		return refuse(why, "more than %zu letters", sizeof(copy) - 1);
+		return refuse(why, "longer than %zu characters", sizeof(copy) - 1);
 	memcpy(copy, text, strlen(text) + 1);
 	while (rest) {
 		char *word = strsep(&rest, ",");
@@ -176,7 +177,7 @@ int soft_link_parse(struct soft_link *link, const char *text, char why[static SO
 			return -EINVAL;
 	}
 	if (link->jitter_ns > link->latency_ns)
-		return refuse(why, "jitter is more than latency");
+		return refuse(why, "jitter exceeds latency");
 	link->loss = share(link->loss);
 	link->is_on = true;
 	return 0;

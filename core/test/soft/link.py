@@ -94,7 +94,8 @@ class Words(OnLink):
         output, _ = process.communicate(timeout=programs.PATIENCE)
         self.assertNotEqual(process.returncode, 0)
         sentence = (
-            "soft0: VERBMARK_SOFT: 'latncy' is none of latency, bandwidth, jitter, loss, seed\n"
+            "soft0: VERBMARK_SOFT: unknown setting 'latncy'; "
+            "use latency, bandwidth, jitter, loss or seed\n"
         )
         self.assertEqual(output.count(sentence), 1, output)
 

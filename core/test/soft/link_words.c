@@ -43,32 +43,32 @@ static void test_words(void **unused)
 static void test_words_that_are_wrong(void **unused)
 {
 	static const char *const rows[][2] = {
-		{"latncy=2us",                     "'latncy' is none of latency, bandwidth"     },
-		{"latency=2us,",                   "'' is none of"                              },
-		{" latency=2us",                   "' latency' is none of"                      },
-		{"latency",                        "latency has no value"                       },
-		{"latency=",                       "latency: '' is not a time"                  },
-		{"latency=2",                      "latency: '2' is not a time"                 },
-		{"latency=us",                     "latency: 'us' is not a time"                },
-		{"latency=-2us",                   "latency: '-2us' is not a time"              },
-		{"latency=2us ",                   "'2us ' is not a time"                       },
-		{"latency=2usec",                  "'2usec' is not a time"                      },
-		{"latency=0.5ns",                  "'0.5ns' is not a time"                      },
-		{"latency=1.2.3us",                "is not a time"                              },
-		{"latency=1e us",                  "is not a time"                              },
-		{"latency=10.1s",                  "is not a time of at most 10s"               },
-		{"latency=99999999999999999999ns", "is not a time"                              },
-		{"latency=1e99s",                  "is not a time"                              },
-		{"latency=2us,latency=2us",        "latency is there twice"                     },
-		{"bandwidth=100gbps",              "bandwidth: '100gbps' is not a rate"         },
-		{"bandwidth=0gbit",                "bandwidth: '0gbit' is not a rate from 1kbit"},
-		{"bandwidth=11tbit",               "is not a rate"                              },
-		{"loss=1.1",                       "loss: '1.1' is not a share"                 },
-		{"loss=1%",                        "loss: '1%' is not a share"                  },
-		{"seed=1.5",                       "seed: '1.5' is not a whole number"          },
-		{"seed=0x7",                       "seed: '0x7' is not a whole number"          },
-		{"latency=1us,jitter=2us",         "jitter is more than latency"                },
-		{"jitter=1ns",                     "jitter is more than latency"                },
+		{"latncy=2us",                     "unknown setting 'latncy'; use latency, bandwidth"},
+		{"latency=2us,",                   "unknown setting ''"                              },
+		{" latency=2us",                   "unknown setting ' latency'"                      },
+		{"latency",                        "latency has no value; set latency= to a time"    },
+		{"latency=",                       "latency: '' is not a time"                       },
+		{"latency=2",                      "latency: '2' is not a time"                      },
+		{"latency=us",                     "latency: 'us' is not a time"                     },
+		{"latency=-2us",                   "latency: '-2us' is not a time"                   },
+		{"latency=2us ",                   "'2us ' is not a time"                            },
+		{"latency=2usec",                  "'2usec' is not a time"                           },
+		{"latency=0.5ns",                  "'0.5ns' is not a time"                           },
+		{"latency=1.2.3us",                "is not a time"                                   },
+		{"latency=1e us",                  "is not a time"                                   },
+		{"latency=10.1s",                  "is not a time of at most 10s"                    },
+		{"latency=99999999999999999999ns", "is not a time"                                   },
+		{"latency=1e99s",                  "is not a time"                                   },
+		{"latency=2us,latency=2us",        "latency is given twice"                          },
+		{"bandwidth=100gbps",              "bandwidth: '100gbps' is not a rate"              },
+		{"bandwidth=0gbit",                "bandwidth: '0gbit' is not a rate from 1kbit"     },
+		{"bandwidth=11tbit",               "is not a rate"                                   },
+		{"loss=1.1",                       "loss: '1.1' is not a probability"                },
+		{"loss=1%",                        "loss: '1%' is not a probability"                 },
+		{"seed=1.5",                       "seed: '1.5' is not a whole number"               },
+		{"seed=0x7",                       "seed: '0x7' is not a whole number"               },
+		{"latency=1us,jitter=2us",         "jitter exceeds latency"                          },
+		{"jitter=1ns",                     "jitter exceeds latency"                          },
 	};
 	char why[SOFT_LINK_WHY];
 	char longest[300];
@@ -84,7 +84,7 @@ static void test_words_that_are_wrong(void **unused)
 	memset(longest, 'x', sizeof(longest) - 1);
 	longest[sizeof(longest) - 1] = '\0';
 	assert_int_equal(soft_link_parse(&(struct soft_link){0}, longest, why), -EINVAL);
-	assert_contains(why, "more than 255 letters");
+	assert_contains(why, "longer than 255 characters");
 }
 
 int main(void)
