@@ -17,12 +17,12 @@
 #include "core/soft/port.h"
 #include "core/soft/time.h"
 
-/* "vmsoft" and a number, locally administered: no vendor has it. */
+/* "vmsoft" and a number, locally administered, so no vendor uses it. */
 #define GUID UINT64_C(0x02766dfffe000001)
 
 /*
- * libmlx5 and libefa look behind a struct ibv_device, where libibverbs has its own
- * members, for whether the device is one of theirs. They find nothing.
+ * libmlx5 and libefa read private members of libibverbs behind struct ibv_device to check whether a
+ * device is theirs. Here they find zeros.
  */
 static struct {
 	struct ibv_device verbs;
@@ -127,7 +127,7 @@ static int query_device_ex(struct ibv_context *context,
 	return 0;
 }
 
-/* The clock that completion timestamps are of. */
+/* Reads the clock of completion timestamps. */
 static int query_rt_values(struct ibv_context *context, struct ibv_values_ex *values)
 {
 	if (values->comp_mask & ~(uint32_t)IBV_VALUES_MASK_RAW_CLOCK)

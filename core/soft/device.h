@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * soft0 and its contexts. What it says of itself is true: a vendor that is none, a
- * firmware that is "soft", limits that hold.
+ * soft0 and its contexts. The attributes it reports are honest: a nonexistent vendor, firmware
+ * "soft", and limits that it enforces.
  */
 #ifndef CORE_SOFT_DEVICE_H
 #define CORE_SOFT_DEVICE_H
@@ -26,7 +26,7 @@ enum {
 struct soft_context {
 	struct soft_events events;
 	struct verbs_context verbs;
-	pid_t pid; /* of who opened it: a forked child closes its copy, and no more */
+	pid_t pid; /* of the opener; a forked child only frees its copy */
 	struct soft_context *next;
 };
 
@@ -35,7 +35,7 @@ static inline struct soft_context *soft_device_context(struct ibv_context *conte
 	return CONTAINER_OF(context, struct soft_context, verbs.context);
 }
 
-/* Tells all contexts of what has become of the port, or of the device. */
+/* Reports an event of the port or the device to all contexts. */
 void soft_device_tell(enum ibv_event_type type);
 
 #endif

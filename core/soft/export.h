@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What stands in the place of libibverbs and librdmacm is seen outside; nothing
- * else is. The symbols are unversioned, so that they catch every version of a name.
+ * Marks the functions that replace those of libibverbs and librdmacm; all others are hidden. The
+ * symbols are unversioned, so that they match every version of a name.
  */
 #ifndef CORE_SOFT_EXPORT_H
 #define CORE_SOFT_EXPORT_H

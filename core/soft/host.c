@@ -8,7 +8,7 @@
 
 #include "core/soft/export.h"
 
-/* Shared memory is not written to behind a fork's back. */
+/* Nothing to do: writes go through the page tables, so copy-on-write is safe. */
 SOFT_EXPORT int ibv_fork_init(void)
 {
 	return 0;

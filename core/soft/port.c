@@ -22,7 +22,7 @@ enum {
 	PHYSICAL_LINK_UP = 5,
 };
 
-/* Addresses that are asked for first come first. */
+/* Ranks addresses by preference, lowest first; -1 means unusable. */
 static int rank(const struct ifaddrs *one)
 {
 	int result = 0;
@@ -52,7 +52,7 @@ static void to_gid(const struct sockaddr *from, union ibv_gid *gid)
 		soft_port_map(gid, &v4->sin_addr);
 }
 
-/* Whether it is one more, of so many at most. Peers may look at it at the same time. */
+/* Returns true if it added a new GID. Peers may be reading the image. */
 static bool soft_port_add(struct soft_image *image, const struct sockaddr *address,
 			  const char *interface, uint32_t most)
 {
@@ -68,7 +68,7 @@ static bool soft_port_add(struct soft_image *image, const struct sockaddr *addre
 	return true;
 }
 
-/* Whether there are any that are new. */
+/* Returns whether any address was new. */
 static bool add_all(struct soft_image *image, uint32_t most)
 {
 	struct ifaddrs *all = NULL;
@@ -91,7 +91,10 @@ void soft_port_fill(struct soft_image *image)
 		.sin_addr.s_addr = __builtin_bswap32(INADDR_LOOPBACK),
 	};
 
-	/* A process may always talk to itself: where the loopback is down, and beside any others. */
+	/*
+	 * A process can always reach itself, even if the loopback interface is down or the table is
+	 * full.
+	 */
 	add_all(image, SOFT_GIDS - 1);
 	soft_port_add(image, (const struct sockaddr *)&localhost, "lo", SOFT_GIDS);
 }
@@ -171,7 +174,7 @@ int soft_port_query(struct ibv_context *context, uint8_t port, struct ibv_port_a
 	return 0;
 }
 
-/* Programs of old have a shorter struct. */
+/* Older programs have a shorter struct. */
 SOFT_EXPORT int ibv_query_port(struct ibv_context *context, uint8_t port,
 			       struct _compat_ibv_port_attr *attr)
 {
@@ -240,7 +243,7 @@ SOFT_EXPORT ssize_t _ibv_query_gid_table(struct ibv_context *context, struct ibv
 	return (ssize_t)known;
 }
 
-/* Private to libibverbs and its tools; the type is as the kernel's files have it. */
+/* A private function of libibverbs and its tools; the type is as in the kernel's sysfs files. */
 SOFT_EXPORT int ibv_query_gid_type(struct ibv_context *context, uint8_t port, unsigned int index,
 				   unsigned int *type);
 

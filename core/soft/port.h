@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The one port of the soft device, and its GIDs: the addresses of the host's
- * interfaces, those of the loopback last, so that a machine without a network has one. A GID
- * stays, whatever becomes of the address.
+ * The one port of the soft device and its GIDs: the addresses of the host's interfaces. Loopback
+ * addresses come last, so that a machine without a network has one, too. A GID stays valid even if
+ * its address is removed.
  */
 #ifndef CORE_SOFT_PORT_H
 #define CORE_SOFT_PORT_H
@@ -21,22 +21,22 @@ enum {
 	SOFT_MESSAGE_MAX = 1 << 30,
 };
 
-/* Writes the GIDs of this machine into the image. */
+/* Writes this machine's GIDs to the image. */
 void soft_port_fill(struct soft_image *image);
 
-/* The GID of that index; NULL: there is none. */
+/* Returns the GID at an index, or NULL. */
 const union ibv_gid *soft_port_gid(const struct soft_image *image, uint32_t index);
 
-/* The index of a GID, or -1. */
+/* Returns the index of a GID, or -1. */
 int soft_port_index(const struct soft_image *image, const union ibv_gid *gid);
 
 /*
- * The same of this process's own: where it is not known yet, its interface may have got it after
- * the device was opened. All that are new are GIDs from then on, and contexts are told.
+ * Returns the index of one of this process's GIDs, or -1. If it is unknown, looks for addresses
+ * added since the device was opened, adds them as GIDs, and reports the change to all contexts.
  */
 int soft_port_find(const union ibv_gid *gid);
 
-/* Whether a GID stands for an IPv4 address; and the one that does for that of four bytes. */
+/* Test for an IPv4-mapped GID, and make one from the four bytes of an address. */
 bool soft_port_is_v4(const union ibv_gid *gid);
 
 static inline void soft_port_map(union ibv_gid *gid, const void *v4)
@@ -48,7 +48,7 @@ static inline void soft_port_map(union ibv_gid *gid, const void *v4)
 
 void soft_port_attributes(struct ibv_port_attr *attr);
 
-/* The verb of the context, and of inline calls. */
+/* The verb that contexts call by pointer. */
 int soft_port_query(struct ibv_context *context, uint8_t port, struct ibv_port_attr *attr,
 		    size_t size);
 

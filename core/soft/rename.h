@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Included by the compiler in front of every file of the soft device: here each function
- * that calls.h lists has a name of its own, and the exported one is that of fault/wrappers.c,
- * which knows of the plan of faults. So calls within the device are none of the program's.
+ * Included by the compiler before every source file of the soft device. It renames each function
+ * that calls.h lists; the exported function of that name is in fault/wrappers.c, which consults the
+ * fault plan. So the device's own calls are not counted as calls of the program.
  */
 #ifndef CORE_SOFT_RENAME_H
 #define CORE_SOFT_RENAME_H

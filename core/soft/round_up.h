@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Sizes of rings: indices run on, and are cut to the place by a mask. */
+/* Ring sizes. Ring indices increase without wrapping and are masked to find the place. */
 #ifndef CORE_SOFT_ROUND_UP_H
 #define CORE_SOFT_ROUND_UP_H
 
 #include <stdint.h>
 
-/* The least power of two that is no less than that. */
+/* Returns the smallest power of two that is at least count. */
 static inline uint32_t soft_power_from(uint32_t count)
 {
 	uint32_t size = 1;

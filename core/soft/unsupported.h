@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Functions that the soft device has not. What they are called with is not looked at, so
- * that their files do without the headers of the two libraries.
+ * Functions that the soft device does not support. They ignore their arguments, so their source
+ * files do not need the headers of the two libraries.
  */
 #ifndef CORE_SOFT_UNSUPPORTED_H
 #define CORE_SOFT_UNSUPPORTED_H

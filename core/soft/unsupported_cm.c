@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What librdmacm exports and the soft device has not: rsockets, multicast, enhanced
- * connection establishment, services by name.
+ * Functions of librdmacm that the soft device does not support: rsockets, multicast, enhanced
+ * connection establishment, service names.
  */
 #include "core/soft/unsupported.h"
 
-/* -1 and errno, as most functions of librdmacm return it. */
+/* Returns -1 with errno set, like most functions of librdmacm. */
 #define REFUSE(name)                \
 	SOFT_EXPORT int name(void); \
 	SOFT_EXPORT int name(void)  \

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Functions of libibverbs that the soft device does not support. Without them a program would
- * call the real library with objects that the library does not know. Functions that take no
- * object (names, rates) or that only drivers call remain the real library's.
+ * Functions of libibverbs that the soft device does not support. If they were missing, a program
+ * would call the real library with objects that it does not know. Functions that take no object
+ * (names, rates) or that only drivers call still come from the real library.
  */
 #include "core/soft/unsupported.h"
 
-/* An errno, as most functions of libibverbs return it. */
+/* Returns an errno, like most functions of libibverbs. */
 #define REFUSE(name)                   \
 	SOFT_EXPORT int name(void);    \
 	SOFT_EXPORT int name(void)     \
