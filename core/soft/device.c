@@ -155,30 +155,30 @@ static void fill_operations(struct verbs_context *verbs)
 
 static void list(struct soft_context *context)
 {
-	pthread_mutex_lock(&soft_process.telling);
+	pthread_mutex_lock(&soft_process.contexts_mutex);
 	context->next = soft_process.contexts;
 	soft_process.contexts = context;
-	pthread_mutex_unlock(&soft_process.telling);
+	pthread_mutex_unlock(&soft_process.contexts_mutex);
 }
 
 static void unlist(const struct soft_context *context)
 {
 	struct soft_context **at = &soft_process.contexts;
 
-	pthread_mutex_lock(&soft_process.telling);
+	pthread_mutex_lock(&soft_process.contexts_mutex);
 	while (*at && *at != context)
 		at = &(*at)->next;
 	if (*at)
 		*at = context->next;
-	pthread_mutex_unlock(&soft_process.telling);
+	pthread_mutex_unlock(&soft_process.contexts_mutex);
 }
 
-void soft_device_tell(enum ibv_event_type type)
+void soft_device_report(enum ibv_event_type type)
 {
-	pthread_mutex_lock(&soft_process.telling);
+	pthread_mutex_lock(&soft_process.contexts_mutex);
 	for (struct soft_context *one = soft_process.contexts; one; one = one->next)
-		soft_event_tell(&one->events, type, SOFT_PORT);
-	pthread_mutex_unlock(&soft_process.telling);
+		soft_event_report(&one->events, type, SOFT_PORT);
+	pthread_mutex_unlock(&soft_process.contexts_mutex);
 }
 
 SOFT_EXPORT struct ibv_context *ibv_open_device(struct ibv_device *device)

@@ -36,6 +36,6 @@ static inline struct soft_context *soft_device_context(struct ibv_context *conte
 }
 
 /* Reports an event of the port or the device to all contexts. */
-void soft_device_tell(enum ibv_event_type type);
+void soft_device_report(enum ibv_event_type type);
 
 #endif

@@ -107,11 +107,11 @@ int soft_port_find(const union ibv_gid *gid)
 
 	if (index >= 0)
 		return index;
-	pthread_mutex_lock(&soft_process.addressing);
+	pthread_mutex_lock(&soft_process.gids_mutex);
 	has_new = add_all(image, SOFT_GIDS);
-	pthread_mutex_unlock(&soft_process.addressing);
+	pthread_mutex_unlock(&soft_process.gids_mutex);
 	if (has_new)
-		soft_device_tell(IBV_EVENT_GID_CHANGE);
+		soft_device_report(IBV_EVENT_GID_CHANGE);
 	return soft_port_index(image, gid);
 }
 

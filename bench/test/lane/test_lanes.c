@@ -85,7 +85,7 @@ static void add_qp(unsigned int thread, struct ibv_qp *verbs)
 		add_ring(thread, "shared receives", &qp->srq->receives);
 	} else {
 		add_ring(thread, "receives", &qp->receives);
-		ADD(thread, "heard", qp->receives.heard);
+		ADD(thread, "known head", qp->receives.known_head);
 	}
 	ADD(thread, "keys in use",
 	    &soft_process.arena.image->lanes[registry->slot][qp->send_cq->sender]);

@@ -35,7 +35,8 @@ static int any_source(const struct soft_cm_address *to, struct soft_cm_address *
 }
 
 /* Determines whether a peer has the address, and the source address to use. */
-static int find_way(const struct soft_cm_address *to, struct soft_cm_address *from, bool *is_known)
+static int find_route(const struct soft_cm_address *to, struct soft_cm_address *from,
+		      bool *is_known)
 {
 	struct soft_cm_address route;
 	int result = soft_cm_address_source(to, &route);
@@ -77,7 +78,7 @@ static int resolve(struct soft_cm_id *id, const struct soft_cm_address *to, int 
 {
 	struct soft_cm_address from = id->from;
 	bool is_known;
-	int result = find_way(to, &from, &is_known);
+	int result = find_route(to, &from, &is_known);
 
 	if (result)
 		return result;

@@ -11,7 +11,7 @@
 #include "core/soft/peer/process.h"
 
 enum {
-	WORDS_MAX = 16, /* per wakeup; a connection has about six in total */
+	MESSAGES_MAX = 16, /* per wakeup; a connection has about six in total */
 };
 
 /* All links, so that those without a connection can be closed at the end. */
@@ -75,7 +75,7 @@ void soft_cm_socket_close_all(void)
 /*
  * Returns 0, -EAGAIN if there is no more data, or another negative errno if the connection ended.
  */
-static int hear(struct soft_cm_socket *link)
+static int receive(struct soft_cm_socket *link)
 {
 	struct soft_cm_message message;
 	ssize_t size = recv(link->source.fd, &message, sizeof(message), MSG_DONTWAIT | MSG_TRUNC);
@@ -97,8 +97,8 @@ static void on_link(struct soft_source *source, uint32_t events)
 	int result = 0;
 
 	pthread_mutex_lock(&soft_cm_mutex);
-	for (unsigned int i = 0; i < WORDS_MAX && !result; i++)
-		result = hear(link);
+	for (unsigned int i = 0; i < MESSAGES_MAX && !result; i++)
+		result = receive(link);
 	if (!result)
 		result = -EAGAIN; /* let other sources run first */
 	if (result != -EAGAIN && link->id) {

@@ -89,16 +89,16 @@ int soft_fault_call(enum soft_call call)
 
 int soft_fault_check(void)
 {
-	static atomic_flag is_told = ATOMIC_FLAG_INIT;
+	static atomic_flag is_reported = ATOMIC_FLAG_INIT;
 
 	if (likely(!*plan.wrong))
 		return 0;
-	if (!atomic_flag_test_and_set(&is_told))
+	if (!atomic_flag_test_and_set(&is_reported))
 		fprintf(stderr, "soft0: VERBMARK_SOFT_FAULTS: %s\n", plan.wrong);
 	return -EINVAL;
 }
 
-bool soft_fault_meets_messages(void)
+bool soft_fault_has_message_faults(void)
 {
 	for (uint32_t i = 0; i < plan.count; i++)
 		if (plan.fault[i].kind != SOFT_FAULT_CALL && plan.fault[i].kind != SOFT_FAULT_CM)
@@ -185,8 +185,8 @@ struct report {
 	char text[REPORT_MAX];
 };
 
-__attribute__((format(printf, 2, 3))) static void tell(struct report *report, const char *format,
-						       ...)
+__attribute__((format(printf, 2, 3))) static void print_line(struct report *report,
+							     const char *format, ...)
 {
 	char *at = report->text + report->length;
 	size_t room = sizeof(report->text) - report->length;
@@ -205,26 +205,26 @@ __attribute__((format(printf, 2, 3))) static void tell(struct report *report, co
 	}
 }
 
-static void tell_faults(struct report *report)
+static void print_faults(struct report *report)
 {
 	for (uint32_t i = 0; i < plan.count; i++) {
 		const struct soft_fault *fault = &plan.fault[i];
 		unsigned long long fired = atomic_load(&fault->fired);
 
 		if (fired)
-			tell(report, "fired %llu: %s", fired, fault->text);
+			print_line(report, "fired %llu: %s", fired, fault->text);
 		else
-			tell(report, "never fired: %s", fault->text);
+			print_line(report, "never fired: %s", fault->text);
 	}
 }
 
-static void tell_count(struct report *report, uint64_t count, const char *what, const char *name)
+static void print_count(struct report *report, uint64_t count, const char *what, const char *name)
 {
 	if (count)
-		tell(report, "count %llu: %s%s", (unsigned long long)count, what, name);
+		print_line(report, "count %llu: %s%s", (unsigned long long)count, what, name);
 }
 
-static void tell_counts(struct report *report)
+static void print_counts(struct report *report)
 {
 	static const struct {
 		enum soft_fault_kind kind;
@@ -237,11 +237,11 @@ static void tell_counts(struct report *report)
 	};
 
 	for (uint32_t i = 0; i < SOFT_CALLS; i++)
-		tell_count(report, calls[i], "", soft_fault_call_name(i));
+		print_count(report, calls[i], "", soft_fault_call_name(i));
 	for (uint32_t i = 0; i < ARRAY_LENGTH(events); i++)
-		tell_count(report, events[i], "cm:", soft_fault_event_name(i));
+		print_count(report, events[i], "cm:", soft_fault_event_name(i));
 	for (size_t i = 0; i < ARRAY_LENGTH(kinds); i++)
-		tell_count(report, others[kinds[i].kind], "", kinds[i].name);
+		print_count(report, others[kinds[i].kind], "", kinds[i].name);
 }
 
 /* Writes the report in one piece, because processes may share the file. */
@@ -253,9 +253,9 @@ __attribute__((destructor)) static void report_all(void)
 
 	if (!plan.reports)
 		return;
-	tell_faults(&report);
+	print_faults(&report);
 	if (plan.counts)
-		tell_counts(&report);
+		print_counts(&report);
 	if (*plan.report)
 		fd = open(plan.report, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
 	written = fd < 0 ? -1 : write(fd, report.text, report.length);

@@ -31,7 +31,7 @@ uint64_t soft_fault_fired(const char *text);
 int soft_fault_check(void);
 
 /* Returns whether the plan has faults other than those of calls and rdma_cm events. */
-bool soft_fault_meets_messages(void);
+bool soft_fault_has_message_faults(void);
 
 /*
  * Counts an occurrence and returns the fault that applies to it, or NULL. One message may count for
@@ -52,15 +52,15 @@ void soft_fault_extend_qp(struct ibv_qp_ex *qp);
 void soft_fault_extend_cq(struct ibv_cq_ex *cq);
 
 /* Executes the operation as soft_execute() does, or as the plan says. */
-enum soft_outcome soft_fault_carry(struct soft_qp *qp, struct soft_operation *operation,
-				   uint32_t *rnr_timer);
+enum soft_outcome soft_fault_execute_planned(struct soft_qp *qp, struct soft_operation *operation,
+					     uint32_t *rnr_timer);
 
 static inline enum soft_outcome
 soft_fault_execute(struct soft_qp *qp, struct soft_operation *operation, uint32_t *rnr_timer)
 {
 	if (likely(!soft_fault_is_planned))
 		return soft_execute(qp, operation, rnr_timer);
-	return soft_fault_carry(qp, operation, rnr_timer);
+	return soft_fault_execute_planned(qp, operation, rnr_timer);
 }
 
 /* May change the status of a receive's completion that is about to be polled. */

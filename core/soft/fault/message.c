@@ -37,12 +37,12 @@ static uint32_t send_status(const struct soft_qp *qp, const struct soft_operatio
 	uint32_t status = status_of(SOFT_FAULT_SEND);
 	uint32_t completion = IBV_WC_SUCCESS;
 
-	if (qp->is_all_signalled || operation->flags & IBV_SEND_SIGNALED)
+	if (qp->is_all_signaled || operation->flags & IBV_SEND_SIGNALED)
 		completion = status_of(SOFT_FAULT_COMPLETION);
 	return status ? status : completion;
 }
 
-static void meet_others(void)
+static void trigger_others(void)
 {
 	const struct soft_fault *fault = soft_fault_next(SOFT_FAULT_LINK, 0);
 
@@ -84,8 +84,8 @@ static void repeat(struct soft_qp *qp, struct soft_operation *operation, uint32_
 	qp->attr.sq_psn = next_psn;
 }
 
-static enum soft_outcome carry(struct soft_qp *qp, struct soft_operation *operation,
-			       uint32_t *rnr_timer)
+static enum soft_outcome attempt(struct soft_qp *qp, struct soft_operation *operation,
+				 uint32_t *rnr_timer)
 {
 	uint32_t psn = qp->attr.sq_psn;
 	enum soft_outcome outcome;
@@ -97,26 +97,26 @@ static enum soft_outcome carry(struct soft_qp *qp, struct soft_operation *operat
 	if (is_stalled(operation))
 		return soft_execute_refuse(qp, operation, SOFT_REFUSED, rnr_timer);
 	outcome = soft_execute(qp, operation, rnr_timer);
-	if (outcome == SOFT_DONE && qp->sends.is_twice) {
-		qp->sends.is_twice = false;
+	if (outcome == SOFT_DONE && qp->sends.is_duplicated) {
+		qp->sends.is_duplicated = false;
 		repeat(qp, operation, psn);
 	}
 	return outcome;
 }
 
-enum soft_outcome soft_fault_carry(struct soft_qp *qp, struct soft_operation *operation,
-				   uint32_t *rnr_timer)
+enum soft_outcome soft_fault_execute_planned(struct soft_qp *qp, struct soft_operation *operation,
+					     uint32_t *rnr_timer)
 {
 	struct soft_sends *sends = &qp->sends;
 	const struct soft_fault *fault;
 	uint32_t status;
 
 	if (sends->counted == sends->head + 1)
-		return carry(qp, operation, rnr_timer);
+		return attempt(qp, operation, rnr_timer);
 	sends->counted = sends->head + 1;
 	fault = soft_fault_next(SOFT_FAULT_MESSAGE, 0);
-	sends->is_twice = fault && fault->act == SOFT_FAULT_DUPLICATE;
-	meet_others();
+	sends->is_duplicated = fault && fault->act == SOFT_FAULT_DUPLICATE;
+	trigger_others();
 	status = send_status(qp, operation);
 	if (status)
 		return soft_execute_refuse(qp, operation, (enum soft_outcome)status, rnr_timer);
@@ -124,7 +124,7 @@ enum soft_outcome soft_fault_carry(struct soft_qp *qp, struct soft_operation *op
 		soft_progress_wait(qp, soft_time_ns() + fault->value);
 		return SOFT_LATER;
 	}
-	return carry(qp, operation, rnr_timer);
+	return attempt(qp, operation, rnr_timer);
 }
 
 void soft_fault_poll(struct soft_completion *entry)

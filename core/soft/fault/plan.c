@@ -19,7 +19,7 @@ struct reader {
 	uint64_t last; /* end of a range, from which the seed picks */
 };
 
-static bool is_wrong(struct reader *reader, const char *why)
+static bool reject(struct reader *reader, const char *why)
 {
 	struct soft_fault_plan *plan = reader->plan;
 
@@ -80,17 +80,17 @@ static bool read_when(struct reader *reader, char *when)
 		return true;
 	}
 	if (!take_number(&rest, &fault->n) || !fault->n)
-		return is_wrong(reader, "the count after '#' must be a number from 1");
+		return reject(reader, "the count after '#' must be a number from 1");
 	reader->last = fault->n;
 	if (*rest == '-') {
 		rest++;
 		if (!take_number(&rest, &reader->last) || reader->last < fault->n)
-			return is_wrong(reader, "the end of a range must not be below its start");
+			return reject(reader, "the end of a range must not be below its start");
 	} else if (*rest == '+') {
 		rest++;
 		fault->is_lasting = true;
 	}
-	return *rest ? is_wrong(reader, "expected N, N+ or N-M after '#'") : true;
+	return *rest ? reject(reader, "expected N, N+ or N-M after '#'") : true;
 }
 
 static bool read_what(struct reader *reader, char *name)
@@ -119,14 +119,14 @@ static bool read_what(struct reader *reader, char *name)
 		fault->kind = SOFT_FAULT_CM;
 		found = soft_fault_event_find(name + 3);
 		if (found < 0)
-			return is_wrong(reader, "unknown rdma_cm event");
+			return reject(reader, "unknown rdma_cm event");
 	} else {
 		fault->kind = SOFT_FAULT_CALL;
 		found = soft_fault_call_find(name);
 		if (found < 0)
-			return is_wrong(reader,
-					"expected a verbs or rdma_cm call, cm:EVENT, completion, "
-					"send, receive, message, link, peer or device");
+			return reject(reader,
+				      "expected a verbs or rdma_cm call, cm:EVENT, completion, "
+				      "send, receive, message, link, peer or device");
 	}
 	fault->which = (uint32_t)found;
 	return true;
@@ -159,32 +159,32 @@ static bool read_act(struct reader *reader, char *text)
 	case SOFT_FAULT_CALL:
 		good = set_timed(fault, "stall", SOFT_FAULT_STALL, text) ||
 		       set(fault, SOFT_FAULT_ERRNO, soft_fault_errno_find(text));
-		return good || is_wrong(reader, "expected the name of an errno, or stall:TIME");
+		return good || reject(reader, "expected the name of an errno, or stall:TIME");
 	case SOFT_FAULT_COMPLETION:
 	case SOFT_FAULT_SEND:
 	case SOFT_FAULT_RECEIVE:
 		good = set(fault, SOFT_FAULT_STATUS, soft_fault_status_find(text));
-		return good || is_wrong(reader, "expected a completion status, e.g. WR_FLUSH_ERR");
+		return good || reject(reader, "expected a completion status, e.g. WR_FLUSH_ERR");
 	case SOFT_FAULT_CM:
 		good = !strcmp(text, "lost")
 			       ? set(fault, SOFT_FAULT_LOST, 0)
 			       : set_timed(fault, "late", SOFT_FAULT_LATE, text) ||
 					 set(fault, SOFT_FAULT_OTHER, soft_fault_event_find(text));
-		return good || is_wrong(reader, "expected lost, late:TIME or another event");
+		return good || reject(reader, "expected lost, late:TIME or another event");
 	case SOFT_FAULT_MESSAGE:
 		good = !strcmp(text, "duplicate")
 			       ? set(fault, SOFT_FAULT_DUPLICATE, 0)
 			       : set_timed(fault, "delay", SOFT_FAULT_LATE, text);
-		return good || is_wrong(reader, "expected duplicate or delay:TIME");
+		return good || reject(reader, "expected duplicate or delay:TIME");
 	case SOFT_FAULT_LINK:
 		good = set_timed(fault, "down", SOFT_FAULT_DOWN, text);
-		return good || is_wrong(reader, "expected down:TIME");
+		return good || reject(reader, "expected down:TIME");
 	case SOFT_FAULT_PEER:
 		good = set_timed(fault, "stall", SOFT_FAULT_STALL, text);
-		return good || is_wrong(reader, "expected stall:TIME");
+		return good || reject(reader, "expected stall:TIME");
 	case SOFT_FAULT_DEVICE:
 		good = !strcmp(text, "removed") && set(fault, SOFT_FAULT_REMOVED, 0);
-		return good || is_wrong(reader, "expected 'removed'");
+		return good || reject(reader, "expected 'removed'");
 	}
 	return false;
 }
@@ -194,7 +194,7 @@ static bool read_fault(struct reader *reader, char *what, char *act)
 	char *when = strchr(what, '#');
 
 	if (reader->plan->count == SOFT_FAULTS)
-		return is_wrong(reader, "a plan has at most 64 faults");
+		return reject(reader, "a plan has at most 64 faults");
 	reader->fault = &reader->plan->fault[reader->plan->count];
 	memcpy(reader->fault->text, reader->text, sizeof(reader->text));
 	if (when)
@@ -217,7 +217,7 @@ static bool read_setting(struct reader *reader, const char *name, char *value)
 		snprintf(plan->report, sizeof(plan->report), "%s", value ? value : "");
 	} else if (!strcmp(name, "seed") && value) {
 		if (!take_number(&value, &plan->seed) || *value)
-			is_wrong(reader, "the seed must be a whole number");
+			reject(reader, "the seed must be a whole number");
 	} else {
 		return false;
 	}
@@ -254,7 +254,7 @@ static void read_item(struct soft_fault_plan *plan, char *item, uint64_t *last)
 	if (read_setting(&reader, item, value))
 		return;
 	if (!value)
-		is_wrong(&reader, "expected WHAT#COUNT=FAULT");
+		reject(&reader, "expected WHAT#COUNT=FAULT");
 	else if (read_fault(&reader, item, value))
 		*last = reader.last;
 }

@@ -22,7 +22,7 @@ static struct soft_source timer = {.fd = -1};
 static uint64_t armed_ns = UINT64_MAX;
 static _Atomic uint64_t up_ns; /* 0: the link is up */
 static _Atomic bool is_removed;
-static bool is_told; /* the removal has been reported */
+static bool is_removal_reported; /* the removal has been reported */
 
 bool soft_fault_is_down(void)
 {
@@ -38,7 +38,7 @@ void soft_fault_reset(void)
 {
 	atomic_store(&up_ns, 0);
 	atomic_store(&is_removed, false);
-	is_told = false;
+	is_removal_reported = false;
 	soft_fault_forget_messages();
 }
 
@@ -59,7 +59,7 @@ void soft_fault_wake_at(uint64_t time_ns)
 }
 
 /* Publishes the state in the image for peers. */
-static void show(void)
+static void publish(void)
 {
 	struct soft_image *image = soft_process.arena.image;
 
@@ -71,31 +71,31 @@ void soft_fault_link_down(uint64_t for_ns)
 	uint64_t until_ns = soft_time_ns() + for_ns;
 	bool was_up = !atomic_exchange(&up_ns, until_ns);
 
-	show();
+	publish();
 	if (was_up)
-		soft_device_tell(IBV_EVENT_PORT_ERR);
+		soft_device_report(IBV_EVENT_PORT_ERR);
 	soft_fault_wake_at(until_ns);
 }
 
 void soft_fault_remove(void)
 {
 	atomic_store(&is_removed, true);
-	show();
+	publish();
 	soft_fault_wake_at(1);
 }
 
 /* Flushes the work of every queue pair, then reports the removal. */
-static void tell_removal(void)
+static void report_removal(void)
 {
 	struct soft_table *qps = &soft_process.qps;
 
-	is_told = true;
+	is_removal_reported = true;
 	pthread_mutex_lock(&qps->mutex);
 	for (uint32_t i = 0; i < qps->size; i++)
 		if (soft_table_get(qps, i))
 			soft_qp_fail(&soft_process.self, i, SOFT_QP_NO_EVENT);
 	pthread_mutex_unlock(&qps->mutex);
-	soft_device_tell(IBV_EVENT_DEVICE_FATAL);
+	soft_device_report(IBV_EVENT_DEVICE_FATAL);
 	soft_fault_cm_remove();
 }
 
@@ -114,13 +114,13 @@ static void on_timer(struct soft_source *source, uint32_t events)
 	next_ns = min_u64(next_ns, soft_fault_cm_due(now_ns));
 	if (soft_fault_is_down() && atomic_load(&up_ns) <= now_ns) {
 		atomic_store(&up_ns, 0);
-		show();
-		soft_device_tell(IBV_EVENT_PORT_ACTIVE);
+		publish();
+		soft_device_report(IBV_EVENT_PORT_ACTIVE);
 	} else if (soft_fault_is_down()) {
 		next_ns = min_u64(next_ns, atomic_load(&up_ns));
 	}
-	if (soft_fault_is_removed() && !is_told)
-		tell_removal();
+	if (soft_fault_is_removed() && !is_removal_reported)
+		report_removal();
 	soft_fault_wake_at(next_ns);
 }
 
@@ -130,7 +130,7 @@ int soft_fault_begin(void)
 
 	if (!soft_fault_is_planned)
 		return 0;
-	show();
+	publish();
 	timer = (struct soft_source){timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK),
 				     on_timer};
 	if (timer.fd < 0)

@@ -82,7 +82,7 @@ static uint64_t pass(_Atomic uint64_t *line, uint64_t length, uint64_t ready_ns)
 }
 
 /* Returns the latency of one direction. Jitter is uniform around the configured latency. */
-static uint64_t way(struct soft_model *wire)
+static uint64_t one_way(struct soft_model *wire)
 {
 	const struct soft_link *link = &soft_process.link;
 	unsigned __int128 span = 2 * link->jitter_ns + 1;
@@ -97,8 +97,8 @@ void soft_model_launch(struct soft_qp *qp, const struct soft_operation *operatio
 {
 	struct soft_model *wire = qp->wire;
 	bool is_fetch = soft_model_is_fetch(operation);
-	uint64_t there_ns = way(wire);
-	uint64_t back_ns = way(wire);
+	uint64_t there_ns = one_way(wire);
+	uint64_t back_ns = one_way(wire);
 
 	flight->outcome = 0;
 	flight->is_exact = false;

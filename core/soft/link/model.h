@@ -43,7 +43,7 @@ struct soft_model {
 	uint64_t retry_ns; /* nothing is launched before this time */
 	uint64_t arrived_ns;
 	uint64_t ended_ns;
-	uint64_t stayed_ns; /* when a post last waited for its write */
+	uint64_t waited_ns; /* when a post last waited for its write */
 	uint64_t random;
 	bool has_failed;
 	struct soft_pace pace;

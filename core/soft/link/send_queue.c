@@ -22,7 +22,7 @@ static struct soft_flight *flight_at(const struct soft_qp *qp, uint32_t index)
 	return soft_model_at(qp->wire, qp->sends.size, index);
 }
 
-bool soft_flight_is_under_way(const struct soft_qp *qp)
+bool soft_flight_is_outstanding(const struct soft_qp *qp)
 {
 	return qp->wire && qp->wire->launched != qp->sends.head;
 }
@@ -40,7 +40,7 @@ static bool may_launch(const struct soft_qp *qp, const struct soft_operation *op
 }
 
 /* Takes back everything launched after the operation being retried; it will be launched again. */
-static void call_back(struct soft_qp *qp, uint64_t retry_ns)
+static void take_back(struct soft_qp *qp, uint64_t retry_ns)
 {
 	struct soft_model *wire = qp->wire;
 
@@ -53,12 +53,12 @@ static void end_with(struct soft_qp *qp, struct soft_flight *flight, int outcome
 {
 	flight->outcome = outcome;
 	qp->wire->executed++;
-	qp->sends.silences = 0;
-	qp->sends.refusals = 0;
+	qp->sends.unanswered = 0;
+	qp->sends.rnr_naks = 0;
 	if (outcome == SOFT_DONE)
 		return;
 	qp->wire->has_failed = true;
-	call_back(qp, 0);
+	take_back(qp, 0);
 }
 
 /* Ends the first operation with an error instead of sending it once more. */
@@ -114,7 +114,7 @@ static void try_again(struct soft_qp *qp, struct soft_flight *flight, enum soft_
 	/* The RNR NAK takes one latency to come back. */
 	if (outcome == SOFT_REFUSED)
 		delay_ns += soft_process.link.latency_ns;
-	call_back(qp, now_ns + delay_ns);
+	take_back(qp, now_ns + delay_ns);
 }
 
 static void execute(struct soft_qp *qp, struct soft_flight *flight, uint64_t begun_ns)
@@ -161,14 +161,14 @@ static uint64_t begin_ns(const struct soft_qp *qp)
 static uint64_t execute_due(struct soft_qp *qp, uint64_t now_ns)
 {
 	struct soft_model *wire = qp->wire;
-	bool has_stayed = wire->stayed_ns == now_ns;
+	bool has_waited = wire->waited_ns == now_ns;
 
 	while (wire->executed != wire->launched && begin_ns(qp) <= now_ns) {
 		execute(qp, flight_at(qp, wire->executed), now_ns);
 		now_ns = soft_time_ns();
 	}
-	if (has_stayed)
-		wire->stayed_ns = now_ns;
+	if (has_waited)
+		wire->waited_ns = now_ns;
 	return now_ns;
 }
 
@@ -232,7 +232,7 @@ static uint64_t next_ns(const struct soft_qp *qp)
  * Waits briefly for a WRITE that is (nearly) the only one in flight. If the program posts the next
  * one sooner than any answer could have returned, it is streaming, so do not wait.
  */
-static uint64_t stay(const struct soft_qp *qp, uint64_t now_ns)
+static uint64_t wait_for_write(const struct soft_qp *qp, uint64_t now_ns)
 {
 	struct soft_model *wire = qp->wire;
 	uint64_t until_ns;
@@ -241,14 +241,14 @@ static uint64_t stay(const struct soft_qp *qp, uint64_t now_ns)
 	    operation_at(qp, wire->executed)->opcode != IBV_WR_RDMA_WRITE)
 		return now_ns;
 	until_ns = begin_ns(qp);
-	if (until_ns > now_ns + SPIN_NS || 2 * (now_ns - wire->stayed_ns) + now_ns < until_ns ||
+	if (until_ns > now_ns + SPIN_NS || 2 * (now_ns - wire->waited_ns) + now_ns < until_ns ||
 	    soft_service_is_this_thread())
 		return now_ns;
 	while (now_ns < until_ns) {
 		cpu_relax();
 		now_ns = soft_time_ns();
 	}
-	wire->stayed_ns = now_ns;
+	wire->waited_ns = now_ns;
 	return now_ns;
 }
 
@@ -265,7 +265,7 @@ static bool soft_send_queue_run(struct soft_qp *qp, uint64_t *now_ns)
 	}
 	if (state == IBV_QPS_RTS) {
 		launch(qp, *now_ns);
-		*now_ns = stay(qp, *now_ns);
+		*now_ns = wait_for_write(qp, *now_ns);
 	}
 	*now_ns = execute_due(qp, *now_ns);
 	return true;
@@ -282,7 +282,7 @@ void soft_flight_run(struct soft_qp *qp)
 			break;
 		until_ns = next_ns(qp);
 	} while (until_ns <= now_ns);
-	if (!soft_flight_is_under_way(qp))
+	if (!soft_flight_is_outstanding(qp))
 		soft_send_drained(qp);
 	if (until_ns != UINT64_MAX)
 		soft_progress_wait(qp, until_ns);

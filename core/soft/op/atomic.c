@@ -21,18 +21,18 @@ struct soft_lock *soft_atomic_lock(struct soft_image *image, uint64_t place)
 	return &image->atomics[(line + (line >> 6) + (line >> 12)) % SOFT_ATOMICS].lock;
 }
 
-int soft_atomic_do(const struct soft_peer *peer, const struct soft_span *there,
+int soft_atomic_do(const struct soft_peer *peer, const struct soft_span *remote,
 		   const struct soft_operation *operation, uint64_t *before)
 {
 	struct soft_lock *lock =
-		soft_atomic_lock(peer->arena->image, (uintptr_t)there->piece[0].iov_base);
+		soft_atomic_lock(peer->arena->image, (uintptr_t)remote->piece[0].iov_base);
 	uint64_t value = 0;
-	const struct soft_span here = {
+	const struct soft_span local = {
 		.length = sizeof(value), .count = 1, .piece = {{&value, sizeof(value)}}};
 	int result;
 
 	soft_lock_take(lock);
-	result = soft_copy_from(peer, there, &here);
+	result = soft_copy_from(peer, remote, &local);
 	if (!result) {
 		*before = value;
 		value = change(operation, value);
@@ -43,7 +43,7 @@ int soft_atomic_do(const struct soft_peer *peer, const struct soft_span *there,
 		if (!soft_lock_is_held(lock))
 			result = -ESRCH;
 		else if (value != *before)
-			result = soft_copy_to(peer, there, &here);
+			result = soft_copy_to(peer, remote, &local);
 	}
 	soft_lock_release(lock);
 	return result;

@@ -92,81 +92,81 @@ static int result_of(ssize_t copied, const struct soft_span *span)
  * the page; across pages it is slower. Returns 1 if this path is unavailable or failed, so that the
  * caller falls back. Makes the system call directly because libc's wrapper is a cancellation point.
  */
-static int by_file(long number, const struct soft_peer *peer, const struct soft_span *there,
-		   const struct soft_span *here)
+static int by_file(long number, const struct soft_peer *peer, const struct soft_span *remote,
+		   const struct soft_span *local)
 {
-	char *to = there->piece[0].iov_base;
+	char *to = remote->piece[0].iov_base;
 	long copied;
 
-	if (!peer->memory || there->count != 1 || here->count != 1 ||
-	    here->length > PAGE - (uintptr_t)to % PAGE)
+	if (!peer->memory || remote->count != 1 || local->count != 1 ||
+	    local->length > PAGE - (uintptr_t)to % PAGE)
 		return 1;
-	if (number == SYS_pwrite64 && !peer->has_order)
+	if (number == SYS_pwrite64 && !peer->is_forward)
 		return 1;
-	copied = syscall(number, peer->memory, here->piece[0].iov_base, here->length, to);
-	if (likely(copied == (long)here->length))
+	copied = syscall(number, peer->memory, local->piece[0].iov_base, local->length, to);
+	if (likely(copied == (long)local->length))
 		return 0;
 	/* Zero bytes mean that the process has exited. */
 	return copied ? 1 : -ESRCH;
 }
 
-static int kernel_to(const struct soft_peer *peer, const struct soft_span *there,
-		     const struct soft_span *here)
+static int kernel_to(const struct soft_peer *peer, const struct soft_span *remote,
+		     const struct soft_span *local)
 {
-	int result = by_file(SYS_pwrite64, peer, there, here);
+	int result = by_file(SYS_pwrite64, peer, remote, local);
 
 	if (likely(result <= 0))
 		return result;
-	return result_of(process_vm_writev(peer->pid, here->piece, here->count, there->piece,
-					   there->count, 0),
-			 here);
+	return result_of(process_vm_writev(peer->pid, local->piece, local->count, remote->piece,
+					   remote->count, 0),
+			 local);
 }
 
-static int kernel_from(const struct soft_peer *peer, const struct soft_span *there,
-		       const struct soft_span *here)
+static int kernel_from(const struct soft_peer *peer, const struct soft_span *remote,
+		       const struct soft_span *local)
 {
-	int result = by_file(SYS_pread64, peer, there, here);
+	int result = by_file(SYS_pread64, peer, remote, local);
 
 	if (likely(result <= 0))
 		return result;
-	return result_of(process_vm_readv(peer->pid, here->piece, here->count, there->piece,
-					  there->count, 0),
-			 here);
+	return result_of(process_vm_readv(peer->pid, local->piece, local->count, remote->piece,
+					  remote->count, 0),
+			 local);
 }
 
-int soft_copy_to(const struct soft_peer *peer, const struct soft_span *there,
-		 const struct soft_span *here)
+int soft_copy_to(const struct soft_peer *peer, const struct soft_span *remote,
+		 const struct soft_span *local)
 {
-	struct soft_span near;
+	struct soft_span translated;
 
-	if (!here->length)
+	if (!local->length)
 		return 0;
 	if (peer->copy_client)
-		return soft_copy_client_run(peer, SOFT_COPY_TO, there, here);
-	if (there->is_held && soft_mapping_span(peer, there, &near))
-		move(&near, here);
+		return soft_copy_client_run(peer, SOFT_COPY_TO, remote, local);
+	if (remote->is_held && soft_mapping_span(peer, remote, &translated))
+		move(&translated, local);
 	else if (peer->is_self)
-		move(there, here);
+		move(remote, local);
 	else
-		return kernel_to(peer, there, here);
+		return kernel_to(peer, remote, local);
 	return 0;
 }
 
-int soft_copy_from(const struct soft_peer *peer, const struct soft_span *there,
-		   const struct soft_span *here)
+int soft_copy_from(const struct soft_peer *peer, const struct soft_span *remote,
+		   const struct soft_span *local)
 {
-	struct soft_span near;
+	struct soft_span translated;
 
-	if (!here->length)
+	if (!local->length)
 		return 0;
 	if (peer->copy_client)
-		return soft_copy_client_run(peer, SOFT_COPY_FROM, there, here);
-	if (there->is_held && soft_mapping_span(peer, there, &near))
-		move(here, &near);
+		return soft_copy_client_run(peer, SOFT_COPY_FROM, remote, local);
+	if (remote->is_held && soft_mapping_span(peer, remote, &translated))
+		move(local, &translated);
 	else if (peer->is_self)
-		move(here, there);
+		move(local, remote);
 	else
-		return kernel_from(peer, there, here);
+		return kernel_from(peer, remote, local);
 	return 0;
 }
 

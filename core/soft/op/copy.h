@@ -28,10 +28,10 @@ struct soft_span {
 	bool is_held; /* lanes hold the regions during the copy */
 };
 
-int soft_copy_to(const struct soft_peer *peer, const struct soft_span *there,
-		 const struct soft_span *here);
-int soft_copy_from(const struct soft_peer *peer, const struct soft_span *there,
-		   const struct soft_span *here);
+int soft_copy_to(const struct soft_peer *peer, const struct soft_span *remote,
+		 const struct soft_span *local);
+int soft_copy_from(const struct soft_peer *peer, const struct soft_span *remote,
+		   const struct soft_span *local);
 
 /* Copies the bytes of a local span to a contiguous buffer. */
 void soft_copy_gather(void *to, const struct soft_span *span);

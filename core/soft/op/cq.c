@@ -14,10 +14,10 @@
 #include "core/soft/peer/process.h"
 #include "core/soft/round_up.h"
 
-#define FLAGS_THERE                                                              \
+#define FLAGS_SUPPORTED                                                          \
 	(IBV_WC_STANDARD_FLAGS | (uint64_t)IBV_WC_EX_WITH_COMPLETION_TIMESTAMP | \
 	 IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK)
-#define CREATE_FLAGS_THERE \
+#define CREATE_FLAGS_SUPPORTED \
 	((uint32_t)(IBV_CREATE_CQ_ATTR_SINGLE_THREADED | IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN))
 #define TIMES                                             \
 	((uint64_t)(IBV_WC_EX_WITH_COMPLETION_TIMESTAMP | \
@@ -32,11 +32,11 @@ static int soft_cq_check(const struct ibv_cq_init_attr_ex *attr)
 {
 	if (!attr->cqe || attr->cqe > SOFT_CQE_MAX || attr->comp_vector >= SOFT_VECTORS)
 		return EINVAL;
-	if (attr->wc_flags & ~FLAGS_THERE)
+	if (attr->wc_flags & ~FLAGS_SUPPORTED)
 		return EOPNOTSUPP;
 	if (attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_PD)
 		return EOPNOTSUPP;
-	if (attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS && attr->flags & ~CREATE_FLAGS_THERE)
+	if (attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS && attr->flags & ~CREATE_FLAGS_SUPPORTED)
 		return EOPNOTSUPP;
 	return 0;
 }

@@ -144,7 +144,7 @@ void soft_cq_hold(struct soft_cq *cq);
  * Finishes what a killed peer left half done. Called for every queue of a table when a peer has
  * died.
  */
-void soft_cq_mend(void *object);
+void soft_cq_repair(void *object);
 
 /*
  * Call after arming. Waits until the completions put early are due, then raises the event as if

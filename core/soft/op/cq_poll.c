@@ -11,14 +11,14 @@
 #include "core/soft/time.h"
 
 enum {
-	SIGHT = 64, /* entries that a poll examines */
+	LOOKAHEAD = 64, /* entries that a poll examines */
 };
 
 /*
  * Copies data that traveled in a completion to its destination. The memory was registered when the
  * message was sent; if it has been deregistered since, nobody expects the data there.
  */
-static void unload(const struct soft_completion *entry)
+static void copy_carried(const struct soft_completion *entry)
 {
 	struct soft_reach reach = {
 		.address = entry->address,
@@ -34,14 +34,14 @@ static void unload(const struct soft_completion *entry)
 }
 
 /* Does nothing for a queue pair with an SRQ: no receives are posted to its own queue. */
-static void hear(const struct soft_cq *cq, const struct soft_completion *entry)
+static void learn_head(const struct soft_cq *cq, const struct soft_completion *entry)
 {
 	uint32_t index = soft_image_index(soft_image_read(&entry->qp_num));
 	const struct soft_qp_image *image = &soft_process.arena.image->qp[index];
 
 	if (likely(atomic_load_explicit(&image->number, memory_order_relaxed) == entry->qp_num))
-		soft_queue_hear(&image->queue, &soft_process.heard[cq->sender][index],
-				entry->taken);
+		soft_queue_learn_head(&image->queue, &soft_process.known_head[cq->sender][index],
+				      entry->taken);
 }
 
 /* The size fits in the low bits because blocks are aligned to more than 32 bytes. */
@@ -69,7 +69,7 @@ static bool is_of_same_queue(const struct soft_completion *one, const struct sof
 static COLD uint32_t find_due(const struct soft_completion *ring, uint32_t head, uint32_t mask,
 			      uint64_t *now_ns)
 {
-	for (uint32_t i = 1; i <= mask && i < SIGHT; i++) {
+	for (uint32_t i = 1; i <= mask && i < LOOKAHEAD; i++) {
 		const struct soft_completion *entry = &ring[(head + i) & mask];
 		uint32_t j = 0;
 
@@ -139,9 +139,9 @@ const struct soft_completion *soft_cq_look(struct soft_cq *cq, uint64_t *now_ns)
 	if (unlikely(soft_fault_is_planned))
 		soft_fault_poll(entry);
 	if (entry->carried)
-		unload(entry);
+		copy_carried(entry);
 	if (entry->opcode & IBV_WC_RECV)
-		hear(cq, entry);
+		learn_head(cq, entry);
 	return entry;
 }
 

@@ -49,8 +49,8 @@ static void ring(struct soft_peer *owner, struct soft_cq_image *image)
  * A killed peer may have written an entry without advancing the tail or raising an event, or raised
  * an event without signaling it. A spurious event is harmless.
  */
-static void mend(struct soft_peer *owner, struct soft_cq_image *image,
-		 const struct soft_completion *entries, uint32_t size)
+static void repair(struct soft_peer *owner, struct soft_cq_image *image,
+		   const struct soft_completion *entries, uint32_t size)
 {
 	const struct soft_completion *last = &entries[image->tail & (size - 1)];
 
@@ -109,7 +109,7 @@ static void raise_event(struct soft_peer *owner, struct soft_cq_image *image,
  * Clears the owed flag. Returns false if a process that took the lock over has given the receive
  * back.
  */
-static ALWAYS_INLINE bool pay(struct soft_queue *queue)
+static ALWAYS_INLINE bool clear_owed(struct soft_queue *queue)
 {
 	if (unlikely(!soft_lock_is_held(&queue->lock)))
 		return false;
@@ -135,7 +135,7 @@ static enum result put(struct soft_peer *owner, struct soft_cq_image *image,
 	if (!entries)
 		return PUT;
 	if (unlikely(was_taken_over))
-		mend(owner, image, entries, size);
+		repair(owner, image, entries, size);
 	if (unlikely(is_full(image, size))) {
 		bool is_first = !image->is_overrun && !image->ignores_overrun;
 
@@ -147,7 +147,7 @@ static enum result put(struct soft_peer *owner, struct soft_cq_image *image,
 	if (unlikely(!soft_lock_is_held(&image->lock)))
 		return AGAIN;
 	/* If the process is killed between the two stores, the receive is lost. */
-	if (entry->queue && !pay(entry->queue))
+	if (entry->queue && !clear_owed(entry->queue))
 		return LOST;
 	tail = image->tail + 1;
 	atomic_store_explicit(&to->sequence, tail, memory_order_release);
@@ -189,10 +189,10 @@ bool soft_cq_put(struct soft_peer *owner, uint32_t number, const struct soft_cq_
 void soft_cq_hold(struct soft_cq *cq)
 {
 	if (soft_lock_take(&cq->image->lock))
-		mend(&soft_process.self, cq->image, cq->ring, cq->size);
+		repair(&soft_process.self, cq->image, cq->ring, cq->size);
 }
 
-void soft_cq_mend(void *object)
+void soft_cq_repair(void *object)
 {
 	struct soft_cq *cq = object;
 

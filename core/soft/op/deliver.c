@@ -82,28 +82,29 @@ static ALWAYS_INLINE bool consume(const struct delivery *delivery, struct soft_c
 	return true;
 }
 
-/* Completes the receive with an error (`there`) and returns `here` for the initiator. */
-static COLD enum soft_outcome spoil(const struct delivery *delivery, enum ibv_wc_status there,
-				    enum ibv_wc_status here)
+/* Completes the receive with an error (`remote`) and returns `local` for the initiator. */
+static COLD enum soft_outcome complete_with_error(const struct delivery *delivery,
+						  enum ibv_wc_status remote,
+						  enum ibv_wc_status local)
 {
 	struct soft_cq_entry entry;
 
 	if (!soft_qp_is_reliable(delivery->qp))
 		return SOFT_DONE;
 	describe(delivery, &entry);
-	entry.completion.status = (uint16_t)there;
-	return consume(delivery, &entry) ? (enum soft_outcome)here : SOFT_SILENT;
+	entry.completion.status = (uint16_t)remote;
+	return consume(delivery, &entry) ? (enum soft_outcome)local : SOFT_SILENT;
 }
 
 /*
  * Returns whether the data travels in the completion: it is small, and goes to one piece of memory.
  */
-static bool is_light(const struct delivery *delivery, const struct soft_span *there)
+static bool fits_completion(const struct delivery *delivery, const struct soft_span *remote)
 {
-	return delivery->operation->length <= SOFT_SMALL && there->count <= 1;
+	return delivery->operation->length <= SOFT_SMALL && remote->count <= 1;
 }
 
-static void load(const struct delivery *delivery, struct soft_cq_entry *entry)
+static void attach_data(const struct delivery *delivery, struct soft_cq_entry *entry)
 {
 	const struct soft_taken *receive = delivery->receive;
 	uint32_t i = 0;
@@ -120,37 +121,37 @@ static void load(const struct delivery *delivery, struct soft_cq_entry *entry)
 		entry->grh = (unsigned char *)(uintptr_t)delivery->grh;
 }
 
-static int copy_whole(const struct delivery *delivery, const struct soft_span *there)
+static int copy_whole(const struct delivery *delivery, const struct soft_span *remote)
 {
 	struct soft_span with_grh;
 
 	if (!delivery->has_grh)
-		return soft_copy_to(delivery->target->peer, there, delivery->data);
+		return soft_copy_to(delivery->target->peer, remote, delivery->data);
 	with_grh.length = delivery->length;
 	with_grh.count = delivery->data->count + 1;
 	with_grh.piece[0] = (struct iovec){(void *)(uintptr_t)delivery->grh, SOFT_GRH};
 	memcpy(&with_grh.piece[1], delivery->data->piece,
 	       delivery->data->count * sizeof(with_grh.piece[0]));
-	return soft_copy_to(delivery->target->peer, there, &with_grh);
+	return soft_copy_to(delivery->target->peer, remote, &with_grh);
 }
 
 /*
  * Copies with a lane held only if there is one piece: more would need several lanes at once, which
  * could deadlock.
  */
-static int copy(const struct delivery *delivery, struct soft_span *there)
+static int copy(const struct delivery *delivery, struct soft_span *remote)
 {
 	_Atomic uint32_t *lane = NULL;
 	int result;
 
-	if (there->count == 1) {
+	if (remote->count == 1) {
 		lane = soft_region_hold(delivery->target->peer->arena, delivery->target->sender,
-					there->key[0]);
+					remote->key[0]);
 		if (!lane)
 			return -EFAULT;
-		there->is_held = true;
+		remote->is_held = true;
 	}
-	result = copy_whole(delivery, there);
+	result = copy_whole(delivery, remote);
 	if (lane)
 		soft_region_leave(lane);
 	return result;
@@ -165,25 +166,26 @@ static enum soft_outcome deliver_send(const struct delivery *delivery)
 		.access = IBV_ACCESS_LOCAL_WRITE,
 	};
 	struct soft_cq_entry entry;
-	struct soft_span there;
+	struct soft_span remote;
 
 	if (delivery->length > delivery->receive->length)
-		return spoil(delivery, IBV_WC_LOC_LEN_ERR, IBV_WC_REM_INV_REQ_ERR);
+		return complete_with_error(delivery, IBV_WC_LOC_LEN_ERR, IBV_WC_REM_INV_REQ_ERR);
 	if (!soft_region_span(target->peer->arena, delivery->receive->sge, delivery->receive->count,
-			      &wanted, &there) ||
-	    there.length != delivery->length)
-		return spoil(delivery, IBV_WC_LOC_PROT_ERR, IBV_WC_REM_OP_ERR);
-	there.qp = target->index;
+			      &wanted, &remote) ||
+	    remote.length != delivery->length)
+		return complete_with_error(delivery, IBV_WC_LOC_PROT_ERR, IBV_WC_REM_OP_ERR);
+	remote.qp = target->index;
 	describe(delivery, &entry);
-	if (is_light(delivery, &there)) {
-		load(delivery, &entry);
+	if (fits_completion(delivery, &remote)) {
+		attach_data(delivery, &entry);
 	} else {
-		enum soft_outcome outcome = soft_execute_copied(copy(delivery, &there));
+		enum soft_outcome outcome = soft_execute_copied(copy(delivery, &remote));
 
 		if (outcome == SOFT_SILENT)
 			return outcome;
 		if (outcome)
-			return spoil(delivery, IBV_WC_LOC_PROT_ERR, IBV_WC_REM_OP_ERR);
+			return complete_with_error(delivery, IBV_WC_LOC_PROT_ERR,
+						   IBV_WC_REM_OP_ERR);
 	}
 	return consume(delivery, &entry) ? SOFT_DONE : SOFT_SILENT;
 }

@@ -76,7 +76,7 @@ static void append(struct soft_events *events, const struct ibv_async_event *ver
 	pthread_mutex_unlock(&events->mutex);
 }
 
-void soft_event_tell(struct soft_events *events, enum ibv_event_type type, int port)
+void soft_event_report(struct soft_events *events, enum ibv_event_type type, int port)
 {
 	struct ibv_async_event verbs = {.event_type = type, .element.port_num = port};
 

@@ -29,7 +29,7 @@ void soft_event_finish(struct soft_events *events);
 void soft_event_leave(struct soft_peer *owner, uint32_t type, uint32_t index);
 
 /* Reports an event of the port or the device to a context. */
-void soft_event_tell(struct soft_events *events, enum ibv_event_type type, int port);
+void soft_event_report(struct soft_events *events, enum ibv_event_type type, int port);
 
 /* Passes events on to their contexts. Service thread only. */
 void soft_event_distribute(void);

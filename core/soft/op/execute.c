@@ -42,20 +42,20 @@ static uint32_t qkey_of(const struct soft_qp *qp, const struct soft_operation *o
 bool soft_execute_is_open(const struct soft_qp *qp, const struct soft_target *target,
 			  const struct soft_operation *operation)
 {
-	const struct soft_qp_image *there = target->qp;
-	const struct ibv_qp *here = &qp->verbs.qp_base;
+	const struct soft_qp_image *remote = target->qp;
+	const struct ibv_qp *local = &qp->verbs.qp_base;
 	uint32_t number = is_datagram(qp) ? operation->remote_qp : qp->attr.dest_qp_num;
 
-	if (!is_receiving(atomic_load_explicit(&there->state, memory_order_acquire)) ||
-	    atomic_load_explicit(&there->number, memory_order_relaxed) != number ||
-	    there->type != (uint32_t)here->qp_type)
+	if (!is_receiving(atomic_load_explicit(&remote->state, memory_order_acquire)) ||
+	    atomic_load_explicit(&remote->number, memory_order_relaxed) != number ||
+	    remote->type != (uint32_t)local->qp_type)
 		return false;
 	if (is_datagram(qp))
-		return atomic_load(&there->qkey) == qkey_of(qp, operation);
-	if (atomic_load_explicit(&there->peer, memory_order_relaxed) != here->qp_num)
+		return atomic_load(&remote->qkey) == qkey_of(qp, operation);
+	if (atomic_load_explicit(&remote->peer, memory_order_relaxed) != local->qp_num)
 		return false;
 	return !soft_qp_is_reliable(qp) ||
-	       atomic_load_explicit(&there->queue.psn, memory_order_relaxed) == qp->attr.sq_psn;
+	       atomic_load_explicit(&remote->queue.psn, memory_order_relaxed) == qp->attr.sq_psn;
 }
 
 /* Finds the target's queue pair. It is receiving, but may belong to another connection by now. */
@@ -125,7 +125,7 @@ static bool is_taken(const struct soft_target *target, uint32_t access)
  */
 static _Atomic uint32_t *reach(const struct soft_target *target,
 			       const struct soft_operation *operation, uint32_t access,
-			       struct soft_span *there)
+			       struct soft_span *remote)
 {
 	struct soft_reach reach = {
 		.address = operation->remote_address,
@@ -139,13 +139,13 @@ static _Atomic uint32_t *reach(const struct soft_target *target,
 
 	lane = soft_region_enter(target->peer->arena, &reach, target->sender, &place);
 	if (lane) {
-		there->count = 1;
-		there->length = operation->length;
-		there->qp = target->index;
-		there->access = access;
-		there->key[0] = operation->rkey;
-		there->is_held = true;
-		there->piece[0] =
+		remote->count = 1;
+		remote->length = operation->length;
+		remote->qp = target->index;
+		remote->access = access;
+		remote->key[0] = operation->rkey;
+		remote->is_held = true;
+		remote->piece[0] =
 			(struct iovec){(void *)(uintptr_t)place, (size_t)operation->length};
 	}
 	return lane;
@@ -155,7 +155,7 @@ enum soft_outcome soft_execute_write(const struct soft_target *target,
 				     const struct soft_operation *operation,
 				     const struct soft_span *data)
 {
-	struct soft_span there;
+	struct soft_span remote;
 	_Atomic uint32_t *lane;
 	int result;
 
@@ -164,10 +164,10 @@ enum soft_outcome soft_execute_write(const struct soft_target *target,
 	/* A zero-length write does not check the key. */
 	if (!operation->length)
 		return SOFT_DONE;
-	lane = reach(target, operation, IBV_ACCESS_REMOTE_WRITE, &there);
+	lane = reach(target, operation, IBV_ACCESS_REMOTE_WRITE, &remote);
 	if (!lane)
 		return (enum soft_outcome)IBV_WC_REM_ACCESS_ERR;
-	result = soft_copy_to(target->peer, &there, data);
+	result = soft_copy_to(target->peer, &remote, data);
 	soft_region_leave(lane);
 	return soft_execute_copied(result);
 }
@@ -191,7 +191,7 @@ static enum soft_outcome read_from(const struct soft_qp *qp, const struct soft_t
 				   const struct soft_operation *operation,
 				   const struct soft_span *data)
 {
-	struct soft_span there;
+	struct soft_span remote;
 	_Atomic uint32_t *lane;
 	enum soft_outcome outcome;
 	int result;
@@ -200,10 +200,10 @@ static enum soft_outcome read_from(const struct soft_qp *qp, const struct soft_t
 		return outcome;
 	if (!operation->length)
 		return SOFT_DONE;
-	lane = reach(target, operation, IBV_ACCESS_REMOTE_READ, &there);
+	lane = reach(target, operation, IBV_ACCESS_REMOTE_READ, &remote);
 	if (!lane)
 		return (enum soft_outcome)IBV_WC_REM_ACCESS_ERR;
-	result = soft_copy_from(target->peer, &there, data);
+	result = soft_copy_from(target->peer, &remote, data);
 	soft_region_leave(lane);
 	return soft_execute_copied(result);
 }
@@ -212,7 +212,7 @@ static enum soft_outcome do_atomic(const struct soft_qp *qp, const struct soft_t
 				   const struct soft_operation *operation,
 				   const struct soft_span *data)
 {
-	struct soft_span there;
+	struct soft_span remote;
 	_Atomic uint32_t *lane;
 	enum soft_outcome outcome;
 	uint64_t before;
@@ -224,10 +224,10 @@ static enum soft_outcome do_atomic(const struct soft_qp *qp, const struct soft_t
 		return (enum soft_outcome)IBV_WC_LOC_LEN_ERR;
 	if (operation->remote_address % sizeof(uint64_t))
 		return (enum soft_outcome)IBV_WC_REM_INV_REQ_ERR;
-	lane = reach(target, operation, IBV_ACCESS_REMOTE_ATOMIC, &there);
+	lane = reach(target, operation, IBV_ACCESS_REMOTE_ATOMIC, &remote);
 	if (!lane)
 		return (enum soft_outcome)IBV_WC_REM_ACCESS_ERR;
-	result = soft_atomic_do(target->peer, &there, operation, &before);
+	result = soft_atomic_do(target->peer, &remote, operation, &before);
 	soft_region_leave(lane);
 	if (!result)
 		soft_atomic_return(data, before);

@@ -72,15 +72,15 @@ SOFT_EXPORT int ibv_destroy_ah(struct ibv_ah *verbs)
 SOFT_EXPORT int ibv_init_ah_from_wc(struct ibv_context *context, uint8_t port, struct ibv_wc *wc,
 				    struct ibv_grh *grh, struct ibv_ah_attr *attr)
 {
-	union ibv_gid here;
+	union ibv_gid local;
 	int index;
 
 	if (port != SOFT_PORT || !(wc->wc_flags & IBV_WC_GRH))
 		goto fail;
 	*attr = (struct ibv_ah_attr){
 		.is_global = 1, .port_num = port, .sl = wc->sl, .grh.hop_limit = UINT8_MAX};
-	soft_grh_read(grh, &attr->grh.dgid, &here, &attr->grh.traffic_class);
-	index = soft_port_index(soft_process.arena.image, &here);
+	soft_grh_read(grh, &attr->grh.dgid, &local, &attr->grh.traffic_class);
+	index = soft_port_index(soft_process.arena.image, &local);
 	if (index < 0)
 		goto fail;
 	attr->grh.sgid_index = (uint8_t)index;

@@ -16,8 +16,8 @@
 #include "core/soft/op/srq.h"
 #include "core/soft/peer/process.h"
 
-#define MASK_THERE ((uint32_t)(IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS))
-#define OPERATIONS_THERE                                                             \
+#define MASK_SUPPORTED ((uint32_t)(IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS))
+#define OPERATIONS_SUPPORTED                                                         \
 	((uint64_t)(IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM | \
 		    IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM |             \
 		    IBV_QP_EX_WITH_RDMA_READ | IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |   \
@@ -27,10 +27,10 @@ static int soft_op_qp_check(const struct ibv_qp_init_attr_ex *attr)
 {
 	if (!(attr->comp_mask & IBV_QP_INIT_ATTR_PD) || !attr->pd)
 		return EINVAL;
-	if (attr->comp_mask & ~MASK_THERE)
+	if (attr->comp_mask & ~MASK_SUPPORTED)
 		return EOPNOTSUPP;
 	if (attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS &&
-	    attr->send_ops_flags & ~OPERATIONS_THERE)
+	    attr->send_ops_flags & ~OPERATIONS_SUPPORTED)
 		return EOPNOTSUPP;
 	if (attr->qp_type != IBV_QPT_RC && attr->qp_type != IBV_QPT_UC &&
 	    attr->qp_type != IBV_QPT_UD)
@@ -38,7 +38,7 @@ static int soft_op_qp_check(const struct ibv_qp_init_attr_ex *attr)
 	return attr->send_cq && attr->recv_cq ? 0 : EINVAL;
 }
 
-static void name(struct soft_qp *qp, const struct ibv_qp_init_attr_ex *attr)
+static void init_verbs(struct soft_qp *qp, const struct ibv_qp_init_attr_ex *attr)
 {
 	struct ibv_qp *verbs = &qp->verbs.qp_base;
 
@@ -54,7 +54,7 @@ static void name(struct soft_qp *qp, const struct ibv_qp_init_attr_ex *attr)
 	verbs->qp_type = attr->qp_type;
 	pthread_mutex_init(&verbs->mutex, NULL);
 	pthread_cond_init(&verbs->cond, NULL);
-	qp->is_all_signalled = attr->sq_sig_all;
+	qp->is_all_signaled = attr->sq_sig_all;
 	qp->send_cq = soft_cq_of(attr->send_cq);
 	qp->sender = qp->send_cq->sender;
 	qp->recv_cq = soft_cq_of(attr->recv_cq);
@@ -96,7 +96,8 @@ static int make_queues(struct soft_qp *qp, struct ibv_qp_init_attr_ex *attr)
 		result = soft_model_init(qp);
 	if (result)
 		return result;
-	qp->receives.heard = &soft_process.heard[soft_cq_of(attr->recv_cq)->sender][qp->index];
+	qp->receives.known_head =
+		&soft_process.known_head[soft_cq_of(attr->recv_cq)->sender][qp->index];
 	result = soft_queue_init(&qp->image->queue, &qp->receives, &cap->max_recv_wr,
 				 cap->max_recv_sge);
 	if (attr->srq)
@@ -123,7 +124,7 @@ struct ibv_qp *soft_qp_create_ex(struct ibv_context *context, struct ibv_qp_init
 	result = make_queues(qp, attr);
 	if (result)
 		goto remove;
-	name(qp, attr);
+	init_verbs(qp, attr);
 	if (attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)
 		soft_qp_extend(&qp->verbs);
 	publish(qp);
@@ -256,7 +257,7 @@ void soft_qp_fail(struct soft_peer *owner, uint32_t index, int event)
 	soft_lock_release(&queue->lock);
 }
 
-void soft_qp_mend(void *object)
+void soft_qp_repair(void *object)
 {
 	const struct soft_qp *qp = object;
 

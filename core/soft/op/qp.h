@@ -37,9 +37,9 @@ struct soft_qp {
 	struct soft_sends sends;
 	struct ibv_qp_attr attr;
 	struct ibv_qp_cap cap;
-	bool is_all_signalled;
+	bool is_all_signaled;
 	bool was_modified; /* ever */
-	bool tells_drained;
+	bool reports_drained;
 	struct soft_cq *send_cq;
 	uint32_t sender; /* of send_cq */
 	struct soft_cq *recv_cq;
@@ -111,7 +111,7 @@ void soft_qp_fail_held(struct soft_peer *owner, uint32_t index, int event);
  * Repairs a queue pair that a dead peer left half stopped, or a receive without its completion.
  * Called for every queue pair of a table.
  */
-void soft_qp_mend(void *object);
+void soft_qp_repair(void *object);
 
 /*
  * Stops sending after an error on an unreliable queue pair, which continues to receive. Call with

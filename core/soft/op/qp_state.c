@@ -192,7 +192,7 @@ static void reset(struct soft_qp *qp)
 {
 	memset(&qp->attr, 0, sizeof(qp->attr));
 	qp->sends.head = qp->sends.tail;
-	qp->sends.silences = qp->sends.refusals = 0;
+	qp->sends.unanswered = qp->sends.rnr_naks = 0;
 	qp->wait_until_ns = 0;
 	atomic_store_explicit(&qp->coming, 0, memory_order_relaxed);
 	soft_model_reset(qp);
@@ -245,10 +245,10 @@ static int enter(struct soft_qp *qp, enum ibv_qp_state from, enum ibv_qp_state t
 }
 
 /* Without a link, nothing stays in flight, so the queue is drained at once. */
-static void tell_drained(struct soft_qp *qp)
+static void report_drained(struct soft_qp *qp)
 {
-	qp->tells_drained = true;
-	if (!soft_flight_is_under_way(qp))
+	qp->reports_drained = true;
+	if (!soft_flight_is_outstanding(qp))
 		soft_send_drained(qp);
 }
 
@@ -275,7 +275,7 @@ static int modify(struct soft_qp *qp, const struct ibv_qp_attr *attr, int mask)
 	if (result)
 		return result;
 	if (to == IBV_QPS_SQD && mask & IBV_QP_EN_SQD_ASYNC_NOTIFY && attr->en_sqd_async_notify)
-		tell_drained(qp);
+		report_drained(qp);
 	if (to == IBV_QPS_ERR || to == IBV_QPS_RESET)
 		soft_qp_await_peer(qp);
 	qp->verbs.qp_base.state = to;
@@ -317,7 +317,7 @@ SOFT_EXPORT int ibv_query_qp(struct ibv_qp *verbs, struct ibv_qp_attr *attr, int
 		.srq = verbs->srq,
 		.cap = qp->cap,
 		.qp_type = verbs->qp_type,
-		.sq_sig_all = qp->is_all_signalled,
+		.sq_sig_all = qp->is_all_signaled,
 	};
 	return 0;
 }

@@ -23,7 +23,7 @@ int soft_queue_init(struct soft_queue *queue, struct soft_ring *ring, uint32_t *
 	atomic_store(&queue->limit, 0);
 	atomic_store(&queue->owed, 0);
 	atomic_store(&queue->tail, 0);
-	atomic_store(ring->heard, 0);
+	atomic_store(ring->known_head, 0);
 	if (*count > SOFT_WR_MAX || sges > SOFT_SGE_MAX)
 		return EINVAL;
 	ring->room = soft_power_from(*count);
@@ -75,23 +75,24 @@ static inline struct soft_receive *at(char *places, const struct soft_ring *ring
 /* Checks the known head first, and reads the shared one only if the ring seems full. */
 static bool is_full(const struct soft_queue *queue, const struct soft_ring *ring, uint32_t tail)
 {
-	uint32_t head = atomic_load_explicit(ring->heard, memory_order_acquire);
+	uint32_t head = atomic_load_explicit(ring->known_head, memory_order_acquire);
 
 	if (likely(tail - head < ring->room))
 		return false;
 	head = atomic_load_explicit(&queue->head, memory_order_acquire);
-	atomic_store_explicit(ring->heard, head, memory_order_relaxed);
+	atomic_store_explicit(ring->known_head, head, memory_order_relaxed);
 	return tail - head >= ring->room;
 }
 
-void soft_queue_hear(const struct soft_queue *queue, _Atomic uint32_t *heard, uint32_t taken)
+void soft_queue_learn_head(const struct soft_queue *queue, _Atomic uint32_t *known_head,
+			   uint32_t taken)
 {
-	uint32_t head = atomic_load_explicit(heard, memory_order_relaxed);
+	uint32_t head = atomic_load_explicit(known_head, memory_order_relaxed);
 	uint32_t tail = atomic_load_explicit(&queue->tail, memory_order_relaxed);
 
 	/* Ignore values older than the known head. */
 	if (taken - head <= INT32_MAX && taken - head <= tail - head)
-		atomic_store_explicit(heard, taken, memory_order_release);
+		atomic_store_explicit(known_head, taken, memory_order_release);
 }
 
 int soft_queue_put(struct soft_queue *queue, const struct soft_ring *ring,
@@ -197,7 +198,7 @@ bool soft_queue_complete(struct soft_peer *owner, struct soft_queue *queue, uint
  * Gives the receive back: nothing was reported for it, and it is intact because the ring has twice
  * the places. Does nothing if it was not taken yet, or if the values are invalid.
  */
-void soft_queue_mend(struct soft_queue *queue)
+void soft_queue_repair(struct soft_queue *queue)
 {
 	uint32_t head = atomic_load(&queue->head);
 

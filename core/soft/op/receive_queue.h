@@ -25,7 +25,7 @@ struct soft_ring {
 	 * The head, as learned from completions. It never exceeds the real head, except after a
 	 * receive has been given back.
 	 */
-	_Atomic uint32_t *heard;
+	_Atomic uint32_t *known_head;
 };
 
 /* A copy of a receive, taken when it was read. */
@@ -37,7 +37,7 @@ struct soft_taken {
 };
 
 /*
- * Allocates the ring of a local queue. `ring->heard` must be set. Returns 0 or a positive errno,
+ * Allocates the ring of a local queue. `ring->known_head` must be set. Returns 0 or a positive errno,
  * and sets *count to the actual size.
  */
 int soft_queue_init(struct soft_queue *queue, struct soft_ring *ring, uint32_t *count,
@@ -55,7 +55,8 @@ int soft_queue_put(struct soft_queue *queue, const struct soft_ring *ring,
  * Updates the known head from a completion, so that posting need not read the shared one. A wrong
  * value from a peer has no more effect than it could have by writing the head.
  */
-void soft_queue_hear(const struct soft_queue *queue, _Atomic uint32_t *heard, uint32_t taken);
+void soft_queue_learn_head(const struct soft_queue *queue, _Atomic uint32_t *known_head,
+			   uint32_t taken);
 
 /*
  * Copies the first receive. Returns false if none is posted. Works on a queue in any process's
@@ -75,13 +76,13 @@ bool soft_queue_complete(struct soft_peer *owner, struct soft_queue *queue, uint
  * Gives back the receive whose completion is owed. Call after taking the lock over from a dead or
  * stopped process.
  */
-void soft_queue_mend(struct soft_queue *queue);
+void soft_queue_repair(struct soft_queue *queue);
 
 /* Takes the lock. */
 static ALWAYS_INLINE void soft_queue_hold(struct soft_queue *queue)
 {
 	if (unlikely(soft_lock_take(&queue->lock)))
-		soft_queue_mend(queue);
+		soft_queue_repair(queue);
 }
 
 static inline uint32_t soft_queue_count(const struct soft_queue *queue)

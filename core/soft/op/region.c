@@ -12,7 +12,7 @@
 #include "core/soft/time.h"
 
 #define REMOTE_CHANGES ((unsigned int)(IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC))
-#define NOT_THERE      ((unsigned int)(IBV_ACCESS_MW_BIND | IBV_ACCESS_ON_DEMAND))
+#define UNSUPPORTED    ((unsigned int)(IBV_ACCESS_MW_BIND | IBV_ACCESS_ON_DEMAND))
 #define FLUSHES        0x300U /* global and persistent flush, from newer versions of verbs.h */
 
 struct soft_mr {
@@ -154,7 +154,7 @@ static int check_access(unsigned int access)
 		return EINVAL;
 	if (access & ~(SOFT_ACCESS_KNOWN | FLUSHES))
 		return EINVAL;
-	return access & (NOT_THERE | FLUSHES) ? EOPNOTSUPP : 0;
+	return access & (UNSUPPORTED | FLUSHES) ? EOPNOTSUPP : 0;
 }
 
 static void publish(const struct soft_mr *own, uint64_t iova, unsigned int access)

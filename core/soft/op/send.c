@@ -69,7 +69,7 @@ static ALWAYS_INLINE void complete(struct soft_qp *qp, const struct soft_operati
 {
 	struct soft_cq_entry entry;
 
-	if (status == IBV_WC_SUCCESS && !qp->is_all_signalled &&
+	if (status == IBV_WC_SUCCESS && !qp->is_all_signaled &&
 	    !(operation->flags & IBV_SEND_SIGNALED))
 		return;
 	soft_cq_begin(&entry);
@@ -111,12 +111,12 @@ bool soft_send_may_retry(struct soft_qp *qp, bool is_refused, uint32_t rnr_timer
 	struct soft_sends *sends = &qp->sends;
 
 	if (is_refused) {
-		if (qp->attr.rnr_retry != FOR_EVER && sends->refusals >= qp->attr.rnr_retry)
+		if (qp->attr.rnr_retry != FOR_EVER && sends->rnr_naks >= qp->attr.rnr_retry)
 			return false;
-		sends->refusals++;
+		sends->rnr_naks++;
 		*delay_ns = rnr_delay_ns(rnr_timer);
 	} else {
-		sends->silences++;
+		sends->unanswered++;
 		*delay_ns = ack_delay_ns(qp);
 	}
 	return true;
@@ -124,7 +124,7 @@ bool soft_send_may_retry(struct soft_qp *qp, bool is_refused, uint32_t rnr_timer
 
 bool soft_send_has_given_up(const struct soft_qp *qp)
 {
-	return qp->attr.timeout && qp->sends.silences > qp->attr.retry_cnt;
+	return qp->attr.timeout && qp->sends.unanswered > qp->attr.retry_cnt;
 }
 
 /* Postpones the first operation. Returns false if its RNR retries are exhausted. */
@@ -141,8 +141,8 @@ static bool put_off(struct soft_qp *qp, enum soft_outcome outcome, uint32_t rnr_
 static void advance(struct soft_qp *qp)
 {
 	qp->sends.head++;
-	qp->sends.silences = 0;
-	qp->sends.refusals = 0;
+	qp->sends.unanswered = 0;
+	qp->sends.rnr_naks = 0;
 	qp->wait_until_ns = 0;
 }
 
@@ -188,9 +188,9 @@ static void flush_first(struct soft_qp *qp)
 
 void soft_send_drained(struct soft_qp *qp)
 {
-	if (!qp->tells_drained)
+	if (!qp->reports_drained)
 		return;
-	qp->tells_drained = false;
+	qp->reports_drained = false;
 	soft_event_leave(&soft_process.self, IBV_EVENT_SQ_DRAINED, qp->index);
 }
 

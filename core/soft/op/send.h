@@ -43,11 +43,11 @@ struct soft_sends {
 	uint32_t stride;
 	uint32_t head;
 	uint32_t tail;
-	uint32_t silences; /* of the first operation: attempts without an answer */
-	uint32_t refusals; /* attempts without a receive at the target */
+	uint32_t unanswered; /* of the first operation: attempts without an answer */
+	uint32_t rnr_naks;   /* attempts without a receive at the target */
 	/* For fault plans: */
 	uint32_t counted; /* the last operation that the plan has counted, from 1 */
-	bool is_twice;
+	bool is_duplicated;
 };
 
 /* Returns 0 or a positive errno. Updates the capabilities to the actual sizes. */

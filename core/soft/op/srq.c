@@ -24,7 +24,7 @@ SOFT_EXPORT struct ibv_srq *ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_ini
 	if (!srq->number)
 		goto fail;
 	srq->image = &soft_process.arena.image->srq[srq->number];
-	srq->receives.heard = &srq->heard;
+	srq->receives.known_head = &srq->known_head;
 	result = soft_queue_init(&srq->image->queue, &srq->receives, &init->attr.max_wr,
 				 init->attr.max_sge);
 	if (result)

@@ -18,7 +18,7 @@ struct soft_srq {
 	struct soft_srq_image *image;
 	struct soft_lock lock;
 	struct soft_ring receives;
-	_Atomic uint32_t heard;
+	_Atomic uint32_t known_head;
 	uint32_t number;
 	uint32_t max_sge;
 	uint32_t fetched_events;

@@ -44,7 +44,7 @@ static int create(const char *name, size_t size, int *fd, void *at)
 }
 
 /* Existing mappings stay writable. Kernels before 5.1 do not have this seal. */
-static int keep_to_oneself(int fd)
+static int seal_against_writes(int fd)
 {
 	if (fcntl(fd, F_ADD_SEALS, F_SEAL_FUTURE_WRITE) && errno != EINVAL)
 		return -errno;
@@ -62,7 +62,7 @@ int soft_arena_create(struct soft_arena *arena)
 		result = create("verbmark-soft-memory", sizeof(*arena->memory), &arena->memory_fd,
 				&arena->memory);
 	if (!result)
-		result = keep_to_oneself(arena->memory_fd);
+		result = seal_against_writes(arena->memory_fd);
 	if (!result && (fcntl(arena->fd, F_ADD_SEALS, F_SEAL_SEAL) ||
 			fcntl(arena->memory_fd, F_ADD_SEALS, F_SEAL_SEAL)))
 		result = -errno;
@@ -116,7 +116,7 @@ int soft_arena_map(struct soft_arena *arena, int fd, int memory_fd)
 	return result;
 }
 
-static void let_go(int fd, void *at, size_t size)
+static void unmap_and_close(int fd, void *at, size_t size)
 {
 	if (at)
 		munmap(at, size);
@@ -128,8 +128,8 @@ void soft_arena_finish(struct soft_arena *arena)
 {
 	if (!arena->image && !arena->fd)
 		return;
-	let_go(arena->fd, arena->image, SOFT_ARENA_SIZE);
-	let_go(arena->memory_fd, arena->memory, sizeof(*arena->memory));
+	unmap_and_close(arena->fd, arena->image, SOFT_ARENA_SIZE);
+	unmap_and_close(arena->memory_fd, arena->memory, sizeof(*arena->memory));
 	for (size_t i = 0; i < ARRAY_LENGTH(arena->freed); i++)
 		free(arena->freed[i].offset);
 	pthread_mutex_destroy(&arena->mutex);

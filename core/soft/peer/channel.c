@@ -104,7 +104,7 @@ static COLD int learn_and_enter(struct soft_peer *peer, struct soft_peer_channel
 	 * Channels are announced before a queue can use them, so an unknown one is in the socket.
 	 * If it cannot be received (no descriptors left, for example), the peer is dropped.
 	 */
-	if (!peer->is_self && channel->generation != generation && soft_peer_hear(peer))
+	if (!peer->is_self && channel->generation != generation && soft_peer_receive(peer))
 		soft_peer_leave(peer);
 	pthread_mutex_unlock(&peer->mutex);
 	return enter(channel, generation);

@@ -154,25 +154,25 @@ static int run_piece(const struct soft_copy_client *client, struct soft_copy_req
 }
 
 int soft_copy_client_run(const struct soft_peer *peer, enum soft_copy_kind kind,
-			 const struct soft_span *there, const struct soft_span *here)
+			 const struct soft_span *remote, const struct soft_span *local)
 {
 	struct soft_copy_request request = {
 		.magic = SOFT_COPY_MAGIC,
 		.kind = kind,
-		.qp = there->qp,
-		.access = there->access,
+		.qp = remote->qp,
+		.access = remote->access,
 	};
 	struct soft_copy_client *client = peer->copy_client;
-	struct cursor cursor = {.span = here};
-	int cancelled;
+	struct cursor cursor = {.span = local};
+	int canceled;
 	int result = 0;
 
 	/* Posting is not a cancellation point. */
-	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelled);
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &canceled);
 	pthread_mutex_lock(&client->mutex);
-	for (unsigned int i = 0; i < there->count && !result; i++) {
-		request.key = there->key[i];
-		result = run_piece(client, &request, &there->piece[i], &cursor);
+	for (unsigned int i = 0; i < remote->count && !result; i++) {
+		request.key = remote->key[i];
+		result = run_piece(client, &request, &remote->piece[i], &cursor);
 	}
 	/* A late answer would be taken for the answer to the next request. */
 	if (result == -EPIPE) {
@@ -180,6 +180,6 @@ int soft_copy_client_run(const struct soft_peer *peer, enum soft_copy_kind kind,
 		soft_peer_leave(peer);
 	}
 	pthread_mutex_unlock(&client->mutex);
-	pthread_setcancelstate(cancelled, NULL);
+	pthread_setcancelstate(canceled, NULL);
 	return result == -EPIPE ? -ESRCH : result;
 }

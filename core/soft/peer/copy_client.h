@@ -28,6 +28,6 @@ void soft_copy_client_close(struct soft_copy_client *client);
  * answer.
  */
 int soft_copy_client_run(const struct soft_peer *peer, enum soft_copy_kind kind,
-			 const struct soft_span *there, const struct soft_span *here);
+			 const struct soft_span *remote, const struct soft_span *local);
 
 #endif

@@ -49,13 +49,14 @@ static void remove_guest(struct soft_door *door, struct soft_guest *guest)
 	free(guest);
 }
 
-static void be_patient(struct soft_guest *guest)
+static void set_deadline(struct soft_guest *guest)
 {
 	guest->deadline_ns = soft_time_ns() + PATIENCE_MS * UINT64_C(1000000);
 }
 
 /* Sends to a guest. If its socket is full, waits until the guest's deadline. */
-static int tell(struct soft_guest *guest, const struct soft_message *message, const int *fd)
+static int send_to_guest(struct soft_guest *guest, const struct soft_message *message,
+			 const int *fd)
 {
 	struct pollfd writable = {.fd = guest->source.fd, .events = POLLOUT};
 	int result;
@@ -70,7 +71,7 @@ static int tell(struct soft_guest *guest, const struct soft_message *message, co
 	return result;
 }
 
-static int tell_channel(struct soft_guest *guest, uint32_t number, uint32_t generation, int fd)
+static int send_channel(struct soft_guest *guest, uint32_t number, uint32_t generation, int fd)
 {
 	const int fds[SOFT_MESSAGE_FDS] = {fd, -1};
 	struct soft_message message = {
@@ -79,7 +80,7 @@ static int tell_channel(struct soft_guest *guest, uint32_t number, uint32_t gene
 		.generation = generation,
 	};
 
-	return tell(guest, &message, fds);
+	return send_to_guest(guest, &message, fds);
 }
 
 /*
@@ -111,13 +112,13 @@ static int welcome(struct soft_guest *guest, const struct soft_message *hello)
 					   soft_process.arena.memory_fd};
 
 	replace(&soft_process.door, hello->slot, hello->generation);
-	be_patient(guest);
+	set_deadline(guest);
 	for (uint32_t i = 1; i < SOFT_CHANNELS; i++) {
 		struct soft_channel *channel = soft_table_get(&soft_process.channels, i);
 		int result = 0;
 
 		if (channel)
-			result = tell_channel(guest, i, channel->generation, channel->verbs.fd);
+			result = send_channel(guest, i, channel->generation, channel->verbs.fd);
 		if (result)
 			return result;
 	}
@@ -125,11 +126,11 @@ static int welcome(struct soft_guest *guest, const struct soft_message *hello)
 	guest->generation = hello->generation;
 	if (atomic_load(&soft_process.guest_slots) <= hello->slot)
 		atomic_store(&soft_process.guest_slots, hello->slot + 1);
-	return tell(guest, &message, fds);
+	return send_to_guest(guest, &message, fds);
 }
 
 /* Returns whether the guest's process holds the slot that it claims. */
-static bool is_who_it_says(const struct soft_guest *guest, const struct soft_message *message)
+static bool is_slot_holder(const struct soft_guest *guest, const struct soft_message *message)
 {
 	struct ucred who;
 	socklen_t size = sizeof(who);
@@ -148,7 +149,7 @@ static int admit(struct soft_guest *guest, const struct soft_message *message)
 	int result = -EPROTO;
 
 	if (guest->slot ||
-	    (message->kind != SOFT_MESSAGE_CONNECTION && !is_who_it_says(guest, message)))
+	    (message->kind != SOFT_MESSAGE_CONNECTION && !is_slot_holder(guest, message)))
 		return -EPROTO;
 	switch (message->kind) {
 	case SOFT_MESSAGE_HELLO:
@@ -196,7 +197,7 @@ static void on_guest(struct soft_source *source, uint32_t events)
 	 * left.
 	 */
 	if (is_peer)
-		soft_process_mend();
+		soft_process_repair();
 }
 
 static int is_of_this_user(int fd)
@@ -271,8 +272,8 @@ void soft_door_announce(struct soft_door *door, uint32_t number, uint32_t genera
 {
 	pthread_mutex_lock(&door->mutex);
 	for (struct soft_guest *guest = door->guests; guest; guest = guest->next) {
-		be_patient(guest);
-		if (guest->slot && tell_channel(guest, number, generation, fd))
+		set_deadline(guest);
+		if (guest->slot && send_channel(guest, number, generation, fd))
 			shutdown(guest->source.fd, SHUT_RDWR);
 	}
 	pthread_mutex_unlock(&door->mutex);

@@ -139,7 +139,7 @@ static int await_arena(struct soft_peer *peer)
 		if (soft_time_ns() >= deadline_ns)
 			return -ETIMEDOUT;
 		if (poll(&readable, 1, PATIENCE_MS) > 0)
-			result = soft_peer_hear(peer);
+			result = soft_peer_receive(peer);
 	}
 	return result;
 }
@@ -164,11 +164,11 @@ static bool copies_forward(void)
 }
 
 /* Sets up optional ways of copying that are faster than process_vm_writev. */
-static void open_ways(struct soft_peer *peer)
+static void open_fast_paths(struct soft_peer *peer)
 {
 	peer->windows = soft_mappings_open();
 	peer->memory = open_memory(peer);
-	peer->has_order = copies_forward();
+	peer->is_forward = copies_forward();
 }
 
 void soft_peer_handshake(uint32_t slot)
@@ -192,7 +192,7 @@ void soft_peer_handshake(uint32_t slot)
 	if (peer->copy_error)
 		peer->copy_client = soft_copy_client_open(slot);
 	else
-		open_ways(peer);
+		open_fast_paths(peer);
 	if (peer->copy_client)
 		peer->copy_error = 0;
 	soft_peer_show(peer);

@@ -261,21 +261,21 @@ static ALWAYS_INLINE char *place_of(const struct soft_peer *peer, uint32_t key, 
 	return window->at + address;
 }
 
-bool soft_mapping_span(const struct soft_peer *peer, const struct soft_span *there,
-		       struct soft_span *near)
+bool soft_mapping_span(const struct soft_peer *peer, const struct soft_span *remote,
+		       struct soft_span *translated)
 {
 	if (!peer->windows)
 		return false;
-	near->count = there->count;
-	near->length = there->length;
-	for (unsigned int i = 0; i < there->count; i++) {
-		const struct iovec *piece = &there->piece[i];
+	translated->count = remote->count;
+	translated->length = remote->length;
+	for (unsigned int i = 0; i < remote->count; i++) {
+		const struct iovec *piece = &remote->piece[i];
 		char *at =
-			place_of(peer, there->key[i], (uintptr_t)piece->iov_base, piece->iov_len);
+			place_of(peer, remote->key[i], (uintptr_t)piece->iov_base, piece->iov_len);
 
 		if (!at)
 			return false;
-		near->piece[i] = (struct iovec){at, piece->iov_len};
+		translated->piece[i] = (struct iovec){at, piece->iov_len};
 	}
 	return true;
 }

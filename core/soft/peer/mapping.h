@@ -26,7 +26,7 @@ void soft_mappings_sweep(void);
  * Translates a span in the peer into local addresses. Returns false if a piece is not mapped. The
  * caller's lanes hold the regions while it uses the addresses.
  */
-bool soft_mapping_span(const struct soft_peer *peer, const struct soft_span *there,
-		       struct soft_span *near);
+bool soft_mapping_span(const struct soft_peer *peer, const struct soft_span *remote,
+		       struct soft_span *translated);
 
 #endif

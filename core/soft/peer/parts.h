@@ -8,7 +8,7 @@
 #include "core/soft/peer/peer.h"
 
 /*
- * Fetches the arena of the process of a slot and adds it as a peer. Call with soft_process.meeting
+ * Fetches the arena of the process of a slot and adds it as a peer. Call with soft_process.connect_mutex
  * held.
  */
 void soft_peer_handshake(uint32_t slot);
@@ -23,7 +23,7 @@ void soft_peer_destroy(struct soft_peer *peer);
  * Handles all messages received so far. Returns 0, or a negative errno if the connection ended.
  * Call with the peer's mutex held.
  */
-int soft_peer_hear(struct soft_peer *peer);
+int soft_peer_receive(struct soft_peer *peer);
 
 /* Handles a channel message. Sets *fd to -1 if it keeps the descriptor. */
 int soft_peer_take_channel(struct soft_peer *peer, const struct soft_message *message, int *fd);

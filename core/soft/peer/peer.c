@@ -14,11 +14,12 @@
 #include "core/soft/peer/process.h"
 
 enum {
-	WORDS_MAX = 2 * SOFT_CHANNELS, /* handled in one go from a peer that never stops sending */
+	MESSAGES_MAX =
+		2 * SOFT_CHANNELS, /* handled in one go from a peer that never stops sending */
 };
 
 /* Table entry of a slot whose peer is being connected. */
-static struct soft_peer coming;
+static struct soft_peer connecting;
 
 /*
  * Closes all channels. Returns whether a writer is still using one: a thread that was stopped for
@@ -95,13 +96,13 @@ static int soft_peer_take(struct soft_peer *peer, const struct soft_message *mes
 	return result;
 }
 
-int soft_peer_hear(struct soft_peer *peer)
+int soft_peer_receive(struct soft_peer *peer)
 {
 	struct soft_message message;
 	int fd[SOFT_MESSAGE_FDS];
 	int result = 0;
 
-	for (unsigned int i = 0; i < WORDS_MAX && !result; i++) {
+	for (unsigned int i = 0; i < MESSAGES_MAX && !result; i++) {
 		result = soft_message_receive(peer->source.fd, &message, fd);
 		if (!result)
 			result = soft_peer_take(peer, &message, fd);
@@ -116,7 +117,7 @@ static void on_peer(struct soft_source *source, uint32_t events)
 	int result;
 
 	pthread_mutex_lock(&peer->mutex);
-	result = soft_peer_hear(peer);
+	result = soft_peer_receive(peer);
 	pthread_mutex_unlock(&peer->mutex);
 	if (!result)
 		return;
@@ -124,9 +125,9 @@ static void on_peer(struct soft_source *source, uint32_t events)
 	atomic_store(&soft_process.peer[peer->slot], NULL);
 	soft_copy_client_stop(peer->copy_client);
 	soft_process_quiesce();
-	pthread_mutex_lock(&soft_process.looking);
-	pthread_mutex_unlock(&soft_process.looking);
-	soft_process_mend();
+	pthread_mutex_lock(&soft_process.lookup_mutex);
+	pthread_mutex_unlock(&soft_process.lookup_mutex);
+	soft_process_repair();
 	soft_peer_destroy(peer);
 }
 
@@ -137,10 +138,10 @@ static void on_peer(struct soft_source *source, uint32_t events)
 void soft_peer_show(struct soft_peer *peer)
 {
 	_Atomic(struct soft_peer *) *place = &soft_process.peer[peer->slot];
-	struct soft_peer *expected = &coming;
+	struct soft_peer *expected = &connecting;
 
 	peer->source.ready = on_peer;
-	atomic_store(place, &coming);
+	atomic_store(place, &connecting);
 	if (!soft_service_add(&soft_process.service, &peer->source)) {
 		atomic_compare_exchange_strong(place, &expected, peer);
 		return;
@@ -155,7 +156,7 @@ static ALWAYS_INLINE struct soft_peer *known(uint32_t slot)
 	struct soft_peer *peer =
 		atomic_load_explicit(&soft_process.peer[slot], memory_order_acquire);
 
-	if (!peer || peer == &coming ||
+	if (!peer || peer == &connecting ||
 	    peer->generation != soft_registry_generation(&soft_process.registry, slot))
 		return NULL;
 	return peer;
@@ -165,30 +166,30 @@ struct soft_peer *soft_peer_known(uint32_t slot)
 {
 	struct soft_peer *peer = atomic_load(&soft_process.peer[slot]);
 
-	return peer == &coming ? NULL : peer;
+	return peer == &connecting ? NULL : peer;
 }
 
-static void introduce(uint32_t slot)
+static void connect_to(uint32_t slot)
 {
 	const struct soft_registry *registry = &soft_process.registry;
 	const struct soft_peer *peer = atomic_load(&soft_process.peer[slot]);
-	int cancelled;
+	int canceled;
 
-	if ((peer && peer != &coming) || !slot || soft_service_is_this_thread())
+	if ((peer && peer != &connecting) || !slot || soft_service_is_this_thread())
 		return;
 	/* Posting is not a cancellation point, even if it connects to a peer. */
-	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelled);
-	pthread_mutex_lock(&soft_process.meeting);
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &canceled);
+	pthread_mutex_lock(&soft_process.connect_mutex);
 	if (!atomic_load(&soft_process.peer[slot]) &&
 	    soft_registry_is_alive(registry, slot, soft_registry_generation(registry, slot)))
 		soft_peer_handshake(slot);
-	pthread_mutex_unlock(&soft_process.meeting);
-	pthread_setcancelstate(cancelled, NULL);
+	pthread_mutex_unlock(&soft_process.connect_mutex);
+	pthread_setcancelstate(canceled, NULL);
 }
 
-static COLD struct soft_peer *meet_and_find(uint32_t slot)
+static COLD struct soft_peer *connect_and_find(uint32_t slot)
 {
-	introduce(slot);
+	connect_to(slot);
 	return known(slot);
 }
 
@@ -196,7 +197,7 @@ struct soft_peer *soft_peer_find(uint32_t slot)
 {
 	struct soft_peer *peer = known(slot);
 
-	return likely(peer) ? peer : meet_and_find(slot);
+	return likely(peer) ? peer : connect_and_find(slot);
 }
 
 void soft_peer_leave(const struct soft_peer *peer)
@@ -222,10 +223,10 @@ bool soft_peer_has_gid(const struct soft_peer *peer, const union ibv_gid *gid)
 
 /*
  * Disconnects a peer that lost its slot to another process: it is dead, though a forked child may
- * keep its sockets open. Call with soft_process.looking held, so that the peer is not freed
+ * keep its sockets open. Call with soft_process.lookup_mutex held, so that the peer is not freed
  * meanwhile.
  */
-static void leave_last(uint32_t slot)
+static void drop_previous_holder(uint32_t slot)
 {
 	const struct soft_peer *peer = soft_peer_known(slot);
 
@@ -240,12 +241,12 @@ bool soft_peer_of_slot_has_gid(uint32_t slot, const union ibv_gid *gid)
 	const struct soft_peer *peer;
 	bool result;
 
-	introduce(slot);
-	pthread_mutex_lock(&soft_process.looking);
-	leave_last(slot);
+	connect_to(slot);
+	pthread_mutex_lock(&soft_process.lookup_mutex);
+	drop_previous_holder(slot);
 	peer = known(slot);
 	result = peer && soft_peer_has_gid(peer, gid);
-	pthread_mutex_unlock(&soft_process.looking);
+	pthread_mutex_unlock(&soft_process.lookup_mutex);
 	return result;
 }
 

@@ -39,9 +39,9 @@ struct soft_peer {
 	uint32_t generation;
 	pid_t pid;
 	bool is_self;
-	int memory;     /* descriptor of /proc/PID/mem for copies; 0: none */
-	bool has_order; /* copies through it go from the first byte to the last */
-	int copy_error; /* why no data can be copied: 0, or a negative errno */
+	int memory;      /* descriptor of /proc/PID/mem for copies; 0: none */
+	bool is_forward; /* copies through it go from the first byte to the last */
+	int copy_error;  /* why no data can be copied: 0, or a negative errno */
 	struct soft_copy_client *copy_client; /* NULL: this process may copy directly */
 	struct soft_windows *windows;         /* NULL: none */
 	int doorbell;
@@ -66,7 +66,7 @@ int soft_peer_knock(uint32_t slot, uint32_t kind, pid_t *pid);
 
 /*
  * Returns the peer of a slot, even if another process holds the slot by now, or NULL. Call on the
- * service thread, or with soft_process.looking held.
+ * service thread, or with soft_process.lookup_mutex held.
  */
 struct soft_peer *soft_peer_known(uint32_t slot);
 

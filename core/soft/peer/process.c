@@ -21,10 +21,10 @@
 
 struct soft_process soft_process = {
 	.mutex = PTHREAD_MUTEX_INITIALIZER,
-	.meeting = PTHREAD_MUTEX_INITIALIZER,
-	.looking = PTHREAD_MUTEX_INITIALIZER,
-	.telling = PTHREAD_MUTEX_INITIALIZER,
-	.addressing = PTHREAD_MUTEX_INITIALIZER,
+	.connect_mutex = PTHREAD_MUTEX_INITIALIZER,
+	.lookup_mutex = PTHREAD_MUTEX_INITIALIZER,
+	.contexts_mutex = PTHREAD_MUTEX_INITIALIZER,
+	.gids_mutex = PTHREAD_MUTEX_INITIALIZER,
 };
 
 static bool is_alive(uint32_t holder)
@@ -81,7 +81,7 @@ static int make_tables(void)
  * With Yama's ptrace scope 1, only ancestors may access a process's memory unless the process
  * permits others. This permits all processes of the user, as on systems without Yama.
  */
-static void let_peers_in(void)
+static void allow_ptrace(void)
 {
 	char scope = '0';
 	int fd = open("/proc/sys/kernel/yama/ptrace_scope", O_RDONLY | O_CLOEXEC);
@@ -94,7 +94,7 @@ static void let_peers_in(void)
 }
 
 /* Fills in the image once the process has its slot. */
-static int furnish(void)
+static int init_image(void)
 {
 	struct soft_image *image = soft_process.arena.image;
 
@@ -104,7 +104,7 @@ static int furnish(void)
 	soft_lock_is_alive = is_alive;
 	soft_lock_is_stopped = is_stopped;
 	soft_port_fill(image);
-	let_peers_in();
+	allow_ptrace();
 	soft_copy_server_open(&soft_process.copy_server);
 	/* Do not soon reuse numbers of the slot's previous process. */
 	soft_process.qps.next = 2 + image->generation * 64 % (SOFT_QPS - 64);
@@ -118,7 +118,7 @@ static int read_link(void)
 	int result = soft_link_parse(&soft_process.link, getenv(SOFT_LINK_VARIABLE), why);
 
 	memset(&soft_process.lines, 0, sizeof(soft_process.lines));
-	if (!result && soft_process.link.is_on && soft_fault_meets_messages()) {
+	if (!result && soft_process.link.is_on && soft_fault_has_message_faults()) {
 		snprintf(why, sizeof(why),
 			 "a link model works only with faults of calls and events; "
 			 "remove other faults from VERBMARK_SOFT_FAULTS");
@@ -158,7 +158,7 @@ static int soft_process_begin(void)
 	if (!result)
 		result = make_tables();
 	if (!result)
-		result = furnish();
+		result = init_image();
 	if (!result) {
 		soft_peer_init_self(&soft_process.self);
 		atomic_store(&soft_process.peer[soft_process.registry.slot], &soft_process.self);
@@ -178,10 +178,10 @@ static void forget_parent(void)
 {
 	memset(&soft_process, 0, sizeof(soft_process));
 	pthread_mutex_init(&soft_process.mutex, NULL);
-	pthread_mutex_init(&soft_process.meeting, NULL);
-	pthread_mutex_init(&soft_process.looking, NULL);
-	pthread_mutex_init(&soft_process.telling, NULL);
-	pthread_mutex_init(&soft_process.addressing, NULL);
+	pthread_mutex_init(&soft_process.connect_mutex, NULL);
+	pthread_mutex_init(&soft_process.lookup_mutex, NULL);
+	pthread_mutex_init(&soft_process.contexts_mutex, NULL);
+	pthread_mutex_init(&soft_process.gids_mutex, NULL);
 	soft_progress_forget();
 	soft_cm_socket_forget_all();
 }
@@ -223,7 +223,7 @@ void soft_process_count(enum soft_kind kind, int by)
 		atomic_fetch_add(&registry->file->counts[registry->slot].of[kind], (uint32_t)by);
 }
 
-static void mend_srq(void *object)
+static void repair_srq(void *object)
 {
 	struct soft_queue *queue = &((struct soft_srq *)object)->image->queue;
 
@@ -237,11 +237,11 @@ void soft_process_quiesce(void)
 	soft_table_each(&soft_process.cqs, soft_cq_pass);
 }
 
-void soft_process_mend(void)
+void soft_process_repair(void)
 {
-	soft_table_each(&soft_process.cqs, soft_cq_mend);
-	soft_table_each(&soft_process.srqs, mend_srq);
-	soft_table_each(&soft_process.qps, soft_qp_mend);
+	soft_table_each(&soft_process.cqs, soft_cq_repair);
+	soft_table_each(&soft_process.srqs, repair_srq);
+	soft_table_each(&soft_process.qps, soft_qp_repair);
 	soft_event_distribute();
 	soft_progress_failed();
 }

@@ -24,7 +24,7 @@ struct soft_process {
 	 * Receive queue heads of queue pairs, as learned from completions, by the sender of their
 	 * completion queue. Kept here because a completion may name a queue pair that is gone.
 	 */
-	_Alignas(SOFT_LINE) _Atomic uint32_t heard[SOFT_SENDERS][SOFT_QPS];
+	_Alignas(SOFT_LINE) _Atomic uint32_t known_head[SOFT_SENDERS][SOFT_QPS];
 	pthread_mutex_t mutex;
 	_Atomic unsigned int users; /* read without the lock: see soft_process_enter() */
 	_Atomic pid_t pid;
@@ -38,8 +38,8 @@ struct soft_process {
 	struct soft_lines lines;
 	struct soft_peer self;
 	struct soft_peer_channel own_channels[SOFT_CHANNELS];
-	pthread_mutex_t meeting; /* held while connecting to a peer */
-	pthread_mutex_t looking; /* held while using a peer without a queue pair's lock */
+	pthread_mutex_t connect_mutex; /* held while connecting to a peer */
+	pthread_mutex_t lookup_mutex;  /* held while using a peer without a queue pair's lock */
 	_Atomic(struct soft_peer *) peer[SOFT_SLOTS];
 	struct soft_table qps;
 	struct soft_table cqs;
@@ -50,8 +50,8 @@ struct soft_process {
 	_Atomic uint32_t next_pd;
 	_Atomic uint32_t next_key;
 	_Atomic uint32_t next_channel_generation;
-	pthread_mutex_t telling;    /* guards contexts */
-	pthread_mutex_t addressing; /* held while adding GIDs */
+	pthread_mutex_t contexts_mutex; /* guards contexts */
+	pthread_mutex_t gids_mutex;     /* held while adding GIDs */
 	struct soft_context *contexts;
 };
 
@@ -68,6 +68,6 @@ void soft_process_count(enum soft_kind kind, int by);
 void soft_process_quiesce(void);
 
 /* Repairs what a peer that died left incomplete. */
-void soft_process_mend(void);
+void soft_process_repair(void);
 
 #endif

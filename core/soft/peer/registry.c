@@ -23,7 +23,7 @@ static const size_t layout[] = {
 };
 
 /* Creates a directory. Rejects an existing one of another user or accessible to others. */
-static int own(const char *directory)
+static int make_directory(const char *directory)
 {
 	struct stat status;
 
@@ -37,7 +37,7 @@ static int own(const char *directory)
 }
 
 /* Creates the user's directory and the one for this layout below it. */
-static int enter(struct soft_registry *registry, const char *user)
+static int make_directories(struct soft_registry *registry, const char *user)
 {
 	size_t sum = 0;
 	int result;
@@ -47,8 +47,8 @@ static int enter(struct soft_registry *registry, const char *user)
 	if ((size_t)snprintf(registry->directory, sizeof(registry->directory), "%s/%u-%08x", user,
 			     SOFT_IMAGE_VERSION, (uint32_t)sum) >= sizeof(registry->directory))
 		return -ENAMETOOLONG;
-	result = own(user);
-	return result ? result : own(registry->directory);
+	result = make_directory(user);
+	return result ? result : make_directory(registry->directory);
 }
 
 static int open_file(struct soft_registry *registry)
@@ -106,9 +106,9 @@ static int map(struct soft_registry *registry)
 }
 
 /* Sets *is_of_place if the failure may not occur in another directory. */
-static int settle(struct soft_registry *registry, const char *user, bool *is_of_place)
+static int open_in(struct soft_registry *registry, const char *user, bool *is_of_place)
 {
-	int result = enter(registry, user);
+	int result = make_directories(registry, user);
 
 	*is_of_place = result;
 	if (!result)
@@ -136,11 +136,11 @@ static int soft_registry_find(struct soft_registry *registry)
 	bool is_of_place = true;
 
 	if (given && *given)
-		return settle(registry, given, &is_of_place);
+		return open_in(registry, given, &is_of_place);
 	for (size_t i = 0; i < ARRAY_LENGTH(bases) && result && is_of_place; i++)
 		if ((size_t)snprintf(user, sizeof(user), "%s/verbmark-soft-%u", bases[i],
 				     geteuid()) < sizeof(user))
-			result = settle(registry, user, &is_of_place);
+			result = open_in(registry, user, &is_of_place);
 	return result;
 }
 
@@ -152,7 +152,7 @@ static int set_lock(const struct soft_registry *registry, uint32_t slot, short t
 }
 
 /* Returns the next generation. It fits into the generation bits of a lock and is never 0. */
-static uint32_t following(uint32_t generation)
+static uint32_t next_generation(uint32_t generation)
 {
 	uint32_t mask = UINT32_MAX >> SOFT_SLOT_BITS;
 
@@ -170,7 +170,7 @@ static int claim(struct soft_registry *registry)
 		if (result)
 			return result;
 		registry->slot = slot;
-		registry->generation = following(soft_registry_generation(registry, slot));
+		registry->generation = next_generation(soft_registry_generation(registry, slot));
 		memset(registry->file->counts[slot].of, 0, sizeof(registry->file->counts[slot].of));
 		atomic_store(&registry->file->generation[slot], registry->generation);
 		return 0;

@@ -27,7 +27,7 @@ void soft_table_finish(struct soft_table *table)
 	memset(table, 0, sizeof(*table));
 }
 
-static uint32_t behind(const struct soft_table *table, uint32_t number)
+static uint32_t next_number(const struct soft_table *table, uint32_t number)
 {
 	return number + 1 < table->size ? number + 1 : table->first;
 }
@@ -41,9 +41,9 @@ uint32_t soft_table_take(struct soft_table *table)
 	if (table->count < table->size - table->first) {
 		number = table->next;
 		while (atomic_load(&table->object[number]))
-			number = behind(table, number);
+			number = next_number(table, number);
 		atomic_store(&table->object[number], table);
-		table->next = behind(table, number);
+		table->next = next_number(table, number);
 		table->count++;
 	}
 	pthread_mutex_unlock(&table->mutex);
@@ -78,7 +78,7 @@ void soft_table_put_back(struct soft_table *table, uint32_t number)
 	pthread_mutex_lock(&table->mutex);
 	atomic_store(&table->object[number], NULL);
 	table->count--;
-	if (table->next == behind(table, number))
+	if (table->next == next_number(table, number))
 		table->next = number;
 	pthread_mutex_unlock(&table->mutex);
 }

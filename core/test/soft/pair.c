@@ -50,11 +50,11 @@ static void check_way(const struct card *there)
 	const struct soft_peer *peer;
 
 	assert_true(is_found(there));
-	pthread_mutex_lock(&soft_process.looking);
+	pthread_mutex_lock(&soft_process.lookup_mutex);
 	peer = soft_peer_known(soft_image_slot(there->number));
 	assert_non_null(peer);
 	assert_int_equal(peer->copy_client != NULL, is_refused());
-	pthread_mutex_unlock(&soft_process.looking);
+	pthread_mutex_unlock(&soft_process.lookup_mutex);
 }
 
 void pair_meet(struct pair *pair, const struct stage_ways *ways)
