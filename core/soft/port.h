@@ -31,12 +31,12 @@ const union ibv_gid *soft_port_gid(const struct soft_image *image, uint32_t inde
 int soft_port_index(const struct soft_image *image, const union ibv_gid *gid);
 
 /*
- * Returns the index of one of this process's GIDs, or -1. If it is unknown, looks for addresses
- * added since the device was opened, adds them as GIDs, and reports the change to all contexts.
+ * Returns the index of a local GID, or -1. If it is unknown, looks for addresses added since the
+ * device was opened, adds them as GIDs, and reports the change to all contexts.
  */
 int soft_port_find(const union ibv_gid *gid);
 
-/* Test for an IPv4-mapped GID, and make one from the four bytes of an address. */
+/* Tests for an IPv4-mapped GID; makes one from the four bytes of an address. */
 bool soft_port_is_v4(const union ibv_gid *gid);
 
 static inline void soft_port_map(union ibv_gid *gid, const void *v4)

@@ -66,7 +66,7 @@
 #define rdma_get_devices          soft_inner_rdma_get_devices
 #define rdma_getaddrinfo          soft_inner_rdma_getaddrinfo
 
-/* These are macros in verbs.h, which comes first. */
+/* verbs.h defines these as macros: rename its declarations first, then redefine the macros. */
 #define ibv_get_device_list soft_inner_ibv_get_device_list
 #define ibv_query_port      soft_inner_ibv_query_port
 #define ibv_reg_mr          soft_inner_ibv_reg_mr

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Event channels. The descriptor is readable while an event is queued. As in librdmacm, the thread
- * that fetches an event performs the queue pair transitions that belong to it.
+ * Event channels. The descriptor is readable while an event is queued. The thread that fetches an
+ * event performs the queue pair transitions that belong to it, as in librdmacm.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -182,7 +182,7 @@ static int reply(struct soft_cm_id *id)
 }
 
 /*
- * As in librdmacm, accepting a datagram request on a synchronous identifier acknowledges its event.
+ * Accepting a datagram request on a synchronous identifier acknowledges its event, as in librdmacm.
  */
 static int complete_ud(struct soft_cm_id *id)
 {
@@ -205,7 +205,7 @@ SOFT_EXPORT int rdma_accept(struct rdma_cm_id *verbs, struct rdma_conn_param *pa
 			id, param, is_ud ? SOFT_CM_ACCEPT_DATA_UD : SOFT_CM_ACCEPT_DATA);
 	pthread_mutex_unlock(&soft_cm_mutex);
 	if (result) {
-		/* As in the kernel, a failed accept rejects the request. */
+		/* A failed accept rejects the request, as in the kernel. */
 		rdma_reject(verbs, NULL, 0);
 		return soft_cm_return(result);
 	}

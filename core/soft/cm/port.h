@@ -35,10 +35,7 @@ void soft_cm_port_release(uint32_t entry);
  */
 int soft_cm_port_listen(uint32_t entry);
 
-/*
- * Finds the listener for an address and sets its slot and entry. Returns -ECONNREFUSED if there is
- * none.
- */
+/* Finds the listener for an address and sets its slot and entry, or returns -ECONNREFUSED. */
 int soft_cm_port_find(const struct soft_cm_address *to, uint32_t space, uint32_t *slot,
 		      uint32_t *entry);
 

@@ -120,7 +120,7 @@ static void on_reject(struct soft_cm_id *id, const struct soft_cm_message *messa
 	if (id->state != SOFT_CM_CONNECTING && id->state != SOFT_CM_REQUESTED &&
 	    id->state != SOFT_CM_ACCEPTED && id->state != SOFT_CM_ANSWERED)
 		return;
-	/* As in the kernel, the program notices when it accepts. */
+	/* The program notices when it accepts, as with the kernel. */
 	if (id->state == SOFT_CM_REQUESTED) {
 		id->state = SOFT_CM_CLOSED;
 		soft_cm_socket_leave(id->link);

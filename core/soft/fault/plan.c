@@ -28,7 +28,7 @@ static bool reject(struct reader *reader, const char *why)
 	return false;
 }
 
-/* Parses a number and advances the text. Returns false if there is none. */
+/* Parses a number and advances the text. Returns false if the text does not start with one. */
 static bool take_number(char **text, uint64_t *number)
 {
 	char *end;
@@ -65,7 +65,8 @@ static bool take_time(char *text, uint64_t *time_ns)
 }
 
 /*
- * Parses the count: n, n+ (that one and all later ones), n-m (one of them), or a time for a device.
+ * Parses n, n+ (that occurrence and all later ones), n-m (one in that range), or a time for a
+ * device.
  */
 static bool read_when(struct reader *reader, char *when)
 {

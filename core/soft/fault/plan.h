@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What is counted. Each kind is counted separately. */
+/* Kinds of occurrences, each counted separately. */
 enum soft_fault_kind {
 	SOFT_FAULT_CALL,       /* which: enum soft_call */
 	SOFT_FAULT_COMPLETION, /* of sends and receives, in order of occurrence */

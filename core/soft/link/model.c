@@ -136,9 +136,9 @@ static uint64_t lead_of_few(uint64_t least_ns)
 /*
  * A receiver sees nothing before the completion, which carries its due time, so the message may
  * arrive early. A WRITE is visible as soon as it is copied, so the copy starts such that it does
- * not end early. Measurements never saw the last byte in the first 4/5 of the time that the kernel
- * takes for a short copy, or 9/10 for one longer than a page; 2/3 is safe for short copies of all
- * kinds. An atomic is preceded by a read.
+ * not end early. In measurements, the last byte was never visible in the first 4/5 of the kernel's
+ * time for a short copy, or 9/10 for one longer than a page. Using 2/3 is safe for all kinds of
+ * short copies. An atomic is preceded by a read.
  */
 uint64_t soft_model_lead_ns(const struct soft_qp *qp, const struct soft_operation *operation,
 			    const struct soft_flight *flight)

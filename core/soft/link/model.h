@@ -34,7 +34,7 @@ struct soft_pace {
 	uint64_t least_atomic_ns;
 };
 
-/* Per queue pair. Indices are those of the send queue: head <= executed <= launched <= tail. */
+/* Per queue pair. Indices are into the send queue: head <= executed <= launched <= tail. */
 struct soft_model {
 	struct soft_flight *flight;
 	uint32_t launched;

@@ -36,7 +36,10 @@ static bool is_polled; /* the timer only checks that polling continues */
 static uint64_t timer_ns = UINT64_MAX;
 static uint64_t last_round;
 
-/* Avoids a system call and a wakeup every few microseconds while the program polls. */
+/*
+ * Sets the timer, but later than asked while the program polls: otherwise, a message every few
+ * microseconds would cost as many system calls and wakeups.
+ */
 static void set_timer(uint64_t time_ns)
 {
 	if (is_polled)

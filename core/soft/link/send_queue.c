@@ -22,7 +22,7 @@ static struct soft_flight *flight_at(const struct soft_qp *qp, uint32_t index)
 	return soft_model_at(qp->wire, qp->sends.size, index);
 }
 
-bool soft_flight_is_outstanding(const struct soft_qp *qp)
+bool soft_flight_has_outstanding(const struct soft_qp *qp)
 {
 	return qp->wire && qp->wire->launched != qp->sends.head;
 }
@@ -282,7 +282,7 @@ void soft_flight_run(struct soft_qp *qp)
 			break;
 		until_ns = next_ns(qp);
 	} while (until_ns <= now_ns);
-	if (!soft_flight_is_outstanding(qp))
+	if (!soft_flight_has_outstanding(qp))
 		soft_send_drained(qp);
 	if (until_ns != UINT64_MAX)
 		soft_progress_wait(qp, until_ns);

@@ -27,9 +27,9 @@ enum {
 void soft_flight_run(struct soft_qp *qp);
 
 /* Returns whether any operation is in flight. */
-bool soft_flight_is_outstanding(const struct soft_qp *qp);
+bool soft_flight_has_outstanding(const struct soft_qp *qp);
 
-/* Polls, and also does what is due when the queue is never empty. */
+/* Polls the queue and does what is due, even if the queue is never empty. */
 int soft_flight_poll(struct ibv_cq *cq, int count, struct ibv_wc *wc);
 
 #endif

@@ -2,8 +2,8 @@
 /*
  * Copies between local memory and a peer's. If the kernel denies access to the peer's memory, its
  * copy server makes the copy. Functions return 0 or a negative errno: -ESRCH if the process died,
- * -EFAULT if the memory is gone. As on an adapter, a short copy may ignore protection that the
- * process changed after registration (mprotect(2)).
+ * -EFAULT if the memory is gone. A short copy may ignore protection that the process changed after
+ * registration (mprotect(2)), as on an adapter.
  */
 #ifndef CORE_SOFT_OP_COPY_H
 #define CORE_SOFT_OP_COPY_H

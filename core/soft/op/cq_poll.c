@@ -64,7 +64,7 @@ static bool is_of_same_queue(const struct soft_completion *one, const struct sof
 
 /*
  * Finds a due completion behind an early first one, without overtaking an earlier completion of the
- * same queue. Returns its distance from the head, or 0 if there is none.
+ * same queue. Returns its distance from the head, or 0.
  */
 static COLD uint32_t find_due(const struct soft_completion *ring, uint32_t head, uint32_t mask,
 			      uint64_t *now_ns)

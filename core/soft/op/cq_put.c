@@ -206,8 +206,8 @@ struct early {
 };
 
 /*
- * Returns when the last early completion is due, and whether one of them is solicited. Both the
- * loop and the wait are bounded, whatever peers wrote.
+ * Returns when the last early completion is due, and whether any is solicited. Both the loop and
+ * the wait are bounded, whatever peers wrote.
  */
 static struct early find_early(const struct soft_cq *cq)
 {

@@ -16,9 +16,9 @@
 
 struct soft_qp;
 
-/* A status (enum ibv_wc_status), or one of the following. */
+/* A status (enum ibv_wc_status), or: */
 enum soft_outcome {
-	SOFT_LATER = -3,   /* postponed; the link model or a fault holds it */
+	SOFT_LATER = -3,   /* postponed by a fault */
 	SOFT_REFUSED = -2, /* the target has no receive posted */
 	SOFT_SILENT = -1,  /* no answer */
 	SOFT_DONE = IBV_WC_SUCCESS,

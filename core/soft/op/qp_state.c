@@ -248,7 +248,7 @@ static int enter(struct soft_qp *qp, enum ibv_qp_state from, enum ibv_qp_state t
 static void report_drained(struct soft_qp *qp)
 {
 	qp->reports_drained = true;
-	if (!soft_flight_is_outstanding(qp))
+	if (!soft_flight_has_outstanding(qp))
 		soft_send_drained(qp);
 }
 

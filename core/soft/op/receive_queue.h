@@ -37,8 +37,8 @@ struct soft_taken {
 };
 
 /*
- * Allocates the ring of a local queue. `ring->known_head` must be set. Returns 0 or a positive errno,
- * and sets *count to the actual size.
+ * Allocates the ring of a local queue. `ring->known_head` must be set. Returns 0 or a positive
+ * errno, and sets *count to the actual size.
  */
 int soft_queue_init(struct soft_queue *queue, struct soft_ring *ring, uint32_t *count,
 		    uint32_t sges);

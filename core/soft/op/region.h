@@ -45,8 +45,8 @@ bool soft_region_allows(const struct soft_arena *arena, const struct soft_reach 
 			uint64_t *place);
 
 /*
- * The same, and takes one of the sender's lanes, which holds the region. Returns NULL if the access
- * is not allowed.
+ * The same, and takes a lane of the sender that holds the region. Returns NULL if the access is not
+ * allowed.
  */
 _Atomic uint32_t *soft_region_enter(const struct soft_arena *arena, const struct soft_reach *reach,
 				    uint32_t sender, uint64_t *place);

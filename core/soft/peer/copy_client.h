@@ -14,7 +14,7 @@
 struct soft_copy_client;
 struct soft_peer;
 
-/* Connects to the copy server of the process of a slot; NULL if it has none. */
+/* Connects to the copy server of a slot's process. Returns NULL if that fails. */
 struct soft_copy_client *soft_copy_client_open(uint32_t slot);
 
 /* Wakes all threads that wait for an answer and fails all later copies. Accepts NULL. */

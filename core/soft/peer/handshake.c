@@ -47,8 +47,8 @@ _Static_assert(sizeof(struct beginning) == offsetof(struct soft_image, size),
 	       "an image begins otherwise");
 
 /*
- * Opens the peer's memory as a file. /proc may belong to another PID namespace, so the image found
- * there must name the peer's slot. Returns 0 if there is none.
+ * Opens the peer's memory as a file, or returns 0. /proc may belong to another PID namespace, so
+ * the image found there must name the peer's slot.
  */
 static int open_memory(const struct soft_peer *peer)
 {
@@ -145,8 +145,8 @@ static int await_arena(struct soft_peer *peer)
 }
 
 /*
- * Returns whether the kernel's memcpy, which writes to /proc/PID/mem use, copies forward. On x86
- * CPUs without fast short moves, it sometimes starts with the last bytes.
+ * Returns whether the kernel copies forward when writing to /proc/PID/mem. On x86 CPUs without fast
+ * short moves, its memcpy sometimes starts with the last bytes.
  */
 static bool copies_forward(void)
 {

@@ -238,7 +238,7 @@ static COLD void open_if_free(const struct soft_peer *peer, struct window *windo
 }
 
 /*
- * Returns NULL if the region has no window. The bounds are those of the window: the owner may
+ * Returns NULL if the region has no window. Checks the bounds of the window, because the owner may
  * change the region's at any time.
  */
 static ALWAYS_INLINE char *place_of(const struct soft_peer *peer, uint32_t key, uint64_t address,

@@ -8,8 +8,8 @@
 #include "core/soft/peer/peer.h"
 
 /*
- * Fetches the arena of the process of a slot and adds it as a peer. Call with soft_process.connect_mutex
- * held.
+ * Fetches the arena of the process of a slot and adds it as a peer. Call with
+ * soft_process.connect_mutex held.
  */
 void soft_peer_handshake(uint32_t slot);
 

@@ -86,7 +86,7 @@ void soft_peer_part_channel(struct soft_peer_channel *channel);
 void soft_peer_ring_channel(struct soft_peer *peer, uint32_t number, uint32_t generation,
 			    uint32_t count);
 
-/* Returns whether a GID is one of the peer's. */
+/* Returns whether the peer has this GID. */
 bool soft_peer_has_gid(const struct soft_peer *peer, const union ibv_gid *gid);
 
 /* The same for the process of a slot. For callers that hold no lock. */

@@ -87,8 +87,8 @@ bool soft_registry_is_alive(const struct soft_registry *registry, uint32_t slot,
 			    uint32_t generation);
 
 /*
- * Returns whether the process pid holds another slot in this generation, as far as this process can
- * see.
+ * Returns whether the process pid holds the slot in this generation, as far as this process can
+ * see. Always false for its own slot.
  */
 bool soft_registry_is_holder(const struct soft_registry *registry, uint32_t slot,
 			     uint32_t generation, pid_t pid);
