@@ -33,8 +33,7 @@ package_build() {
 package_stage() {
 	local doc=$stage/usr/share/doc/verbmark
 	cd -- "$tree" || exit
-	gzip -9n "$stage"/usr/share/man/man1/*
-	ln -s verbmark.1.gz "$stage/usr/share/man/man1/softrdma.1.gz"
+	gzip -9n "$stage"/usr/share/man/man*/*
 	find "$stage/usr/lib" -name '*.so*' -type f -exec chmod a-x {} +
 	install -D -m 644 "$parts/default" "$stage/etc/default/verbmark"
 	install -D -m 644 "$parts/overrides" "$stage/usr/share/lintian/overrides/verbmark"

@@ -220,7 +220,7 @@ class Chosen(OnSoft):
             ended = Ended(Program(SOFTRDMA, word))
             self.assertEqual((ended.status, ended.err), (0, ""), word)
             self.assertTrue(ended.out.startswith("usage: softrdma COMMAND"), ended.out)
-            self.assertIn("verbmark(1)", ended.out)
+            self.assertIn("verbmark-soft(7)", ended.out)
         ended = Ended(Program(SOFTRDMA))
         self.assertEqual((ended.status, ended.out), (2, ""), ended.err)
 
