@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Fault plans as text: what happens to which call, completion, event or message of this process.
- * README.md describes the grammar. Counting starts when the library is loaded. After parsing, only
+ * verbmark-soft(7) describes the grammar. Counting starts when the library is loaded. After parsing, only
  * the counts change.
  */
 #ifndef CORE_SOFT_FAULT_PLAN_H
