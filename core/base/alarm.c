@@ -41,7 +41,7 @@ void alarm_raise(struct alarm *alarm, int code, const char *reason)
 	error_set(&alarm->reason, code, "%s", reason);
 	atomic_store_explicit(&alarm->raised, true, memory_order_release);
 	if (write(alarm->fd, &one, sizeof(one)) < 0)
-		one = 0; /* only a full counter refuses, and that one is readable */
+		one = 0; /* fails only if the counter is full, and then the fd is readable */
 	pthread_mutex_unlock(&alarm->lock);
 }
 

@@ -187,14 +187,14 @@ static void test_bad_hosts(void **unused)
 		int code;
 		const char *text;
 	} rows[] = {
-		{NULL,           -EINVAL, "'' is not a host"              },
-		{"",             -EINVAL, "'' is not a host"              },
-		{long_host,      -EINVAL, "is not a host"                 },
-		{"none.example", -ENOENT, "cannot resolve 'none.example'" },
-		{"unix.example", -ENOENT, "'unix.example' has no internet"},
-		{"192.0.2.256",  -ENOENT, "cannot resolve '192.0.2.256'"  },
-		{"fe80::1%none", -ENOENT, "cannot resolve 'fe80::1%none'" },
-		{"1.2.3.4 ",     -ENOENT, "cannot resolve '1.2.3.4 '"     },
+		{NULL,           -EINVAL, "'' is not a host"             },
+		{"",             -EINVAL, "'' is not a host"             },
+		{long_host,      -EINVAL, "is not a host"                },
+		{"none.example", -ENOENT, "cannot resolve 'none.example'"},
+		{"unix.example", -ENOENT, "'unix.example' has no IP"     },
+		{"192.0.2.256",  -ENOENT, "cannot resolve '192.0.2.256'" },
+		{"fe80::1%none", -ENOENT, "cannot resolve 'fe80::1%none'"},
+		{"1.2.3.4 ",     -ENOENT, "cannot resolve '1.2.3.4 '"    },
 	};
 
 	memset(long_host, 'h', sizeof(long_host) - 1);
