@@ -247,7 +247,7 @@ static void test_more_than_there_is(void **unused)
 	assert_int_equal(
 		memory_open(&buffer, &memory_host, available + ((size_t)1 << 30), -1, &error),
 		-ENOMEM);
-	assert_contains(error.text, " MiB left, of which a sixteenth is kept");
+	assert_contains(error.text, " MiB left, a sixteenth of which is reserved");
 	assert_null(buffer.cpu);
 }
 
@@ -338,7 +338,7 @@ static void test_too_few_huge_pages(void **unused)
 				     ((size_t)there + 3) * (size_t)page * 1024 - 1, -1, &error),
 			 -ENOMEM);
 	snprintf(wanted, sizeof(wanted),
-		 "%ld huge pages of %ld KiB wanted, %ld free; sysctl vm.nr_hugepages=%ld",
+		 "need %ld huge pages of %ld KiB, %ld free; try 'sysctl vm.nr_hugepages=%ld'",
 		 there + 3, page, there, total + 3);
 	assert_string_equal(error.text, wanted);
 	assert_null(buffer.cpu);
@@ -354,8 +354,8 @@ static void test_limited_huge_pages(void **unused)
 		return;
 	made_up = EFAULT;
 	assert_int_equal(memory_open(&buffer, &memory_huge, 5000, -1, &error), -ENOMEM);
-	assert_string_equal(error.text, "no memory for a buffer of 5000 bytes: huge pages are "
-					"limited here, see hugetlb.*.max of the control group");
+	assert_string_equal(error.text, "no memory for a buffer of 5000 bytes: the control "
+					"group limits huge pages; see its hugetlb.*.max");
 	assert_null(buffer.cpu);
 	/* So say kernels that do not know it. */
 	made_up = EINVAL;
