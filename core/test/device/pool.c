@@ -205,7 +205,7 @@ static void check_closed(uint64_t place, uint32_t rkey, uint32_t length)
 /* Of the region that is beneath its window, while nobody else is here; 0: there is no window. */
 static uint32_t key_beneath(void)
 {
-	const struct ibv_mr *mr = pooled_server.guests->grants->mr;
+	const struct ibv_mr *mr = pooled_server.clients->grants->mr;
 
 	/* Where it has none for others it is tried with what the device calls it. */
 	return !pooled_server.grants.has_windows ? 0 : mr->rkey ? mr->rkey : mr->lkey;

@@ -18,7 +18,7 @@
 /* A task that takes longer hangs. Emulated processors under a sanitizer are slow. */
 #define PATIENCE_MS 60000
 /* What is said of a peer that is gone. */
-#define CLOSED "the other end closed the connection, or its process ended"
+#define CLOSED "the peer closed the connection, or its process ended"
 
 struct task {
 	/* In the agent. Returns 0 or -1 and a reason, as the operations do. */

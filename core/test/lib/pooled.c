@@ -109,7 +109,7 @@ void pooled_stop(void)
 	assert_int_equal(pthread_join(thread, &failed), 0);
 	if (failed)
 		fail_msg("%s", (const char *)failed);
-	assert_int_equal(pooled_server.n_guests, 0);
+	assert_int_equal(pooled_server.n_clients, 0);
 	assert_int_equal(pooled_server.grants.count, 0);
 	assert_int_equal(pooled_server.grants.chunks.used, 0);
 	assert_int_equal(chunks_longest(&pooled_server.grants.chunks), POOL_BYTES / PAGE_BYTES);

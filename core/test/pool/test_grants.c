@@ -90,14 +90,14 @@ static void test_regions_that_refuse_for_a_while(void **unused)
 	assert_int_equal(take(&grants, PAGE, &one), POOL_OK);
 	assert_int_equal(take(&grants, PAGE, &two), POOL_OK);
 	device.refuses = true;
-	assert_int_equal(grants_leave(&grants, one), -EBUSY);
-	assert_int_equal(grants_leave(&grants, two), -EBUSY);
+	assert_int_equal(grants_abandon(&grants, one), -EBUSY);
+	assert_int_equal(grants_abandon(&grants, two), -EBUSY);
 	assert_int_equal(take(&grants, PAGE, &one), POOL_EXHAUSTED);
 	device.refuses = false;
 	assert_int_equal(take(&grants, 2 * PAGE, &one), POOL_OK);
 	assert_int_equal(device.n_regions, 1);
 	assert_int_equal(device.n_domains, 1);
-	assert_int_equal(grants_leave(&grants, one), 0);
+	assert_int_equal(grants_abandon(&grants, one), 0);
 	assert_int_equal(grants.count, 0);
 	grants_close(&grants);
 	free(buffer.cpu);
@@ -112,7 +112,7 @@ static void test_regions_that_go_at_the_end(void **unused)
 	open_all(&grants, &buffer);
 	assert_int_equal(take(&grants, 2 * PAGE, &one), POOL_OK);
 	device.refuses = true;
-	assert_int_equal(grants_leave(&grants, one), -EBUSY);
+	assert_int_equal(grants_abandon(&grants, one), -EBUSY);
 	device.refuses = false;
 	grants_close(&grants);
 	assert_int_equal(device.n_regions, 0);

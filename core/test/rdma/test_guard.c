@@ -123,7 +123,7 @@ static void check_watched(const uint8_t *of_card)
 
 	kernel.of_card = of_card;
 	assert_int_equal(pipe(device.fds), 0);
-	assert_int_equal(guard_ground(&endpoint, &error), 0);
+	assert_int_equal(guard_endpoint(&endpoint, &error), 0);
 	if (of_card) {
 		assert_non_null(endpoint.id);
 		assert_ptr_equal(endpoint.id->verbs, &kernel.card);
@@ -131,7 +131,7 @@ static void check_watched(const uint8_t *of_card)
 		assert_null(endpoint.id);
 	}
 	assert_int_equal(kernel.n_ids, !!of_card);
-	guard_release_ground(&endpoint);
+	guard_release_endpoint(&endpoint);
 	assert_int_equal(kernel.n_ids, 0);
 	close(device.fds[0]);
 	close(device.fds[1]);
@@ -151,11 +151,11 @@ static void test_why_there_are_no_connections(void **unused)
 		int refusal;
 		const char *text;
 	} rows[] = {
-		{ENOENT, "(modprobe rdma_ucm): No such file"                                     },
-		{EACCES, "(who may is told by the rights of /dev/infiniband/rdma_cm): Permission"},
-		{EPERM,
-		 "(who may is told by the rights of /dev/infiniband/rdma_cm): Operation not"     },
-		{EMFILE, "(more descriptors: ulimit -Hn, LimitNOFILE): Too many open files"      },
+		{ENOENT, "(try 'modprobe rdma_ucm'): No such file"                          },
+		{EACCES, "(check the permissions of /dev/infiniband/rdma_cm): Permission"   },
+		{EPERM,  "(check the permissions of /dev/infiniband/rdma_cm): Operation not"},
+		{EMFILE,
+		 "(raise the open file limit: ulimit -Hn, LimitNOFILE): Too many open files"},
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
@@ -275,8 +275,8 @@ static void add_and_remove(bool was_blocking)
 {
 	struct ibv_context verbs = {.async_fd = device.fds[0]};
 	struct async asyncs[] = {
-		{.verbs = &verbs, .hear = ignore},
-		{.verbs = &verbs, .hear = ignore},
+		{.verbs = &verbs, .handle = ignore},
+		{.verbs = &verbs, .handle = ignore},
 	};
 	struct error error = {0};
 
