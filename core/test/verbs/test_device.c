@@ -91,14 +91,14 @@ static void test_devices_of_the_kernel_alone(void **unused)
 
 	assert_non_null(mkdtemp(root));
 	assert_int_equal(device_none(root, &error), -ENODEV);
-	assert_string_equal(error.text, "no RDMA device; modprobe rdma_rxe && "
+	assert_string_equal(error.text, "no RDMA device; for Soft-RoCE: modprobe rdma_rxe && "
 					"rdma link add rxe0 type rxe netdev eth0");
 	snprintf(command, sizeof(command), "mkdir -p %s/sys/class/infiniband/mlx5_0", root);
 	assert_int_equal(system(command), 0);
 	error = (struct error){0};
 	assert_int_equal(device_none(root, &error), -ENODEV);
 	assert_string_equal(error.text,
-			    "no RDMA device for programs, though the kernel has mlx5_0: "
+			    "no RDMA device for programs, although the kernel has mlx5_0; "
 			    "install ibverbs-providers, or start the container with "
 			    "--device /dev/infiniband");
 	snprintf(command, sizeof(command), "rm -r %s", root);
@@ -112,13 +112,11 @@ static void test_devices_that_cannot_be_opened(void **unused)
 		int code;
 		const char *text;
 	} rows[] = {
-		{"mlx5_0", -EACCES,
-		 "Permission denied; who may is told by the rights of /dev/infiniband"      },
+		{"mlx5_0", -EACCES, "Permission denied; check the permissions of /dev/infiniband" },
 		{"soft0",  -EACCES,
-		 "Permission denied; soft0's directory must be the user's own, of mode 0700"},
-		{"soft0",  -ENOSPC,
-		 "No space left on device; there is no room for soft0's directory"          },
-		{"soft0",  -EPROTO, "device soft0: cannot open it: Protocol error"          },
+		 "Permission denied; soft0's directory must belong to the user and have mode 0700"},
+		{"soft0",  -ENOSPC, "No space left on device; no space for soft0's directory"     },
+		{"soft0",  -EPROTO, "cannot open device soft0: Protocol error"                    },
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
@@ -157,7 +155,7 @@ static struct device_port ports[] = {
 	{.device = "x4",   .port = 1,  .state = IBV_PORT_INIT,         .addresses = down,                  .n_addresses = 1                                     },
 };
 static struct device_left left[] = {
-	{"x5", {-EACCES, "device x5: cannot open it: Permission denied"}},
+	{"x5", {-EACCES, "cannot open device x5: Permission denied"}},
 };
 static const struct device_list devices = {
 	.ports = ports, .n_ports = ARRAY_LENGTH(ports), .left = left, .n_left = ARRAY_LENGTH(left)};
@@ -185,24 +183,25 @@ static void test_addresses_of_devices(void **unused)
 		int code;
 		const char *text; /* the address, or a part of the error */
 	} rows[] = {
-		{"x0",   AF_UNSPEC, 0,              "10.1.0.1"                                      },
-		{"x0",   AF_INET,   0,              "10.1.0.1"                                      },
-		{"x0",   AF_INET6,  0,              "fd00::1"                                       },
-		{"x2",   AF_UNSPEC, 0,              "fd01::2"                                       },
+		{"x0",   AF_UNSPEC, 0,              "10.1.0.1"                                       },
+		{"x0",   AF_INET,   0,              "10.1.0.1"                                       },
+		{"x0",   AF_INET6,  0,              "fd00::1"                                        },
+		{"x2",   AF_UNSPEC, 0,              "fd01::2"                                        },
 		{"x2",   AF_INET,   -EADDRNOTAVAIL,
-		 "device x2 has no active port with an IPv4 address"                                },
-		{"x1",   AF_UNSPEC, -EADDRNOTAVAIL, "device x1 has no active port with an address"  },
+		 "device x2 has no active port with an IPv4 address"                                 },
+		{"x1",   AF_UNSPEC, -EADDRNOTAVAIL, "device x1 has no active port with an address"   },
 		{"x1",   AF_INET6,  -EADDRNOTAVAIL,
-		 "device x1 has no active port with an IPv6 address"                                },
-		{"x3",   AF_UNSPEC, -EADDRNOTAVAIL, "port 1 of device x3 is DOWN; ip link set lo up"},
+		 "device x1 has no active port with an IPv6 address"                                 },
+		{"x3",   AF_UNSPEC, -EADDRNOTAVAIL,
+		 "port 1 of device x3 is DOWN; try 'ip link set lo up'"                              },
 		{"x3",   AF_INET6,  -EADDRNOTAVAIL,
-		 "device x3 has no active port with an IPv6 address"                                },
+		 "device x3 has no active port with an IPv6 address"                                 },
 		{"x4",   AF_INET,   -EADDRNOTAVAIL,
-		 "port 1 of device x4 is INIT; does a subnet manager run?"                          },
-		{"x5",   AF_INET,   -EACCES,        "device x5: cannot open it: Permission denied"  },
-		{"y0",   AF_UNSPEC, -ENODEV,        "no device 'y0'; there is x0, x1, x2, x3, x4"   },
-		{"",     AF_UNSPEC, -ENODEV,        "no device ''; there is x0, x1, x2, x3, x4"     },
-		{"x1/7", AF_UNSPEC, -ENODEV,        "no device 'x1/7'; there is x0, x1, x2, x3, x4" },
+		 "port 1 of device x4 is INIT; is a subnet manager running?"                         },
+		{"x5",   AF_INET,   -EACCES,        "cannot open device x5: Permission denied"       },
+		{"y0",   AF_UNSPEC, -ENODEV,        "no device 'y0'; available: x0, x1, x2, x3, x4"  },
+		{"",     AF_UNSPEC, -ENODEV,        "no device ''; available: x0, x1, x2, x3, x4"    },
+		{"x1/7", AF_UNSPEC, -ENODEV,        "no device 'x1/7'; available: x0, x1, x2, x3, x4"},
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {

@@ -143,7 +143,7 @@ static void test_devices_without_shared_receive_queues(void **unused)
 	assert_int_equal(limits_check(&(struct limits){0}, &other, NULL, &error), 0);
 	assert_int_equal(limits_check(&(struct limits){.srq_depth = 1}, &other, NULL, &error),
 			 -EOPNOTSUPP);
-	assert_string_equal(error.text, "the device has no shared receive queues");
+	assert_string_equal(error.text, "the device does not support shared receive queues");
 }
 
 /* A shared receive queue has limits of its own. */
@@ -172,9 +172,9 @@ static void test_paths(void **unused)
 	} rows[] = {
 		{{.transport = TRANSPORT_UD, .message_bytes = 1024},                     NULL                                            },
 		{{.transport = TRANSPORT_UD, .message_bytes = 1025},
-		 "message size 1025 exceeds the MTU 1024, which is all that a datagram carries"                                          },
+		 "message size 1025 exceeds the MTU 1024, the limit of a datagram"                                                       },
 		{{.transport = TRANSPORT_UD, .message_bytes = 257, .mtu = IBV_MTU_256},
-		 "message size 257 exceeds the MTU 256, which is all that a datagram carries"                                            },
+		 "message size 257 exceeds the MTU 256, the limit of a datagram"                                                         },
 		{{.transport = TRANSPORT_UC, .message_bytes = 1025, .mtu = IBV_MTU_256}, NULL                                            },
 		{{.mtu = IBV_MTU_1024},						  NULL					    },
 		{{.mtu = IBV_MTU_2048},						  "MTU 2048 exceeds the port's 1024"              },
@@ -196,13 +196,15 @@ static void test_operations(void **unused)
 		enum post_operation operation;
 		const char *texts[3]; /* on RC, UC, UD; NULL: it is there */
 	} rows[] = {
-		{POST_SEND,         {NULL, NULL, NULL}                              },
-		{POST_SEND_IMM,     {NULL, NULL, NULL}                              },
-		{POST_WRITE,        {NULL, NULL, "UD has no writes"}                },
-		{POST_WRITE_IMM,    {NULL, NULL, "UD has no writes"}                },
-		{POST_READ,         {NULL, "UC has no reads", "UD has no reads"}    },
-		{POST_FETCH_ADD,    {NULL, "UC has no atomics", "UD has no atomics"}},
-		{POST_COMPARE_SWAP, {NULL, "UC has no atomics", "UD has no atomics"}},
+		{POST_SEND,         {NULL, NULL, NULL}					      },
+		{POST_SEND_IMM,     {NULL, NULL, NULL}                                              },
+		{POST_WRITE,        {NULL, NULL, "UD does not support writes"}                      },
+		{POST_WRITE_IMM,    {NULL, NULL, "UD does not support writes"}                      },
+		{POST_READ,         {NULL, "UC does not support reads", "UD does not support reads"}},
+		{POST_FETCH_ADD,
+		 {NULL, "UC does not support atomics", "UD does not support atomics"}               },
+		{POST_COMPARE_SWAP,
+		 {NULL, "UC does not support atomics", "UD does not support atomics"}               },
 	};
 	const struct ibv_device_attr atomic = {.atomic_cap = IBV_ATOMIC_HCA};
 
@@ -226,7 +228,7 @@ static void test_devices_without_atomics(void **unused)
 	assert_int_equal(limits_operation(TRANSPORT_RC, POST_READ, &device, &error), 0);
 	assert_int_equal(limits_operation(TRANSPORT_RC, POST_FETCH_ADD, &device, &error),
 			 -EOPNOTSUPP);
-	assert_string_equal(error.text, "the device has no atomics");
+	assert_string_equal(error.text, "the device does not support atomics");
 }
 
 static void test_mtus(void **unused)

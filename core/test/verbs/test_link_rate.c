@@ -75,7 +75,7 @@ static void test_what_the_kernel_writes(void **unused)
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++)
-		assert_int_equal(link_rate_told(rows[i].text), rows[i].mbps);
+		assert_int_equal(link_rate_parse(rows[i].text), rows[i].mbps);
 }
 
 static void test_product(void **unused)

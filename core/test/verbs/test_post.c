@@ -460,7 +460,7 @@ static void test_empty_lists(void **unused)
 
 	post_list_close(&list);
 	assert_true(post_list_open(&list, 0, &error) < 0);
-	assert_string_equal(error.text, "a list of 0 requests cannot be");
+	assert_string_equal(error.text, "cannot allocate a list of 0 work requests");
 	assert_null(list.works);
 }
 

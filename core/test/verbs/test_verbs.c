@@ -43,15 +43,15 @@ static void test_completions_by_name(void **unused)
 		const char *text;
 	} rows[] = {
 		{IBV_WC_RNR_RETRY_EXC_ERR,
-		 "send: RNR retry counter exceeded: the other end had no receive posted in time"    },
+		 "send: RNR retry counter exceeded: the peer had no receive posted in time"             },
 		{IBV_WC_REM_ACCESS_ERR,
-		 "send: remote access error: address, length or rkey is not the other end's to give"},
+		 "send: remote access error: the peer rejected the address, length or rkey"             },
 		{IBV_WC_WR_FLUSH_ERR,
-		 "send: Work Request Flushed Error: the connection ended before it was done"        },
+		 "send: Work Request Flushed Error: the connection ended before the operation completed"},
 		{IBV_WC_RETRY_EXC_ERR,
-		 "send: transport retry counter exceeded: no acknowledgement"                       },
-		{IBV_WC_LOC_QP_OP_ERR,     "send: local QP operation error: "                       },
-		{IBV_WC_GENERAL_ERR,       "send: general error: see the device's own documentation"},
+		 "send: transport retry counter exceeded: no acknowledgement"                           },
+		{IBV_WC_LOC_QP_OP_ERR,     "send: local QP operation error: "                           },
+		{IBV_WC_GENERAL_ERR,       "send: general error: see the device's documentation"        },
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
@@ -71,7 +71,7 @@ static void test_a_vendors_own_error(void **unused)
 
 	verbs_completion_error(&error, "send", &wc);
 	assert_string_equal(error.text, "send: Work Request Flushed Error: the connection ended "
-					"before it was done (vendor error 0x8a)");
+					"before the operation completed (vendor error 0x8a)");
 }
 
 static void test_every_status_has_a_hint(void **unused)
@@ -168,8 +168,8 @@ static void test_relaxed_ordering_that_is_refused(void **unused)
 	refusal = EINVAL;
 	assert_null(verbs_register(NULL, NULL, 4096, access, &error));
 	assert_int_equal(error.code, -EOPNOTSUPP);
-	assert_string_equal(error.text, "the device takes no memory of relaxed ordering: "
-					"--relaxed-ordering off");
+	assert_string_equal(error.text, "the device does not support relaxed ordering; "
+					"use --relaxed-ordering off");
 	assert_int_equal(n_registered, 0);
 	takes_strict = false;
 	error = (struct error){0};
@@ -182,7 +182,7 @@ static void test_memory_that_cannot_be_registered(void **unused)
 {
 	static const struct refused rows[] = {
 		{64 << 20,  ENOMEM, 65536,
-		 "cannot register 64 MiB: memlock is 64 KiB; ulimit -l unlimited"              },
+		 "cannot register 64 MiB: memlock is 64 KiB; set 'ulimit -l unlimited'"        },
 		{4097,      ENOMEM, 0,       "cannot register 4097 bytes: memlock is 0 bytes; "},
 		{3UL << 30, ENOMEM, 1 << 30, "cannot register 3 GiB: memlock is 1 GiB; "       },
 		{4096,      EINVAL, 65536,   "cannot register 4 KiB: Invalid argument"         },
@@ -197,7 +197,7 @@ static void test_memory_that_cannot_be_registered(void **unused)
 static void test_memory_that_the_device_has_not(void **unused)
 {
 	static const char text[] = "cannot register 64 MiB: Cannot allocate memory; the device may "
-				   "be out of it";
+				   "be out of memory";
 	static const struct refused endless = {64 << 20, ENOMEM, RLIM_INFINITY, text};
 	static const struct refused exempt = {64 << 20, ENOMEM, 65536, text};
 
