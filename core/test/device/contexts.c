@@ -20,20 +20,24 @@ static void test_before_there_is_a_connection(void **unused)
 	agent_must_fail(agent, task_read(0, 0, 0), words);
 	agent_must_fail(agent, task_notify_write(), words);
 	agent_must_fail(agent, task_notify_read(), words);
-	agent_must_fail(agent, task_connect(), "nothing to connect: rdma_setup_client");
-	agent_must_fail(agent, task_wait_for_client(), "does not listen: rdma_setup_server");
+	agent_must_fail(agent, task_connect(),
+			"no connection to make; call rdma_setup_client first");
+	agent_must_fail(agent, task_wait_for_client(),
+			"is not listening; call rdma_setup_server first");
 	agent_must(agent, task_close());
 	agent_must(agent, task_close());
 
 	agent_must(agent, task_setup_server(0, NULL));
 	agent_must_fail(agent, task_send(0), words);
-	agent_must_fail(agent, task_connect(), "nothing to connect: rdma_setup_client");
+	agent_must_fail(agent, task_connect(),
+			"no connection to make; call rdma_setup_client first");
 	agent_must_fail(agent, task_setup_server(0, NULL), "set up already; close it first");
 	agent_must_fail(agent, task_setup_client(device_host(), 1, NULL),
 			"set up already; close it first");
 	agent_must(agent, task_close());
 	agent_must(agent, task_setup_client(device_host(), 1, NULL));
-	agent_must_fail(agent, task_wait_for_client(), "does not listen: rdma_setup_server");
+	agent_must_fail(agent, task_wait_for_client(),
+			"is not listening; call rdma_setup_server first");
 	agent_must_fail(agent, task_send(0), words);
 	agent_stop(agent);
 }
@@ -43,7 +47,7 @@ static void test_a_client_that_would_listen(void **unused)
 {
 	struct agent *server = agent_start(NULL);
 	struct agent *client = agent_start(NULL);
-	static const char words[] = "does not listen: rdma_setup_server";
+	static const char words[] = "is not listening; call rdma_setup_server first";
 	uint16_t port = agent_must(server, task_setup_server(0, NULL)).port;
 	struct outcome outcome;
 
@@ -259,7 +263,7 @@ static void test_huge_pages(void **unused)
 	struct agent *client = agent_start(&plain);
 
 	agent_must_fail(server, task_setup_client(device_host(), 1, NULL),
-			"2 huge pages of 2048 KiB wanted, 0 free; sysctl vm.nr_hugepages=2");
+			"need 2 huge pages of 2048 KiB, 0 free; try 'sysctl vm.nr_hugepages=2'");
 	assert_int_equal(shell("echo 2 >" NR_HUGEPAGES), 0);
 	agents_connect(server, client);
 	assert_int_equal(agent_must(server, (struct task){.run = run_huge_pages}).value, 2048);
@@ -311,9 +315,8 @@ static void test_many_clients(void **unused)
 		agents_talk(server, client);
 		if (i % 2) {
 			agent_kill(client);
-			agent_must_fail(server, task_recv(), "the other end closed the connection");
-			agent_must_fail(server, task_send(1),
-					"the other end closed the connection");
+			agent_must_fail(server, task_recv(), "the peer closed the connection");
+			agent_must_fail(server, task_send(1), "the peer closed the connection");
 		} else {
 			agent_stop(client);
 		}

@@ -278,9 +278,9 @@ static void test_server_dies_before_it_has_connected(void **unused)
 		enum place place;
 		const char *words;
 	} rows[] = {
-		{NOWHERE, "nothing listens there"},
-		{MIGRATE, "port "                },
-		{ACCEPT,  "port "                },
+		{NOWHERE, "no server is listening"},
+		{MIGRATE, "port "                 },
+		{ACCEPT,  "port "                 },
 	};
 	struct agent *client = agent_start(NULL);
 	struct resources before = {0};

@@ -184,8 +184,8 @@ static void test_one_ends_all(void **state)
 		outcome = agent_must(agents.far, (struct task){.run = run_close_one, .a = i});
 		assert_int_equal(outcome.value, 0);
 		outcome = agent_end(agents.near);
-		assert_failed(&outcome, "the other end closed the connection");
-		agent_must_fail(agents.near, task_wait(), "the other end closed the connection");
+		assert_failed(&outcome, "the peer closed the connection");
+		agent_must_fail(agents.near, task_wait(), "the peer closed the connection");
 		stand_part(agents);
 		agent_must(agents.near, task_reset());
 		agent_must(agents.far, task_reset());
@@ -260,10 +260,10 @@ static void test_a_listener_again_and_again(void **state)
 		if (i % 3) {
 			agent_must(agents.near, task_close_contexts());
 			agent_must(agents.near, task_reset());
-			agent_must_fail(agents.far, task_wait(), "the other end closed");
+			agent_must_fail(agents.far, task_wait(), "the peer closed");
 		} else {
 			agent_kill(agents.near);
-			agent_must_fail(agents.far, task_wait(), "the other end closed");
+			agent_must_fail(agents.far, task_wait(), "the peer closed");
 			agents.near = agent_start(NULL);
 			agent_must(agents.near, task_stand(NEAR));
 		}
@@ -320,13 +320,13 @@ static int run_refused(struct rdma_context *ctx, const struct task *task, size_t
 static void test_refusals(void **unused)
 {
 	static const char *const words[] = {
-		"the ground for this context is not open",
-		"receives by itself: own_receives",
+		"the endpoint for this context is not open",
+		"must post its own receives; set own_receives",
 		"set up already; close it first",
-		"this context shares its completions: its owner posts by itself",
-		"this context shares its completions: its owner posts by itself",
-		"this context shares its completions: its owner posts by itself",
-		"this context has nothing to connect: rdma_setup_client",
+		"this context shares its completion queue: its owner must post the work",
+		"this context shares its completion queue: its owner must post the work",
+		"this context shares its completion queue: its owner must post the work",
+		"context has no connection to make; call rdma_setup_client first",
 		"set up already; close it first",
 	};
 	const struct variant variant = {.n = 2};
@@ -357,7 +357,7 @@ static void test_limits(void **unused)
 		{{.cq_depth = 10, .srq_depth = 4000000},
 		 NULL,						"shared receive queue depth 4000000 exceeds the device's"},
 		{{.cq_depth = 10, .buffer_size = 1UL << 60}, NULL,    "no memory for a buffer"                                 },
-		{{.cq_depth = 10},                           "nope0", "no device 'nope0'; there is "                           },
+		{{.cq_depth = 10},                           "nope0", "no device 'nope0'; available: "                         },
 	};
 	struct resources before = resources_count();
 	struct agent *agent = agent_start(NULL);
@@ -424,7 +424,7 @@ static void test_wrong_devices(void **unused)
 	snprintf(board->plan.device, sizeof(board->plan.device), SPARE_DEVICE);
 	agent_must(agent, task_stand(NEAR));
 	snprintf(words, sizeof(words),
-		 "the connection is by device %s, its ground on device " SPARE_DEVICE,
+		 "the connection uses device %s, but its endpoint is on device " SPARE_DEVICE,
 		 device_name());
 	outcome = agent_must_fail(agent, call, words);
 	/* A set-up that fails lets go of the endpoint. */

@@ -15,13 +15,13 @@ static void test_wrong_addresses(void **unused)
 		const char *host;
 		const char *words;
 	} rows[] = {
-		{"127.0.0.1",            "127.0.0.1: no RDMA device leads to a loopback address"          },
-		{"::1",                  "::1: no RDMA device leads to a loopback address"                },
-		{"::ffff:127.0.0.1",     "no RDMA device leads to a loopback address"                     },
-		{"203.0.113.9",          "203.0.113.9: cannot resolve the address: Network is unreachable"},
-		{"2001:db8::9",          "2001:db8::9: cannot resolve the address: Network is unreachable"},
-		{"",		     "'' is not a host"					       },
-		{"no-such-host.invalid", "cannot resolve 'no-such-host.invalid'"                          },
+		{"127.0.0.1",            "127.0.0.1: no RDMA device is reachable through a loopback address"},
+		{"::1",                  "::1: no RDMA device is reachable through a loopback address"      },
+		{"::ffff:127.0.0.1",     "no RDMA device is reachable through a loopback address"           },
+		{"203.0.113.9",          "203.0.113.9: cannot resolve the address: Network is unreachable"  },
+		{"2001:db8::9",          "2001:db8::9: cannot resolve the address: Network is unreachable"  },
+		{"",		     "'' is not a host"						 },
+		{"no-such-host.invalid", "cannot resolve 'no-such-host.invalid'"                            },
 	};
 	struct agent *client = agent_start(NULL);
 	struct resources before = resources_count();
@@ -61,7 +61,7 @@ static void test_nothing_listens(void **unused)
 	char words[128];
 
 	agent_must(client, task_setup_client(device_host(), 65000, NULL));
-	snprintf(words, sizeof(words), "%s port 65000: nothing listens there", device_host());
+	snprintf(words, sizeof(words), "%s port 65000: no server is listening", device_host());
 	agent_must_fail(client, task_connect(), words);
 	agent_stop(client);
 }
@@ -90,7 +90,7 @@ static void test_unknown_device(void **unused)
 	struct agent *agent = agent_start(NULL);
 	char words[64];
 
-	snprintf(words, sizeof(words), "no device 'nope0'; there is %s", device_name());
+	snprintf(words, sizeof(words), "no device 'nope0'; available: %s", device_name());
 	agent_must_fail(agent, task_setup_server(0, "nope0"), words);
 	agent_must_fail(agent, task_setup_client(device_host(), 1, "nope0"), words);
 	agent_stop(agent);
@@ -241,7 +241,7 @@ static void test_no_receive_in_time(void **unused)
 
 		agents_connect(server, client);
 		agent_must_fail(client, task_send(10),
-				"send: operation: RNR retry counter exceeded: the other end had no "
+				"send: operation: RNR retry counter exceeded: the peer had no "
 				"receive posted in time");
 		/* For good: a queue pair does not recover. */
 		agent_must_fail(client, task_write(0, 0, 1), "RNR retry counter exceeded");
@@ -259,7 +259,7 @@ static void test_nobody_receives(void **unused)
 	agents_connect(server, client);
 	agent_must(client, task_send(10));
 	agent_must_fail(client, task_send(10),
-			"send: no completion within 5000 ms; does the other end receive?");
+			"send: no completion within 5000 ms; is the peer receiving?");
 	agent_stop(client);
 	agent_stop(server);
 }
@@ -283,7 +283,7 @@ static void test_remote_access_errors(void **unused)
 		agent_must(client, (struct task){.run = run_tamper, .a = i % 2});
 		agent_must_fail(
 			client, i / 2 ? task_write(0, 0, 8) : task_read(0, 0, 8),
-			"remote access error: address, length or rkey is not the other end's");
+			"remote access error: the peer rejected the address, length or rkey");
 		agent_stop(client);
 		agent_stop(server);
 	}
@@ -305,7 +305,7 @@ static void test_flush(void **unused)
 	agent_must(client, (struct task){.run = run_break});
 	agent_must_fail(
 		client, task_recv(),
-		"receive: Work Request Flushed Error: the connection ended before it was done");
+		"receive: Work Request Flushed Error: the connection ended before the operation completed");
 	agent_stop(client);
 	agent_must_fail(server, task_recv(), CLOSED);
 	agent_stop(server);

@@ -84,7 +84,7 @@ static void serve_at_last(struct agent *server, struct agent *client)
 			if (agent_has_ended(client))
 				break;
 			served = agent_end(server);
-			assert_failed(&served, "the other end closed");
+			assert_failed(&served, "the peer closed");
 		}
 		agent_begin(server, task_wait_for_client());
 	}

@@ -259,7 +259,7 @@ static void test_a_lying_notification(void **unused)
 		if (rows[i].good)
 			assert_succeeded(&outcome);
 		else
-			assert_failed(&outcome, "which are not within the buffer's 65536");
+			assert_failed(&outcome, "exceeds the buffer of 65536 bytes");
 		stop_pair(pair);
 	}
 }
@@ -285,8 +285,8 @@ static void test_the_last_message(void **state)
 	agent_must(pair.server, (struct task){.run = run_await_alarm});
 	assert_int_equal(agent_must(pair.server, task_recv()).value, 333);
 	agent_must(pair.server, task_compare(5, 0, 333, 0));
-	agent_must_fail(pair.server, task_recv(), "the other end closed");
-	agent_must_fail(pair.server, task_write(0, 0, 1), "the other end closed");
+	agent_must_fail(pair.server, task_recv(), "the peer closed");
+	agent_must_fail(pair.server, task_write(0, 0, 1), "the peer closed");
 	agent_stop(pair.server);
 }
 
@@ -323,20 +323,20 @@ static void test_refusals(void **state)
 		size_t length;
 		const char *words;
 	} rows[] = {
-		{0,          0,        BUFFER + 1, "65537 bytes at 0 are not within the buffer's 65536"   },
-		{1,          0,        BUFFER,     "65536 bytes at 1 are not within the buffer's 65536"   },
-		{BUFFER + 1, 0,        0,          "0 bytes at 65537 are not within the buffer's 65536"   },
-		{0,          1,        BUFFER,     "65536 bytes at 1 are not within the other end's 65536"},
-		{0,          BUFFER,   1,          "1 bytes at 65536 are not within the other end's 65536"},
-		{0,          SIZE_MAX, 2,          "are not within the other end's 65536"                 },
-		{SIZE_MAX,   0,        2,          "are not within the buffer's 65536"                    },
-		{1,          1,        SIZE_MAX,   "are not within the buffer's 65536"                    },
+		{0,          0,        BUFFER + 1, "65537 bytes at offset 0 exceed the buffer of 65536"       },
+		{1,          0,        BUFFER,     "65536 bytes at offset 1 exceed the buffer of 65536"       },
+		{BUFFER + 1, 0,        0,          "0 bytes at offset 65537 exceed the buffer of 65536"       },
+		{0,          1,        BUFFER,     "65536 bytes at offset 1 exceed the peer's buffer of 65536"},
+		{0,          BUFFER,   1,          "1 bytes at offset 65536 exceed the peer's buffer of 65536"},
+		{0,          SIZE_MAX, 2,          "exceed the peer's buffer of 65536"                        },
+		{SIZE_MAX,   0,        2,          "exceed the buffer of 65536"                               },
+		{1,          1,        SIZE_MAX,   "exceed the buffer of 65536"                               },
 	};
 	struct pair pair = connect_pair(*state);
 
 	agent_must_fail(pair.client, task_send(BUFFER + 1),
-			"send: 65537 bytes are more than the buffer's 65536");
-	agent_must_fail(pair.client, task_send(SIZE_MAX), "are more than the buffer's 65536");
+			"send: 65537 bytes exceed the buffer of 65536");
+	agent_must_fail(pair.client, task_send(SIZE_MAX), "exceed the buffer of 65536");
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
 		struct outcome outcome = agent_must_fail(
 			pair.client, task_write(rows[i].local, rows[i].remote, rows[i].length),
@@ -360,10 +360,9 @@ static void test_a_smaller_buffer(void **unused)
 	struct pair pair = {agent_start(&small), agent_start(&large)};
 
 	agents_connect(pair.server, pair.client);
-	agent_must_fail(pair.client, task_send(101),
-			"101 bytes are more than the other end's buffer takes, 100");
-	agent_must_fail(pair.client, task_write(0, 0, 101), "not within the other end's 100");
-	agent_must_fail(pair.server, task_read(0, 0, 101), "not within the buffer's 100");
+	agent_must_fail(pair.client, task_send(101), "101 bytes exceed the peer's buffer of 100");
+	agent_must_fail(pair.client, task_write(0, 0, 101), "exceed the peer's buffer of 100");
+	agent_must_fail(pair.server, task_read(0, 0, 101), "exceed the buffer of 100");
 	agent_must(pair.client, task_write(4900, 0, 100));
 	agent_must(pair.server, task_read(0, 4900, 100));
 	agents_talk(pair.server, pair.client);
@@ -445,8 +444,10 @@ static void test_own_receives(void **unused)
 		struct pair pair = {agent_start(&settings), agent_start(NULL)};
 
 		agents_connect(pair.server, pair.client);
-		agent_must_fail(pair.server, task_prepare(), "leaves receives to its caller");
-		agent_must_fail(pair.server, task_recv(), "leaves receives to its caller");
+		agent_must_fail(pair.server, task_prepare(),
+				"the caller posts this context's receives");
+		agent_must_fail(pair.server, task_recv(),
+				"the caller posts this context's receives");
 		agent_must(pair.client, task_fill(3, 0, 4096));
 		agent_must(pair.server, (struct task){.run = run_post_own, .a = 1000, .b = 3000});
 		agent_must(pair.client, task_send(200));

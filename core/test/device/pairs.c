@@ -307,18 +307,18 @@ static void test_wrong_addresses(void **state)
 		size_t length;
 		const char *words;
 	} rows[] = {
-		{{.qpn = 0},                      FIELD(qpn),  "queue pair number 0 cannot be"             },
-		{{.qpn = 1},                      FIELD(qpn),  "queue pair number 0x1 cannot be"           },
-		{{.qpn = 1U << 24},               FIELD(qpn),  "queue pair number 0x1000000 cannot be"     },
-		{{.psn = 1U << 24},               FIELD(psn),  "packet sequence number 0x1000000 cannot be"},
-		{{.mtu = (enum ibv_mtu)6},        FIELD(mtu),  "MTU 0x6 cannot be"                         },
-		{{.mtu = (enum ibv_mtu)1000},     FIELD(mtu),  "MTU 0x3e8 cannot be"                       },
-		{{.mtu = (enum ibv_mtu)0},        FIELD(mtu),  "MTU 0 cannot be"                           },
-		{{.size = UINT64_MAX},            FIELD(size), "buffer wraps around"                       },
-		{{.gid = {0}},                    FIELD(gid),  "tells no GID"                              },
-		{{.gid = {0xff, 2}},              FIELD(gid),  "GID is of a multicast group"               },
-		{{.gid = {0xfe, 0x80, [15] = 1}}, FIELD(gid),  "is of IPv6, ours of IPv4"                  },
-		{{.qkey = 1U << 31},              FIELD(qkey), "Q_Key 0x80000000 cannot be"                },
+		{{.qpn = 0},                      FIELD(qpn),  "invalid queue pair number: 0"             },
+		{{.qpn = 1},                      FIELD(qpn),  "invalid queue pair number: 0x1"           },
+		{{.qpn = 1U << 24},               FIELD(qpn),  "invalid queue pair number: 0x1000000"     },
+		{{.psn = 1U << 24},               FIELD(psn),  "invalid packet sequence number: 0x1000000"},
+		{{.mtu = (enum ibv_mtu)6},        FIELD(mtu),  "invalid MTU: 0x6"                         },
+		{{.mtu = (enum ibv_mtu)1000},     FIELD(mtu),  "invalid MTU: 0x3e8"                       },
+		{{.mtu = (enum ibv_mtu)0},        FIELD(mtu),  "invalid MTU: 0"                           },
+		{{.size = UINT64_MAX},            FIELD(size), "buffer wraps around"                      },
+		{{.gid = {0}},                    FIELD(gid),  "sent no GID"                              },
+		{{.gid = {0xff, 2}},              FIELD(gid),  "GID is a multicast address"               },
+		{{.gid = {0xfe, 0x80, [15] = 1}}, FIELD(gid),  "is IPv6, the local one IPv4"              },
+		{{.qkey = 1U << 31},              FIELD(qkey), "invalid Q_Key: 0x80000000"                },
 	};
 	const struct variant *variant = *state;
 	struct resources before = resources_count();
@@ -344,7 +344,8 @@ static void test_wrong_addresses(void **state)
 	agent_must(agents.far, task_join());
 	agent_must(agents.near, task_join());
 	stand_send(agents.near, agents.far, 0, 100);
-	agent_must_fail(agents.near, task_join(), "nothing to connect: pair_open");
+	agent_must_fail(agents.near, task_join(),
+			"no queue pair to connect; call manual_qp_open first");
 	stand_stop(agents);
 	assert_resources(before);
 }
@@ -357,16 +358,16 @@ static void test_refusals(void **unused)
 		const char *words;
 	} rows[] = {
 		{{.pair = {.port = 9}},						      "device vmspare has no port 9"                  },
-		{{.pair = {.gid_index = 777}},					       "port 1 has no GID of index 777"                },
-		{{.pair = {.mtu = IBV_MTU_4096}},                                            "MTU 4096 exceeds the port's 1024"              },
-		{{.pair = {.mtu = (enum ibv_mtu)9}},                                         "MTU 0 exceeds the port's 1024"                 },
+		{{.pair = {.gid_index = 777}},					       "port 1 has no GID with index 777"              },
+		{{.pair = {.mtu = IBV_MTU_4096}},                                            "MTU 4096 exceeds the port's MTU 1024"          },
+		{{.pair = {.mtu = (enum ibv_mtu)9}},                                         "MTU 0 exceeds the port's MTU 1024"             },
 		{{.pair = {.sl = 16}},						       "service level 16 exceeds the device's limit 15"},
 		{{.settings = {.send_depth = 4000000}},
 		 "send queue depth 4000000 exceeds the device's limit"								       },
 		{{.settings = {.max_inline = 100000}},
 		 "inline size 100000 exceeds the device's limit 512"									 },
 		{{.settings = {.max_message = 1025}, .pair = {.transport = TRANSPORT_UD}},
-		 "message size 1025 exceeds the MTU 1024, which is all that a datagram carries"                                              },
+		 "message size 1025 exceeds the MTU 1024, the limit of a datagram"                                                           },
 		{{.settings = {.max_message = 513},
 		  .pair = {.transport = TRANSPORT_UD, .mtu = IBV_MTU_512}},
 		 "message size 513 exceeds the MTU 512"										      },
@@ -387,7 +388,7 @@ static void test_refusals(void **unused)
 	}
 	stand_plan(TRANSPORT_RC, RDMA_POLL, 1);
 	board->plan.settings.own_receives = false;
-	agent_must_fail(agents.near, task_pairs(1), "receives by itself: own_receives");
+	agent_must_fail(agents.near, task_pairs(1), "must post its own receives; set own_receives");
 	stand_plan(TRANSPORT_RC, RDMA_POLL, 1);
 	stand_join(agents, 1);
 	stand_send(agents.far, agents.near, 0, 100);

@@ -100,9 +100,11 @@ static void test_no_device_at_all(void **unused)
 	if (!accelerator || !strcmp(accelerator, "native"))
 		return;
 	assert_int_equal(shell("rdma link delete %s", device_name()), 0);
-	agent_must_fail(agent, task_setup_server(0, NULL), "no RDMA device; modprobe rdma_rxe");
-	agent_must_fail(agent, task_setup_server(0, "rxe0"), "no RDMA device; modprobe rdma_rxe");
-	agent_must_fail(agent, setup_client, "no RDMA device; modprobe rdma_rxe");
+	agent_must_fail(agent, task_setup_server(0, NULL),
+			"no RDMA device; for Soft-RoCE: modprobe rdma_rxe");
+	agent_must_fail(agent, task_setup_server(0, "rxe0"),
+			"no RDMA device; for Soft-RoCE: modprobe rdma_rxe");
+	agent_must_fail(agent, setup_client, "no RDMA device; for Soft-RoCE: modprobe rdma_rxe");
 	agent_stop(agent);
 }
 

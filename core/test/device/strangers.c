@@ -103,10 +103,10 @@ static const struct greeting {
 	size_t length;
 	const char *words;
 } greetings[] = {
-	{{'V', 'B', 'M', 'K', 0, 2, 0, 32},   32, "speaks version 2 of the connection, we speak 1"},
-	{{'V', 'B', 'M', 'K', 0, 1, 0, 40},   40, "greeting has a wrong length"                   },
-	{{'S', 'S', 'H', '-', '2', '.', '0'}, 7,  "is not verbmark"                               },
-	{{0},				 0,  "is not verbmark"                               },
+	{{'V', 'B', 'M', 'K', 0, 2, 0, 32},   32, "uses connection version 2, this side uses 1"},
+	{{'V', 'B', 'M', 'K', 0, 1, 0, 40},   40, "greeting has the wrong length"              },
+	{{'S', 'S', 'H', '-', '2', '.', '0'}, 7,  "is not verbmark"                            },
+	{{0},				 0,  "is not verbmark"                            },
 };
 
 static void test_clients_of_another_kind(void **unused)
@@ -191,8 +191,8 @@ static void test_we_connect_to_rping(void **unused)
 		agent_must(client, task_close());
 		agent_must(client, task_setup_client(device_host(), port, NULL));
 		outcome = agent_do(client, task_connect());
-	} while (strstr(outcome.reason, "nothing listens") && clock_left_ms(deadline));
-	assert_failed(&outcome, "the other end is not verbmark");
+	} while (strstr(outcome.reason, "no server is listening") && clock_left_ms(deadline));
+	assert_failed(&outcome, "the peer is not verbmark");
 	agent_stop(client);
 	/* It ends by itself: the next test counts what there is. */
 	assert_resources(before);
@@ -212,7 +212,8 @@ static void test_a_listener_that_does_not_answer(void **unused)
 	agent_must(client, task_setup_client(device_host(), port, NULL));
 	agent_must_fail(client, task_connect(), "no answer within 5000 ms");
 	/* It is told apart from a context that was never set up, and holds no resources. */
-	agent_must_fail(client, task_connect(), "nothing to connect: rdma_setup_client");
+	agent_must_fail(client, task_connect(),
+			"no connection to make; call rdma_setup_client first");
 	agent_must(client, task_close());
 	assert_count(client, counted);
 	agent_kill(stranger);

@@ -65,7 +65,7 @@ static void test_abort(void **state)
 		agent_must_fail(client, (struct task){.run = run_aborted, .a = i}, "told to stop");
 		agent_must_fail(client, task_write(0, 0, 1), "told to stop");
 		agent_must(client, task_close());
-		agent_must_fail(server, task_read(0, 0, 1), "the other end closed");
+		agent_must_fail(server, task_read(0, 0, 1), "the peer closed");
 		/* An aborted context is as good as new once it was closed. */
 		agent_must(server, task_close());
 		agents_connect(server, client);

@@ -123,7 +123,7 @@ static void test_the_address_that_says_most(void **unused)
 	static const int two[] = {ENETUNREACH, EHOSTUNREACH};
 	static const int one[] = {EHOSTUNREACH};
 
-	check(none, 2, -ENODEV, "node7: 10.0.0.1: no RDMA device leads to this address");
+	check(none, 2, -ENODEV, "node7: 10.0.0.1: no RDMA device has a route to this address");
 	check(first, 2, -EHOSTUNREACH,
 	      "node7: 10.0.0.1: cannot resolve the address: No route to host");
 	check(last, 3, -EHOSTUNREACH,

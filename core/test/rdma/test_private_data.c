@@ -82,14 +82,14 @@ static void test_spoilt_greetings(void **unused)
 		int code;
 		const char *text;
 	} rows[] = {
-		{0, 'v', -EPROTO,          "not verbmark"                             },
-		{3, 'N', -EPROTO,          "not verbmark"                             },
-		{5, 0,   -EPROTONOSUPPORT, "version 0 of the connection, we speak 1"  },
-		{5, 2,   -EPROTONOSUPPORT, "version 2 of the connection, we speak 1"  },
-		{4, 1,   -EPROTONOSUPPORT, "version 257 of the connection, we speak 1"},
-		{7, 31,  -EPROTO,          "wrong length"                             },
-		{7, 33,  -EPROTO,          "wrong length"                             },
-		{6, 1,   -EPROTO,          "wrong length"                             },
+		{0, 'v', -EPROTO,          "not verbmark"                            },
+		{3, 'N', -EPROTO,          "not verbmark"                            },
+		{5, 0,   -EPROTONOSUPPORT, "connection version 0, this side uses 1"  },
+		{5, 2,   -EPROTONOSUPPORT, "connection version 2, this side uses 1"  },
+		{4, 1,   -EPROTONOSUPPORT, "connection version 257, this side uses 1"},
+		{7, 31,  -EPROTO,          "wrong length"                            },
+		{7, 33,  -EPROTO,          "wrong length"                            },
+		{6, 1,   -EPROTO,          "wrong length"                            },
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
