@@ -7,10 +7,10 @@
 #include "core/base/random.h"
 #include "core/test/lib/check.h"
 
-/* What the server has told of its clients. */
+/* Events that the server has reported. */
 struct heard {
 	pthread_mutex_t lock;
-	pthread_mutex_t gate; /* who holds it keeps the server from going on */
+	pthread_mutex_t gate; /* held to block the server in its next report */
 	unsigned int events[POOL_EVENTS];
 	uint32_t numbers[1024]; /* of the last doorbells, and their values */
 	uint32_t values[1024];
@@ -20,7 +20,7 @@ struct heard {
 static struct heard heard = {.lock = PTHREAD_MUTEX_INITIALIZER, .gate = PTHREAD_MUTEX_INITIALIZER};
 struct pool_server pooled_server;
 static pthread_t thread;
-static unsigned int n_opened; /* clients, ever */
+static unsigned int n_opened; /* clients opened so far */
 static bool is_closed;        /* the gate */
 
 static void tell(void *unused, const struct pool_report *report)
@@ -66,7 +66,7 @@ static void *serve(void *unused)
 {
 	struct error error = {0};
 
-	/* cmocka's assertions are for the main thread. */
+	/* cmocka's assertions work only in the main thread. */
 	return pool_serve(&pooled_server, &error) ? (void *)strdup(error.text) : NULL;
 }
 
@@ -188,7 +188,6 @@ void pooled_release(struct pool_client *client, uint64_t place)
 		fail_msg("%s", error.text);
 }
 
-/* Values by which all is rung that is due are those that the pooled_server hears, in their order. */
 void pooled_ring(struct pool_client *client, unsigned int writes, uint64_t seed)
 {
 	uint32_t every = client->grant.every;
