@@ -9,7 +9,7 @@
 #include "core/test/lib/check.h"
 #include "core/verbs/device_fault.h"
 
-/* The device list that core gets to see: none, with that errno. */
+/* A fake device list: empty, or failing with this errno. */
 static int list_errno;
 
 struct ibv_device **ibv_get_device_list(int *count)
@@ -25,7 +25,7 @@ void ibv_free_device_list(struct ibv_device **list)
 	free(list);
 }
 
-/* The one file that core opens here has a 3 in it. */
+/* A fake file with the contents 3. */
 static char opened[256];
 static int opened_with;
 
@@ -45,7 +45,7 @@ int open(const char *path, int flags, ...)
 	return ends[0];
 }
 
-static void test_nodes_of_devices(void **unused)
+static void test_numa_node(void **unused)
 {
 	char long_name[PATH_MAX + 1];
 
@@ -53,7 +53,7 @@ static void test_nodes_of_devices(void **unused)
 	assert_string_equal(opened, "/sys/class/infiniband/x0/device/numa_node");
 	assert_true(opened_with & O_NONBLOCK);
 	assert_true(opened_with & O_CLOEXEC);
-	/* Of one that is too long nothing is opened, whatever the first part of it leads to. */
+	/* A path that is too long is not opened, whatever its beginning refers to. */
 	memset(long_name, 'x', sizeof(long_name) - 1);
 	long_name[sizeof(long_name) - 1] = '\0';
 	opened[0] = '\0';
@@ -63,7 +63,7 @@ static void test_nodes_of_devices(void **unused)
 
 static void test_no_device(void **unused)
 {
-	/* An empty list, and a kernel without any RDMA at all. */
+	/* An empty list, and a kernel without RDMA. */
 	static const int errnos[] = {0, ENOSYS};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(errnos); i++) {
@@ -72,7 +72,7 @@ static void test_no_device(void **unused)
 
 		list_errno = errnos[i];
 		assert_int_equal(device_require(&error), -ENODEV);
-		/* The kernel of this machine may have some. */
+		/* This machine's kernel may have some. */
 		assert_contains(error.text, "no RDMA device");
 		error = (struct error){0};
 		assert_int_equal(device_list_open(&list, &error), -ENODEV);
@@ -83,7 +83,7 @@ static void test_no_device(void **unused)
 	assert_int_equal(device_require(&(struct error){0}), -EPERM);
 }
 
-static void test_devices_of_the_kernel_alone(void **unused)
+static void test_devices_known_only_to_the_kernel(void **unused)
 {
 	char root[] = "/tmp/device.XXXXXX";
 	char command[64];
@@ -140,8 +140,8 @@ static struct device_address address_of(const char *text, unsigned int prefix)
 }
 
 /*
- * x0 has two ports, of which the first is down; x1 has no address; x2 has IPv6 only; the ports
- * of x3 and x4 are not up; x5 cannot be opened.
+ * x0 has two ports, the first of which is down; x1 has no address; x2 has IPv6 only; the
+ * ports of x3 and x4 are not active; x5 cannot be opened.
  */
 static struct device_address down[1];
 static struct device_address up[4];
@@ -224,7 +224,7 @@ static void test_addresses_of_devices(void **unused)
 	}
 }
 
-static void test_sources(void **unused)
+static void test_source_addresses(void **unused)
 {
 	static const struct {
 		const char *remote;
@@ -254,7 +254,7 @@ static void test_sources(void **unused)
 	}
 }
 
-static void test_many_names_are_cut(void **unused)
+static void test_long_device_list_is_truncated(void **unused)
 {
 	static struct device_port many[40];
 	const struct device_list list = {.ports = many, .n_ports = ARRAY_LENGTH(many)};
@@ -271,12 +271,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_no_device),
-		cmocka_unit_test(test_devices_of_the_kernel_alone),
+		cmocka_unit_test(test_devices_known_only_to_the_kernel),
 		cmocka_unit_test(test_devices_that_cannot_be_opened),
 		cmocka_unit_test(test_addresses_of_devices),
-		cmocka_unit_test(test_sources),
-		cmocka_unit_test(test_many_names_are_cut),
-		cmocka_unit_test(test_nodes_of_devices),
+		cmocka_unit_test(test_source_addresses),
+		cmocka_unit_test(test_long_device_list_is_truncated),
+		cmocka_unit_test(test_numa_node),
 	};
 
 	return cmocka_run_group_tests(tests, make_devices, NULL);
