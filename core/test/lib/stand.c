@@ -427,44 +427,44 @@ struct stand_agents stand_endpoints(void)
 {
 	struct stand_agents agents = {agent_start(NULL), agent_start(NULL)};
 
-	agent_must(agents.near, task_stand(NEAR));
-	agent_must(agents.far, task_stand(FAR));
+	agent_must(agents.client, task_stand(CLIENT));
+	agent_must(agents.server, task_stand(SERVER));
 	return agents;
 }
 
 void stand_join(struct stand_agents agents, unsigned int n)
 {
 	/* rxe has the extended interface; otherwise the classic variants would test nothing. */
-	assert_int_equal(agent_must(agents.near, task_pairs(n)).value, n);
-	assert_int_equal(agent_must(agents.far, task_pairs(n)).value, n);
-	agent_must(agents.far, task_join());
-	agent_must(agents.near, task_join());
+	assert_int_equal(agent_must(agents.client, task_pairs(n)).value, n);
+	assert_int_equal(agent_must(agents.server, task_pairs(n)).value, n);
+	agent_must(agents.server, task_join());
+	agent_must(agents.client, task_join());
 }
 
 void stand_call(struct stand_agents agents, unsigned int n)
 {
 	struct outcome outcome;
 
-	agent_must(agents.far, task_listeners(n));
-	agent_begin(agents.far, task_accept());
-	agent_must(agents.near, task_callers(n));
-	outcome = agent_end(agents.far);
+	agent_must(agents.server, task_listeners(n));
+	agent_begin(agents.server, task_accept());
+	agent_must(agents.client, task_callers(n));
+	outcome = agent_end(agents.server);
 	assert_succeeded(&outcome);
 }
 
 void stand_part(struct stand_agents agents)
 {
-	agent_must(agents.near, task_close_contexts());
-	agent_must(agents.far, task_close_contexts());
+	agent_must(agents.client, task_close_contexts());
+	agent_must(agents.server, task_close_contexts());
 }
 
 void stand_stop(struct stand_agents agents)
 {
 	stand_part(agents);
-	agent_must(agents.near, task_strike());
-	agent_must(agents.far, task_strike());
-	agent_stop(agents.near);
-	agent_stop(agents.far);
+	agent_must(agents.client, task_strike());
+	agent_must(agents.server, task_strike());
+	agent_stop(agents.client);
+	agent_stop(agents.server);
 }
 
 void stand_send(struct agent *from, struct agent *to, unsigned int which, size_t length)

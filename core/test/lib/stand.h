@@ -17,8 +17,8 @@
 #define STAND_DEPTH  32
 
 enum stand_end {
-	NEAR,
-	FAR,
+	CLIENT,
+	SERVER,
 };
 
 /* Settings of both agents. */
@@ -114,13 +114,13 @@ struct task task_strike(void); /* closes endpoint and device */
 
 /* Two agents with endpoints and n connected contexts. */
 struct stand_agents {
-	struct agent *near;
-	struct agent *far;
+	struct agent *client;
+	struct agent *server;
 };
 
 struct stand_agents stand_endpoints(void);
 void stand_join(struct stand_agents agents, unsigned int n);
-void stand_call(struct stand_agents agents, unsigned int n); /* near calls far, by rdma_cm */
+void stand_call(struct stand_agents agents, unsigned int n); /* by rdma_cm */
 void stand_part(struct stand_agents agents);                 /* closes contexts */
 void stand_stop(struct stand_agents agents);
 
