@@ -34,8 +34,8 @@ void alarm_raise(struct alarm *alarm, int code, const char *reason)
 	if (code == -ETIMEDOUT)
 		code = -ECONNABORTED;
 	pthread_mutex_lock(&alarm->lock);
-	if (code == -ECANCELED && !alarm->cancelled) {
-		alarm->cancelled = true;
+	if (code == -ECANCELED && !alarm->canceled) {
+		alarm->canceled = true;
 		alarm->reason.code = 0;
 	}
 	error_set(&alarm->reason, code, "%s", reason);
@@ -59,7 +59,7 @@ static void quieten(struct alarm *alarm)
 void alarm_reset(struct alarm *alarm)
 {
 	pthread_mutex_lock(&alarm->lock);
-	if (!alarm->cancelled)
+	if (!alarm->canceled)
 		quieten(alarm);
 	pthread_mutex_unlock(&alarm->lock);
 }
@@ -67,7 +67,7 @@ void alarm_reset(struct alarm *alarm)
 void alarm_clear(struct alarm *alarm)
 {
 	pthread_mutex_lock(&alarm->lock);
-	alarm->cancelled = false;
+	alarm->canceled = false;
 	quieten(alarm);
 	pthread_mutex_unlock(&alarm->lock);
 }

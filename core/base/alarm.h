@@ -19,8 +19,8 @@ struct alarm {
 	int fd; /* an eventfd, readable once raised */
 	pthread_mutex_t lock;
 	struct error reason;
-	bool cancelled; /* raised with -ECANCELED, which a reset keeps */
-	char note[96];  /* a non-fatal circumstance, appended to a later failure */
+	bool canceled; /* raised with -ECANCELED, which a reset keeps */
+	char note[96]; /* a non-fatal circumstance, appended to a later failure */
 };
 
 int alarm_open(struct alarm *alarm, struct error *error);

@@ -144,16 +144,16 @@ double hist_mean(const struct hist *hist)
  */
 double hist_stddev(const struct hist *hist)
 {
-	unsigned __int128 centre;
+	unsigned __int128 center;
 	unsigned __int128 squares;
 	double rest;
 	double variance;
 
 	if (hist->count < 2)
 		return 0;
-	centre = hist->sum / hist->count;
+	center = hist->sum / hist->count;
 	rest = (double)(hist->sum % hist->count);
-	squares = hist->sum_squares + hist->count * centre * centre - 2 * centre * hist->sum;
+	squares = hist->sum_squares + hist->count * center * center - 2 * center * hist->sum;
 	variance =
 		((double)squares - rest * rest / (double)hist->count) / (double)(hist->count - 1);
 	/* With sums as large as a document may contain, 0 may come out slightly negative. */

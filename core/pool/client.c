@@ -11,9 +11,9 @@
 #include "core/verbs/verbs.h"
 
 /* Writes per completion; the send queue holds twice as many. */
-#define UNSIGNALLED 128UL
-#define SLOTS       (2 * UNSIGNALLED)
-#define TIMEOUT_NS  (5 * NS_PER_S)
+#define UNSIGNALED 128UL
+#define SLOTS      (2 * UNSIGNALED)
+#define TIMEOUT_NS (5 * NS_PER_S)
 /* Bytes that a busy server may take a second to clear for a grant. */
 #define A_SECOND (256U << 20)
 
@@ -194,7 +194,7 @@ static int send_request(struct pool_client *client, const struct pool_message *r
 				      POST_CLASSIC, IBV_SEND_SIGNALED));
 	client->is_sending = !code;
 	/* It completes only after all earlier writes. */
-	client->n_unsignalled = 0;
+	client->n_unsignaled = 0;
 	return code ? error_set_errno(error, code, "cannot post a request") : 0;
 }
 
@@ -261,7 +261,7 @@ int pool_client_sync(struct pool_client *client, struct error *error)
 static int post(struct pool_client *client, uint32_t value, uint32_t bell, struct error *error)
 {
 	size_t at = SLOTS_AT + sizeof(value) * (client->written % SLOTS);
-	bool is_signalled = bell || client->n_unsignalled + 1 == UNSIGNALLED;
+	bool is_signaled = bell || client->n_unsignaled + 1 == UNSIGNALED;
 	struct post_work work = {
 		.id = WRITE_ID,
 		.remote = client->grant.address +
@@ -272,15 +272,15 @@ static int post(struct pool_client *client, uint32_t value, uint32_t bell, struc
 		.sges = {piece(client, at, sizeof(value))},
 	};
 	const struct post_queue *queue = context_queue(&client->context);
-	unsigned int signalled = is_signalled ? IBV_SEND_SIGNALED : 0;
+	unsigned int signaled = is_signaled ? IBV_SEND_SIGNALED : 0;
 	int code;
 
 	value = htobe32(value);
 	memcpy(client->context.buffer + at, &value, sizeof(value));
-	code = verbs_result(bell ? post_send(queue, &work, POST_WRITE_IMM, POST_CLASSIC, signalled)
-				 : post_send(queue, &work, POST_WRITE, POST_CLASSIC, signalled));
-	client->is_writing = is_signalled && !code;
-	client->n_unsignalled = is_signalled ? 0 : client->n_unsignalled + 1;
+	code = verbs_result(bell ? post_send(queue, &work, POST_WRITE_IMM, POST_CLASSIC, signaled)
+				 : post_send(queue, &work, POST_WRITE, POST_CLASSIC, signaled));
+	client->is_writing = is_signaled && !code;
+	client->n_unsignaled = is_signaled ? 0 : client->n_unsignaled + 1;
 	return code ? error_set_errno(error, code, "cannot post a write") : 0;
 }
 

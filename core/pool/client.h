@@ -22,7 +22,7 @@ struct pool_client {
 	uint32_t refusal; /* enum pool_status that the server sent unasked; POOL_OK: none */
 	bool is_sending;  /* a request is outstanding */
 	bool is_writing;  /* a signaled write is outstanding */
-	unsigned int n_unsignalled; /* since the last signaled one */
+	unsigned int n_unsignaled; /* since the last signaled one */
 	uint64_t written;
 	uint32_t rung;
 };

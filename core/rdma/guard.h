@@ -29,9 +29,9 @@ void guard_release_endpoint(struct endpoint *endpoint);
 
 /*
  * Creates an id that receives the removal event of a port's device, bound to one of its
- * addresses. The kernel binds to any device with that address; a software device may have a
- * NIC's. Returns 1 if the id was created, 0 if no address leads to the device, or a
- * negative errno.
+ * addresses. A software device can share its address with a NIC, so the kernel may bind to
+ * the wrong one. Returns 1 if the id was created, 0 if no address leads to the device, or
+ * a negative errno.
  */
 int guard_port(struct rdma_cm_id **id, struct rdma_event_channel *channel,
 	       const struct device_port *port);

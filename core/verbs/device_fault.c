@@ -76,11 +76,12 @@ int device_none(const char *root, struct error *error)
 		add_name(names, devices.name[i]);
 	sysfs_names_close(&devices);
 	if (names[0])
-		return error_set(error, -ENODEV,
-				 "no RDMA device for programs, although the kernel has %s; install "
-				 "ibverbs-providers, or start the container with "
-				 "--device /dev/infiniband",
-				 names);
+		return error_set(
+			error, -ENODEV,
+			"no RDMA device in user space, although the kernel has %s; install "
+			"ibverbs-providers, or start the container with "
+			"--device /dev/infiniband",
+			names);
 	return error_set(error, -ENODEV,
 			 "no RDMA device; for Soft-RoCE: modprobe rdma_rxe && "
 			 "rdma link add rxe0 type rxe netdev eth0");

@@ -131,11 +131,11 @@ static ALWAYS_INLINE void post_data(struct ibv_qp_ex *qpx, const struct post_wor
 /* Builds one work request, between ibv_wr_start and ibv_wr_complete. */
 static ALWAYS_INLINE void post_build(struct ibv_qp_ex *qpx, const struct post_work *work,
 				     enum post_operation operation, enum post_path path,
-				     unsigned int signalled)
+				     unsigned int signaled)
 {
 	qpx->wr_id = work->id;
 	/* Includes IBV_SEND_INLINE, which rxe does not set itself. */
-	qpx->wr_flags = work->flags | signalled;
+	qpx->wr_flags = work->flags | signaled;
 	switch (operation) {
 	case POST_SEND:
 		ibv_wr_send(qpx);
@@ -166,26 +166,26 @@ static ALWAYS_INLINE void post_build(struct ibv_qp_ex *qpx, const struct post_wo
 
 static ALWAYS_INLINE int post_extended(const struct post_queue *queue, const struct post_work *work,
 				       enum post_operation operation, enum post_path path,
-				       unsigned int signalled)
+				       unsigned int signaled)
 {
 	struct ibv_qp_ex *qpx = queue->qpx;
 
 	ibv_wr_start(qpx);
-	post_build(qpx, work, operation, path, signalled);
+	post_build(qpx, work, operation, path, signaled);
 	return ibv_wr_complete(qpx);
 }
 
 static ALWAYS_INLINE int post_extended_list(const struct post_queue *queue,
 					    const struct post_list *list, unsigned int count,
 					    enum post_operation operation, enum post_path path,
-					    unsigned int signalled)
+					    unsigned int signaled)
 {
 	unsigned int last = list->n - 1;
 
 	ibv_wr_start(queue->qpx);
 	for (unsigned int i = list->n - count; i < last; i++)
 		post_build(queue->qpx, &list->works[i], operation, path, 0);
-	post_build(queue->qpx, &list->works[last], operation, path, signalled);
+	post_build(queue->qpx, &list->works[last], operation, path, signaled);
 	return ibv_wr_complete(queue->qpx);
 }
 
@@ -215,7 +215,7 @@ static ALWAYS_INLINE enum ibv_wr_opcode post_opcode(enum post_operation operatio
  * the rest. Providers copy imm_data for every operation.
  */
 static ALWAYS_INLINE void post_request(struct ibv_send_wr *wr, struct post_work *work,
-				       enum post_operation operation, unsigned int signalled)
+				       enum post_operation operation, unsigned int signaled)
 {
 	enum ibv_wr_opcode opcode = post_opcode(operation);
 	bool has_imm = opcode == IBV_WR_SEND_WITH_IMM || opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
@@ -225,7 +225,7 @@ static ALWAYS_INLINE void post_request(struct ibv_send_wr *wr, struct post_work 
 	wr->sg_list = work->sges;
 	wr->num_sge = work->n_sges;
 	wr->opcode = opcode;
-	wr->send_flags = work->flags | signalled;
+	wr->send_flags = work->flags | signaled;
 	wr->imm_data = has_imm ? htobe32(work->imm) : 0;
 	switch (operation) {
 	case POST_SEND:
@@ -258,44 +258,44 @@ static ALWAYS_INLINE void post_list_aim(struct post_list *list, unsigned int i,
 		list->sends[i].wr.rdma.remote_addr = list->works[i].remote;
 }
 
-/* signalled is IBV_SEND_SIGNALED or 0. */
+/* signaled is IBV_SEND_SIGNALED or 0. */
 static ALWAYS_INLINE int post_send(const struct post_queue *queue, struct post_work *work,
 				   enum post_operation operation, enum post_path path,
-				   unsigned int signalled)
+				   unsigned int signaled)
 {
 	if (path == POST_CLASSIC) {
 		struct ibv_send_wr wr;
 		struct ibv_send_wr *bad;
 
-		post_request(&wr, work, operation, signalled);
+		post_request(&wr, work, operation, signaled);
 		return ibv_post_send(queue->qp, &wr, &bad);
 	}
-	return post_extended(queue, work, operation, path, signalled);
+	return post_extended(queue, work, operation, path, signaled);
 }
 
 /*
- * Posts the last count requests of a list. signalled applies to the last one; the others
+ * Posts the last count requests of a list. signaled applies to the last one; the others
  * use their own flags.
  */
 static ALWAYS_INLINE int post_send_list(const struct post_queue *queue,
 					const struct post_list *list, unsigned int count,
 					enum post_operation operation, enum post_path path,
-					unsigned int signalled)
+					unsigned int signaled)
 {
 	unsigned int last = list->n - 1;
 
 	if (path == POST_CLASSIC) {
 		struct ibv_send_wr *bad;
 
-		list->sends[last].send_flags = list->works[last].flags | signalled;
+		list->sends[last].send_flags = list->works[last].flags | signaled;
 		return ibv_post_send(queue->qp, &list->sends[list->n - count], &bad);
 	}
 	if (path == POST_EXTENDED_INLINE)
 		return post_extended_list(queue, list, count, operation, POST_EXTENDED_INLINE,
-					  signalled);
+					  signaled);
 	if (path == POST_EXTENDED)
-		return post_extended_list(queue, list, count, operation, POST_EXTENDED, signalled);
-	return post_extended_list(queue, list, count, operation, POST_EXTENDED_LIST, signalled);
+		return post_extended_list(queue, list, count, operation, POST_EXTENDED, signaled);
+	return post_extended_list(queue, list, count, operation, POST_EXTENDED_LIST, signaled);
 }
 
 static inline int post_receive(const struct post_queue *queue, struct post_work *work)

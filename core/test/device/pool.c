@@ -269,7 +269,7 @@ static void test_windows(void **state)
 
 /* Sends raw bytes, from memory that the client's own requests do not use. */
 static void send_bytes(struct pool_client *client, const uint8_t *bytes, uint32_t length,
-		       unsigned int signalled)
+		       unsigned int signaled)
 {
 	char *place = client->context.buffer + 256;
 	struct post_work work = {
@@ -280,7 +280,7 @@ static void send_bytes(struct pool_client *client, const uint8_t *bytes, uint32_
 
 	memcpy(place, bytes, length);
 	assert_int_equal(post_send(context_queue(&client->context), &work, POST_SEND, POST_CLASSIC,
-				   signalled),
+				   signaled),
 			 0);
 }
 

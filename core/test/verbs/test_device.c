@@ -98,7 +98,7 @@ static void test_devices_known_only_to_the_kernel(void **unused)
 	error = (struct error){0};
 	assert_int_equal(device_none(root, &error), -ENODEV);
 	assert_string_equal(error.text,
-			    "no RDMA device for programs, although the kernel has mlx5_0; "
+			    "no RDMA device in user space, although the kernel has mlx5_0; "
 			    "install ibverbs-providers, or start the container with "
 			    "--device /dev/infiniband");
 	snprintf(command, sizeof(command), "rm -r %s", root);
