@@ -24,7 +24,7 @@ struct address_list {
 int address_resolve(struct address_list *list, const char *host, uint16_t port,
 		    uint64_t deadline_ns, struct error *error);
 
-/* Parses a numeric address. Returns false if text is none, such as a name. */
+/* Parses a numeric address. Returns false if text is anything else, such as a name. */
 bool address_parse(struct sockaddr_storage *address, const char *text);
 
 /* Formats an address without its port, an IPv6 address with its zone. Returns text. */

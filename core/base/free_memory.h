@@ -27,8 +27,8 @@ uint64_t free_memory_info(const char *root, const char *name);
 bool free_memory_is_exempt(const char *root);
 
 /*
- * Sets the error "cannot WHAT", with advice, for a failed allocation. The advice suggests
- * using less, if it may be a single large case. Returns -ENOMEM.
+ * Sets the error "cannot WHAT" for a failed allocation, with the advice to request less or
+ * to raise a limit. Returns -ENOMEM.
  */
 int free_memory_refused(struct error *error, const char *what);
 

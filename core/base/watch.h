@@ -18,7 +18,7 @@ struct watch {
 	void (*ready)(struct watch *watch); /* fd is readable, or just was */
 	/*
 	 * Called soon after the watch is added. Returns the time of the next call at the latest;
-	 * only callbacks can move it forward. NULL: none.
+	 * only callbacks can make it earlier. NULL: none.
 	 */
 	uint64_t (*tick)(struct watch *watch, uint64_t now_ns);
 	struct watch *next;

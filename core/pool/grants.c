@@ -20,7 +20,7 @@ int grants_open(struct grants *grants, const struct memory *memory, struct error
 /* Deallocates a domain with its last region, since its client could not. */
 static void retry_abandoned(struct grants *grants)
 {
-	struct grant **link = &grants->left;
+	struct grant **link = &grants->abandoned;
 
 	while (*link) {
 		struct grant *grant = *link;
@@ -40,10 +40,10 @@ static void retry_abandoned(struct grants *grants)
 void grants_close(struct grants *grants)
 {
 	retry_abandoned(grants);
-	while (grants->left) {
-		struct grant *grant = grants->left;
+	while (grants->abandoned) {
+		struct grant *grant = grants->abandoned;
 
-		grants->left = grant->next;
+		grants->abandoned = grant->next;
 		free(grant);
 	}
 	chunks_close(&grants->chunks);
@@ -153,8 +153,8 @@ int grants_abandon(struct grants *grants, struct grant *grant)
 	int code = grants_give(grants, grant);
 
 	if (code) {
-		grant->next = grants->left;
-		grants->left = grant;
+		grant->next = grants->abandoned;
+		grants->abandoned = grant;
 	}
 	return code;
 }

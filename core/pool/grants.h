@@ -23,9 +23,9 @@ struct grants {
 	struct chunks chunks;
 	size_t size; /* total size, in whole chunks */
 	size_t count;
-	bool has_windows;   /* all clients share a domain; set after grants_open */
-	struct error fault; /* the reason of the last POOL_NO_REGION */
-	struct grant *left; /* abandoned grants whose regions could not be deregistered */
+	bool has_windows;        /* all clients share a domain; set after grants_open */
+	struct error fault;      /* the reason of the last POOL_NO_REGION */
+	struct grant *abandoned; /* grants whose regions could not be deregistered */
 };
 
 /* A grant, owned by its client. */

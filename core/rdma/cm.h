@@ -18,8 +18,8 @@ struct cm_event {
 int cm_channel_open(struct rdma_event_channel **channel, struct error *error);
 
 /*
- * Binds a listener to an address, whose port is set to the given one, or to all addresses.
- * Sets no error. A port in use is -EADDRINUSE, whatever the kernel calls it.
+ * Binds a listener to an address, setting its port, or to all addresses. Sets no error. A
+ * port in use is -EADDRINUSE, whatever the kernel calls it.
  */
 int cm_bind(struct rdma_cm_id *listener, struct sockaddr_storage *address, uint16_t port);
 int cm_bind_all(struct rdma_cm_id *listener, uint16_t port);

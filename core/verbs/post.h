@@ -38,7 +38,7 @@ enum post_operation {
 enum post_path {
 	POST_CLASSIC,
 	POST_EXTENDED,        /* one element */
-	POST_EXTENDED_LIST,   /* any number of elements */
+	POST_EXTENDED_LIST,   /* no elements */
 	POST_EXTENDED_INLINE, /* one element of inline data */
 };
 
