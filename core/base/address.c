@@ -15,8 +15,8 @@
 #include "core/base/watch.h"
 
 /*
- * getaddrinfo has no deadline. So it runs in a thread of its own, and the lookup
- * is freed by whichever of the two lets go of it last.
+ * getaddrinfo has no timeout, so it runs in a thread of its own. The last of the two
+ * threads to use the lookup frees it.
  */
 struct lookup {
 	pthread_mutex_t lock;
@@ -107,7 +107,7 @@ static int finish_lookup(struct lookup *lookup, struct address_list *list, uint1
 				 gai_strerror(lookup->result));
 	base_address_take(list, lookup->found, port);
 	if (!list->count)
-		return error_set(error, -ENOENT, "'%s' has no internet address", lookup->host);
+		return error_set(error, -ENOENT, "'%s' has no IP address", lookup->host);
 	return 0;
 }
 
@@ -234,7 +234,7 @@ void address_unmap(struct sockaddr_storage *address)
 	memcpy(address, &in, sizeof(in));
 }
 
-/* The bytes of the address alone. */
+/* Returns the bytes of the address only. */
 static const uint8_t *bytes(const struct sockaddr *address, unsigned int *bits)
 {
 	if (address->sa_family == AF_INET6) {

@@ -34,14 +34,14 @@ void alarm_raise(struct alarm *alarm, int code, const char *reason)
 	if (code == -ETIMEDOUT)
 		code = -ECONNABORTED;
 	pthread_mutex_lock(&alarm->lock);
-	if (code == -ECANCELED && !alarm->cancelled) {
-		alarm->cancelled = true;
+	if (code == -ECANCELED && !alarm->canceled) {
+		alarm->canceled = true;
 		alarm->reason.code = 0;
 	}
 	error_set(&alarm->reason, code, "%s", reason);
 	atomic_store_explicit(&alarm->raised, true, memory_order_release);
 	if (write(alarm->fd, &one, sizeof(one)) < 0)
-		one = 0; /* only a full counter refuses, and that one is readable */
+		one = 0; /* fails only if the counter is full, and then the fd is readable */
 	pthread_mutex_unlock(&alarm->lock);
 }
 
@@ -59,7 +59,7 @@ static void quieten(struct alarm *alarm)
 void alarm_reset(struct alarm *alarm)
 {
 	pthread_mutex_lock(&alarm->lock);
-	if (!alarm->cancelled)
+	if (!alarm->canceled)
 		quieten(alarm);
 	pthread_mutex_unlock(&alarm->lock);
 }
@@ -67,7 +67,7 @@ void alarm_reset(struct alarm *alarm)
 void alarm_clear(struct alarm *alarm)
 {
 	pthread_mutex_lock(&alarm->lock);
-	alarm->cancelled = false;
+	alarm->canceled = false;
 	quieten(alarm);
 	pthread_mutex_unlock(&alarm->lock);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What ends a wait from outside. Any thread may raise it, once; the reason of the
- * first one stays. A waiting loop looks at alarm_raised after each empty poll;
- * who sleeps has alarm.fd in its poll(2).
+ * Ends waits from another thread. Any thread may raise an alarm; the first reason is kept.
+ * A waiting loop checks alarm_raised after each empty poll, and a sleeping one includes
+ * alarm.fd in its poll(2).
  */
 #ifndef CORE_BASE_ALARM_H
 #define CORE_BASE_ALARM_H
@@ -19,26 +19,26 @@ struct alarm {
 	int fd; /* an eventfd, readable once raised */
 	pthread_mutex_t lock;
 	struct error reason;
-	bool cancelled; /* by -ECANCELED: a reset does not undo that */
-	char note[96];  /* seen, not fatal: put behind the reason of a later failure */
+	bool canceled; /* raised with -ECANCELED, which a reset keeps */
+	char note[96]; /* a non-fatal circumstance, appended to a later failure */
 };
 
 int alarm_open(struct alarm *alarm, struct error *error);
 void alarm_close(struct alarm *alarm); /* a zeroed one is fine */
 
 /*
- * -ETIMEDOUT becomes -ECONNABORTED: who waits has the former for the end of his own time, after
- * which some wait on.
+ * Raises the alarm. -ETIMEDOUT becomes -ECONNABORTED, since waits return the former when
+ * their own time limit expires, after which some callers wait again.
  */
 void alarm_raise(struct alarm *alarm, int code, const char *reason);
 
-/* For the next connection, unless it was raised with -ECANCELED. */
+/* Resets the alarm for the next connection, unless it was raised with -ECANCELED. */
 void alarm_reset(struct alarm *alarm);
 
-/* The same whatever it was raised with. */
+/* Resets the alarm unconditionally. */
 void alarm_clear(struct alarm *alarm);
 
-/* Remembers a circumstance. */
+/* Remembers a circumstance for alarm_explain. */
 void alarm_note(struct alarm *alarm, const char *note);
 
 static ALWAYS_INLINE bool alarm_raised(const struct alarm *alarm)
@@ -49,7 +49,7 @@ static ALWAYS_INLINE bool alarm_raised(const struct alarm *alarm)
 /* Sets the alarm's reason as the error. Returns its code. */
 COLD int alarm_reason(struct alarm *alarm, struct error *error);
 
-/* Puts the circumstance remembered, if any, behind an error that is set. */
+/* Appends the remembered circumstance, if any, to an error that is set. */
 COLD void alarm_explain(struct alarm *alarm, struct error *error);
 
 #endif

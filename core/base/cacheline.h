@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory that one thread writes often is on cache lines of its own. Processors fetch lines
- * in pairs, so that two of them count as one here. What was allocated goes by free().
+ * Keeps memory that one thread writes often on cache lines of its own. CPUs fetch lines in
+ * pairs, so a line here is two of them. Free the memory with free().
  */
 #ifndef CORE_BASE_CACHELINE_H
 #define CORE_BASE_CACHELINE_H
@@ -13,10 +13,10 @@
 
 #define CACHELINE 128
 
-/* In front of a struct's first member: it begins, and ends, with a line. */
+/* Goes in front of a struct's first member, to align the struct and pad it to whole lines. */
 #define CACHELINE_ALIGNED _Alignas(CACHELINE)
 
-/* As calloc does, but of whole lines. */
+/* Like calloc, but allocates whole cache lines. */
 static inline void *cacheline_calloc(size_t count, size_t size)
 {
 	size_t bytes;

@@ -10,7 +10,7 @@
 
 #define GROUPS    "/sys/fs/cgroup"
 #define PATH_SIZE (CGROUP_FOLDER / 2)
-#define FILE_SIZE 16384 /* of memory.stat, and of a process's groups */
+#define FILE_SIZE 16384 /* of memory.stat and /proc/self/cgroup */
 
 /* The names of files in the two versions of control groups. */
 static const struct kind {
@@ -68,7 +68,7 @@ static bool find_in_version_1(const char *root, const char *text, const char *co
 		snprintf(mount, sizeof(mount), GROUPS "/%s%s", controller, others[i]);
 		if (!sysfs_exists(root, "%s", mount))
 			continue;
-		/* A container may see its group as the mount, and the path that the host has. */
+		/* A container may have its group as the mount, but see the host's path. */
 		if (!path[1] || !sysfs_exists(root, "%s%s", mount, path))
 			path[0] = '\0';
 		snprintf(folder, CGROUP_FOLDER, "%s%s", mount, path);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The control groups of this process, of both versions: its own group and the parents, whose
- * limits hold as well. root stands before /proc and /sys: it is empty but for tests.
+ * The control groups of this process, version 1 and 2: its own group and the parents, whose
+ * limits also apply. root is prepended to /proc and /sys; only tests set it.
  */
 #ifndef CORE_BASE_CGROUP_H
 #define CORE_BASE_CGROUP_H
@@ -22,11 +22,11 @@ bool cgroup_find(const char *root, const char *controller, char folder[static CG
 bool cgroup_parent(char *folder);
 
 enum cgroup_kind {
-	CGROUP_MEMORY, /* bytes; files that are cached are given back, and count as left */
+	CGROUP_MEMORY, /* in bytes; cached files count as free, since the kernel reclaims them */
 	CGROUP_TASKS,  /* processes and threads */
 };
 
-/* Each the least of all groups, which may be of different ones; UINT64_MAX: none has one. */
+/* Each is the minimum over all groups, not necessarily of the same one; UINT64_MAX: no limit. */
 struct cgroup_limit {
 	uint64_t most;
 	uint64_t left;

@@ -8,7 +8,7 @@
 
 #define CLOCKSOURCE "/sys/devices/system/clocksource/clocksource0/current_clocksource"
 
-/* The rate is right to so many parts per million, or was looked at for so long. */
+/* Calibration ends at this accuracy, or after this time. */
 #define UNSURE_PPM     20
 #define CALIBRATION_NS (20 * NS_PER_MS)
 #define READINGS       64
@@ -26,8 +26,8 @@ int clock_left_ms(uint64_t deadline_ns)
 }
 
 /*
- * The kernel watches the TSC against other clocks and leaves it when it is not
- * steady: its choice says more than the flags in /proc/cpuinfo.
+ * The kernel compares the TSC with other clocks and stops using it if it is unstable. Its
+ * choice is more reliable than the flags in /proc/cpuinfo.
  */
 static bool kernel_trusts(const char *name)
 {
@@ -37,8 +37,8 @@ static bool kernel_trusts(const char *name)
 }
 
 /*
- * Both clocks at one moment: of several tries the one with the least time between,
- * by half of which, and a tick, they may be apart. That is what it returns, in ticks.
+ * Reads both clocks at the same moment: of several tries, keeps the one with the smallest
+ * gap. Returns the maximum error, half the gap and one tick, in ticks.
  */
 static uint64_t read_both(uint64_t *tick, uint64_t *ns)
 {
@@ -73,7 +73,7 @@ static uint64_t ticks_of_readings(bool is_counter)
 	return clock_ticks(is_counter) - start;
 }
 
-/* The least of several: whatever interrupts them makes them longer. */
+/* Returns the minimum of several tries, since interruptions only add time. */
 static uint64_t measure_cost(const struct clock *clock)
 {
 	uint64_t best = UINT64_MAX;
@@ -102,7 +102,10 @@ void clock_begin(struct clock *clock)
 		clock->first_off = read_both(&clock->first_tick, &clock->first_ns);
 }
 
-/* Each process waits for it: a run of some milliseconds is not to be longer by twenty. */
+/*
+ * Every run waits for calibration: one that takes a few milliseconds should not take 20 ms
+ * more.
+ */
 static uint64_t calibrate(const struct clock *clock)
 {
 	uint64_t tick = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Compiler attributes and builtins, and the smaller and larger of two numbers. */
+/* Compiler attributes and builtins; minimum and maximum. */
 #ifndef CORE_BASE_COMPILER_H
 #define CORE_BASE_COMPILER_H
 
@@ -15,7 +15,7 @@
 
 #define ARRAY_LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
-/* The struct of that type whose member is at this address. */
+/* Returns the struct that contains the member at this address. */
 #define CONTAINER_OF(address, type, member) \
 	((type *)(void *)((char *)(address)-offsetof(type, member)))
 
@@ -29,7 +29,7 @@ static inline uint64_t max_u64(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-/* Tells the processor that this is a loop that waits. */
+/* Tells the CPU that this is a busy-wait loop. */
 static inline void cpu_relax(void)
 {
 #if defined(__x86_64__)
@@ -40,10 +40,9 @@ static inline void cpu_relax(void)
 }
 
 /*
- * Fetches a cache line for this processor alone. For x86-64 at large, compilers make of
- * __builtin_prefetch() an instruction that leaves the line with others, too; this one does
- * nothing on the few old processors that do not know it. Neither this nor what follows minds an
- * address where nothing is.
+ * Fetches a cache line exclusively for this CPU. On generic x86-64, compilers turn
+ * __builtin_prefetch() into an instruction that leaves the line shared; this one is a no-op
+ * on the few old CPUs that lack it. Invalid addresses are harmless, here and in demote.
  */
 static inline void prefetch_to_write(const void *address)
 {
@@ -55,9 +54,9 @@ static inline void prefetch_to_write(const void *address)
 }
 
 /*
- * Moves a line that this processor wrote, and another one waits for, to the cache that both share.
- * It takes this one longer than to leave it where it is, the more so if it needs the line soon.
- * Processors that do not know it do nothing.
+ * Moves a line that this CPU wrote and another CPU waits for to their shared cache. This
+ * costs the writer time, especially if it needs the line again soon. A no-op on CPUs that
+ * lack it.
  */
 static inline void demote(const void *address)
 {

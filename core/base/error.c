@@ -51,7 +51,7 @@ int error_wrap(struct error *error, const char *format, ...)
 	va_end(args);
 	used = strlen(error->text);
 	room = sizeof(error->text) - used;
-	/* What was there is seen to be cut, as long as anything of it is left. */
+	/* Mark the original text as truncated, if any of it is left. */
 	if ((size_t)snprintf(error->text + used, room, ": %s", inner) >= room &&
 	    room > sizeof(": ...") + sizeof("..."))
 		memcpy(error->text + sizeof(error->text) - sizeof("..."), "...", sizeof("..."));

@@ -21,7 +21,7 @@ uint64_t free_memory_info(const char *root, const char *name)
 	return strtoull(value, NULL, 10);
 }
 
-/* The kernel asks for the capability outside of any user namespace. */
+/* The kernel requires the capability in the initial user namespace. */
 bool free_memory_is_exempt(const char *root)
 {
 	char *status = sysfs_text(root, INFO_SIZE, "/proc/self/status");
@@ -36,7 +36,7 @@ bool free_memory_is_exempt(const char *root)
 		return false;
 	if (!sysfs_line(root, value, sizeof(value), "/proc/self/uid_map"))
 		return true;
-	/* Of all there are: a namespace that was made has fewer, or others. */
+	/* The initial namespace maps all ids; a created one has fewer, or others. */
 	return sscanf(value, "%u %u %u", &inside, &outside, &length) == 3 && // NOLINT(cert-err34-c)
 	       !inside && !outside && length == UINT32_MAX;
 }
@@ -62,7 +62,7 @@ uint64_t free_memory_available(const char *root)
 int free_memory_refused(struct error *error, const char *what)
 {
 	error_set_errno(error, -ENOMEM, "cannot %s", what);
-	error_append(error, "ask for fewer queue pairs, threads or entries of queues, or raise "
-			    "LimitAS (ulimit -v), or vm.overcommit_memory");
+	error_append(error, "use fewer queue pairs, threads or queue entries, or raise "
+			    "LimitAS (ulimit -v) or vm.overcommit_memory");
 	return -ENOMEM;
 }

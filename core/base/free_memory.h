@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How much memory a program can still have: of the machine, and of the control groups that
- * it is in. Who touches more than that is killed, or has others killed.
+ * Memory that a program can still allocate, limited by the machine and by the control
+ * groups of the process. A program that uses more is killed, or gets others killed.
  */
 #ifndef CORE_BASE_FREE_MEMORY_H
 #define CORE_BASE_FREE_MEMORY_H
@@ -12,23 +12,23 @@
 #include "core/base/error.h"
 
 /*
- * Bytes; UINT64_MAX where nothing tells. root stands before /proc and /sys: it is empty but
- * for tests.
+ * Returns the available bytes, or UINT64_MAX if unknown. root is prepended to /proc and
+ * /sys; only tests set it.
  */
 uint64_t free_memory_available(const char *root);
 
-/* The same of all that it could ever have, if there were no others. */
+/* Returns the bytes that a program could use if no others were running. */
 uint64_t free_memory_most(const char *root);
 
-/* A line of /proc/meminfo, in KiB; 0 if it is not there. */
+/* Returns a line of /proc/meminfo, in KiB, or 0 if it is missing. */
 uint64_t free_memory_info(const char *root, const char *name);
 
-/* Whether this process may lock more than RLIMIT_MEMLOCK: it has the capability. */
+/* Returns whether this process has the capability to exceed RLIMIT_MEMLOCK. */
 bool free_memory_is_exempt(const char *root);
 
 /*
- * What an allocation did not get, and what helps: "cannot" and those words. Of a case alone, that
- * could be a smaller one. Returns -ENOMEM.
+ * Sets the error "cannot WHAT" for a failed allocation, with the advice to request less or
+ * to raise a limit. Returns -ENOMEM.
  */
 int free_memory_refused(struct error *error, const char *what);
 

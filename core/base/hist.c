@@ -83,7 +83,7 @@ void hist_merge(struct hist *into, const struct hist *from)
 		into->bins[i] += from->bins[i];
 }
 
-/* The sample of that rank, counted from 1, is in this bin; HIST_BINS: beyond. */
+/* Returns the bin of the sample with that rank, from 1, or HIST_BINS if it is beyond the bins. */
 static size_t find_rank(const struct hist *hist, uint64_t rank, uint64_t *before)
 {
 	size_t end = hist_end(hist);
@@ -120,7 +120,7 @@ double hist_quantile(const struct hist *hist, uint32_t parts_per_million)
 	bin = find_rank(hist, rank, &before);
 	if (bin == HIST_BINS)
 		return (double)hist->max;
-	/* A bin of one value holds that value; a wider one its samples evenly. */
+	/* Samples are assumed to be evenly spread over a bin; a bin of one value is exact. */
 	width = hist_high(bin) - hist_low(bin) - 1;
 	return clamp((double)hist_low(bin) + (double)width * ((double)(rank - before) - 0.5) /
 						     (double)hist->bins[bin],
@@ -139,24 +139,23 @@ double hist_mean(const struct hist *hist)
 }
 
 /*
- * The squares are taken about a whole number next to the mean, in exact integers:
- * in floating point the difference of two large sums would lose the very jitter
- * that it is there to tell.
+ * Computes the squares about an integer next to the mean, in exact integer arithmetic. In
+ * floating point, the difference of two large sums would lose the jitter.
  */
 double hist_stddev(const struct hist *hist)
 {
-	unsigned __int128 centre;
+	unsigned __int128 center;
 	unsigned __int128 squares;
 	double rest;
 	double variance;
 
 	if (hist->count < 2)
 		return 0;
-	centre = hist->sum / hist->count;
+	center = hist->sum / hist->count;
 	rest = (double)(hist->sum % hist->count);
-	squares = hist->sum_squares + hist->count * centre * centre - 2 * centre * hist->sum;
+	squares = hist->sum_squares + hist->count * center * center - 2 * center * hist->sum;
 	variance =
 		((double)squares - rest * rest / (double)hist->count) / (double)(hist->count - 1);
-	/* Of sums as large as a document may have, nothing comes out as a little less. */
+	/* With sums as large as a document may contain, 0 may come out slightly negative. */
 	return variance > 0 ? sqrt(variance) : 0;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A histogram of nanoseconds, log2-linear with 2^10 bins to each power of two:
- * exact below 2048 ns, to one part in 1024 above, up to 137 s. Its size does not
- * depend on the number of samples. Exact minimum, maximum, count and sum stand
- * beside the bins; what lies beyond the last bin is counted in over.
+ * A log-linear histogram of nanoseconds with 2^10 bins per power of two: exact below 2048
+ * ns, with a resolution of 1/1024 above, up to 137 s. Its size does not depend on the
+ * number of samples. It also keeps the exact minimum, maximum, count and sum; over counts
+ * samples beyond the last bin.
  */
 #ifndef CORE_BASE_HIST_H
 #define CORE_BASE_HIST_H
@@ -18,9 +18,9 @@
 #define HIST_MAX_BITS 37
 #define HIST_BINS     ((size_t)(HIST_MAX_BITS - HIST_SUB_BITS + 1) << HIST_SUB_BITS)
 
-/* Bins below that of min, and above that of max, are empty: whoever walks over them need not. */
+/* Bins below that of min and above that of max are empty, so walks may skip them. */
 struct hist {
-	uint64_t count; /* with those in over */
+	uint64_t count; /* including over */
 	uint64_t over;
 	uint64_t min;
 	uint64_t max;
@@ -31,10 +31,16 @@ struct hist {
 
 void hist_init(struct hist *hist);
 
-/* On the heap, empty: memory of bins that are never used is never touched. NULL: there is none. */
+/*
+ * Allocates an empty histogram, without touching the memory of its bins. Returns NULL if
+ * out of memory.
+ */
 struct hist *hist_create(void);
 
-/* The same for one that was initialised, or zeroed: it takes as long as min and max are apart. */
+/*
+ * Clears an initialized or zeroed histogram. Takes time proportional to the range of its
+ * samples.
+ */
 void hist_clear(struct hist *hist);
 
 static ALWAYS_INLINE size_t hist_index(uint64_t value)
@@ -63,11 +69,11 @@ static ALWAYS_INLINE void hist_add(struct hist *hist, uint64_t value)
 		hist->over++;
 }
 
-/* Bins with samples are from the first to before the end; first <= end <= HIST_BINS. */
+/* The range of bins with samples: first to before end; first <= end <= HIST_BINS. */
 size_t hist_first(const struct hist *hist);
 size_t hist_end(const struct hist *hist);
 
-/* The least value of a bin, and the first one above it. */
+/* Return the smallest value of a bin, and the smallest value above the bin. */
 uint64_t hist_low(size_t index);
 uint64_t hist_high(size_t index);
 
@@ -75,15 +81,15 @@ uint64_t hist_high(size_t index);
 void hist_merge(struct hist *into, const struct hist *from);
 
 /*
- * The value that so many parts per million of the samples do not exceed (the
- * median: 500000), interpolated within its bin and never outside the exact
- * minimum and maximum. 0 for an empty histogram.
+ * Returns the value that this share of the samples does not exceed (the median: 500000),
+ * interpolated within its bin and clamped to the exact minimum and maximum. Returns 0 for
+ * an empty histogram.
  */
 double hist_quantile(const struct hist *hist, uint32_t parts_per_million);
 
 /*
- * Whether at least ten samples lie beyond that quantile: below that it says
- * more about the last few samples than about what was measured.
+ * Returns whether at least ten samples lie beyond the quantile. With fewer, it would
+ * describe those few samples rather than the distribution.
  */
 bool hist_has_quantile(const struct hist *hist, uint32_t parts_per_million);
 

@@ -6,8 +6,8 @@
 #include <stddef.h>
 
 /*
- * Copies the text, cut to size, with '?' for every byte that is not printable ASCII. The
- * two may be the same.
+ * Copies the text, truncated to size, replacing every byte that is not printable ASCII by
+ * '?'. into and text may be the same.
  */
 void printable_copy(char *into, size_t size, const char *text);
 

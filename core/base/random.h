@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* splitmix64 (Steele, Lea, Flood 2014): the same numbers from the same seed, anywhere. */
+/* splitmix64 (Steele, Lea, Flood 2014): the same seed gives the same numbers on every machine. */
 #ifndef CORE_BASE_RANDOM_H
 #define CORE_BASE_RANDOM_H
 
 #include <stdint.h>
 
-/* One of them by itself: numbers that are near each other give such as are not. */
+/* Mixes one value: similar inputs give dissimilar numbers. */
 static inline uint64_t random_mix(uint64_t value)
 {
 	value = (value ^ value >> 30) * UINT64_C(0xbf58476d1ce4e5b9);

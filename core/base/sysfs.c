@@ -19,7 +19,7 @@ struct sysfs_path {
 	char text[PATH_MAX];
 };
 
-/* A path that does not fit names nothing. */
+/* A path that is too long becomes empty, which names no file. */
 static FORMAT(2, 0) struct sysfs_path make_path(const char *root, const char *format, va_list args)
 {
 	struct sysfs_path path;
@@ -32,7 +32,7 @@ static FORMAT(2, 0) struct sysfs_path make_path(const char *root, const char *fo
 	return path;
 }
 
-/* Each function of a path below takes its format and arguments from here. */
+/* Builds the path from the format and arguments of the calling function. */
 #define MAKE_PATH(path)                                 \
 	do {                                            \
 		va_list args;                           \
@@ -43,7 +43,7 @@ static FORMAT(2, 0) struct sysfs_path make_path(const char *root, const char *fo
 
 static size_t read_bytes(const struct sysfs_path *path, void *bytes, size_t size)
 {
-	/* Not to wait for a writer, should it be a pipe. */
+	/* O_NONBLOCK: do not wait for the writer of a pipe. */
 	int fd = open(path->text, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	size_t have = 0;
 
@@ -62,7 +62,7 @@ static size_t read_bytes(const struct sysfs_path *path, void *bytes, size_t size
 	return have;
 }
 
-/* The first line of text, trimmed, into line, which may be the same memory. */
+/* Copies the trimmed first line of text to line, which may be the same memory. */
 static bool take_line(const char *text, char *line, size_t size)
 {
 	size_t length;
@@ -137,7 +137,7 @@ char *sysfs_text(const char *root, size_t limit, const char *format, ...)
 	return text;
 }
 
-/* What is behind the word, if the line is of that word. */
+/* Returns the text after the word, if the line starts with it. */
 static const char *match(const char *line, const char *word)
 {
 	size_t length = strlen(word);
@@ -150,7 +150,7 @@ static const char *match(const char *line, const char *word)
 	rest = line + length + blanks;
 	if (*rest == ':')
 		return rest + 1;
-	/* "model name : x" is no line of "model". */
+	/* "model name : x" does not match "model". */
 	return blanks && !memchr(rest, ':', strcspn(rest, "\n")) ? rest : NULL;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/base/transport.h"
 
-/* Aligned as a table, the sentences would be wider than a line. */
+/* Aligned as a table, the messages would exceed the line length. */
 // clang-format off
 const struct transport_row transports[] = {
 	[TRANSPORT_RC] = {
@@ -11,12 +11,12 @@ const struct transport_row transports[] = {
 	},
 	[TRANSPORT_UC] = {
 		.has = TRANSPORT_WRITES | TRANSPORT_CONNECTED,
-		.refusal = "UC has no such operation: it can send, write and write-imm",
+		.refusal = "UC supports only send, write and write-imm",
 	},
 	[TRANSPORT_UD] = {
 		.has = TRANSPORT_DATAGRAM,
 		.route = ROUTE_ADDRESS,
-		.refusal = "UD has no such operation: it can send",
+		.refusal = "UD supports only send",
 	},
 };
 // clang-format on

@@ -21,22 +21,25 @@ enum transport {
 #define TRANSPORT_WRITES    (1U << 0)
 #define TRANSPORT_READS     (1U << 1)
 #define TRANSPORT_ATOMICS   (1U << 2)
-#define TRANSPORT_RELIABLE  (1U << 3) /* acknowledges messages, and sends lost ones again */
-#define TRANSPORT_DATAGRAM  (1U << 4) /* one packet per message, received behind a GRH */
+#define TRANSPORT_RELIABLE  (1U << 3) /* acknowledges messages and retransmits lost ones */
+#define TRANSPORT_DATAGRAM  (1U << 4) /* one packet per message, received with a GRH */
 #define TRANSPORT_BY_CM     (1U << 5) /* rdma_cm connects its queue pairs */
 #define TRANSPORT_CONNECTED (1U << 6) /* a queue pair has one peer */
 #define TRANSPORT_DEFAULT   (1U << 7) /* for calls that are the same on all transports */
 
 /* How a work request names its peer: see core/verbs/route.h. */
 enum route_kind {
-	ROUTE_CONNECTED, /* not at all: its queue pair is connected to one */
+	ROUTE_CONNECTED, /* implicitly: the queue pair is connected */
 	ROUTE_ADDRESS,   /* by an address handle, a queue pair number and a Q_Key */
 };
 
 struct transport_row {
 	unsigned int has; /* TRANSPORT_... */
 	enum route_kind route;
-	/* The error for an operation whose needs it lacks; NULL if it lacks none. */
+	/*
+	 * The error for an operation that the transport does not support; NULL if it supports
+	 * all.
+	 */
 	const char *refusal;
 };
 
@@ -59,7 +62,7 @@ static inline bool transport_is_acknowledged(enum transport transport)
 /* Bytes of the global routing header. */
 #define TRANSPORT_GRH 40
 
-/* Returns the bytes in front of each message that is received. */
+/* Returns the number of bytes in front of each received message. */
 static inline size_t transport_head(enum transport transport)
 {
 	return transport_has(transport, TRANSPORT_DATAGRAM) ? TRANSPORT_GRH : 0;

@@ -11,18 +11,18 @@
 
 #include "core/base/clock.h"
 
-/* Taken at once. */
+/* Events taken per epoll_wait. */
 #define EVENTS 16
 
 /*
- * lifecycle is held while the thread is started or ended, lock while the list is
- * used; who needs both takes lifecycle first. Callbacks run under lock.
+ * lifecycle is held while the thread is started or stopped, lock while the list is
+ * accessed; lifecycle is locked first. Callbacks run with lock held.
  */
 static pthread_mutex_t lifecycle = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct watch *watches;
 static size_t n_watches;
-static uint64_t due_ns; /* the next tick; UINT64_MAX: there are none */
+static uint64_t due_ns; /* the next tick; UINT64_MAX: none */
 static pthread_t thread;
 static int set_fd = -1;
 static int wake_fd = -1;
@@ -33,10 +33,10 @@ static void wake(void)
 	uint64_t one = 1;
 
 	if (write(wake_fd, &one, sizeof(one)) < 0)
-		return; /* only a full counter refuses, and that one is readable */
+		return; /* fails only if the counter is full, and then the fd is readable */
 }
 
-/* With lock held: whether any watch but that one has the descriptor. */
+/* Returns whether another watch has the same descriptor. Call with lock held. */
 static bool is_shared(const struct watch *watch, int fd)
 {
 	for (const struct watch *other = watches; other; other = other->next)
@@ -45,7 +45,7 @@ static bool is_shared(const struct watch *watch, int fd)
 	return false;
 }
 
-/* The kernel keeps the set: whoever sleeps on it need not be woken for a change. */
+/* The kernel updates the set even while a thread sleeps on it, so no wake-up is needed. */
 static int include(const struct watch *watch)
 {
 	struct epoll_event event = {.events = EPOLLIN, .data = {.fd = watch->fd}};
@@ -104,7 +104,10 @@ static void *watch_run(void *unused)
 			pthread_mutex_unlock(&lock);
 			return NULL;
 		}
-		/* After a stop nothing is told of who is ready, and a tick would know no better. */
+		/*
+		 * After an interrupted wait, nothing is known about readiness, so no callback
+		 * runs.
+		 */
 		if (got >= 0)
 			call(events, got);
 		pthread_mutex_unlock(&lock);
@@ -126,7 +129,7 @@ int watch_start_thread(pthread_t *started, void *(*function)(void *), void *argu
 
 static int open_set(struct error *error)
 {
-	/* Each wake is told once: nobody need read it. */
+	/* Edge-triggered, so that nobody needs to read the eventfd. */
 	struct epoll_event event = {.events = EPOLLIN | EPOLLET};
 
 	wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -174,7 +177,7 @@ static void watch_stop(void)
 	close_set();
 }
 
-/* With lock held. */
+/* Call with lock held. */
 static int link_in(struct watch *watch)
 {
 	int code = include(watch);
@@ -187,7 +190,7 @@ static int link_in(struct watch *watch)
 		watches->link = &watch->next;
 	watches = watch;
 	n_watches++;
-	/* It may sleep for longer than this one wants. */
+	/* The thread may be about to sleep for longer than the new tick allows. */
 	if (watch->tick)
 		wake();
 	return 0;

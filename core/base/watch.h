@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The watcher: one thread of the process that polls whatever can end a wait from
- * outside. It starts with the first watch and ends with the last. Callbacks run
- * in it one at a time, must not block, and must not add or remove a watch; one
- * whose descriptor has come to its end sets fd to -1 and is not called for it again.
+ * The watcher: one thread of the process that polls everything that can end a wait from
+ * outside. It starts with the first watch and ends with the last one. Callbacks run in this
+ * thread, one at a time. They must not block, and must not add or remove a watch. A
+ * callback may set fd to -1 to stop watching the descriptor.
  */
 #ifndef CORE_BASE_WATCH_H
 #define CORE_BASE_WATCH_H
@@ -17,8 +17,8 @@ struct watch {
 	int fd;
 	void (*ready)(struct watch *watch); /* fd is readable, or just was */
 	/*
-	 * Soon after it was added; returns when it is to be called again at the latest, which
-	 * nobody but callbacks brings forward. Or NULL.
+	 * Called soon after the watch is added. Returns the time of the next call at the latest;
+	 * only callbacks can make it earlier. NULL: none.
 	 */
 	uint64_t (*tick)(struct watch *watch, uint64_t now_ns);
 	struct watch *next;
@@ -27,15 +27,15 @@ struct watch {
 
 int watch_add(struct watch *watch, struct error *error);
 
-/* Afterwards no callback of it runs any more. One that was never added is fine. */
+/* Removes a watch; none of its callbacks runs afterwards. One that was never added is fine. */
 void watch_remove(struct watch *watch);
 
-/* Starts a thread that takes no signals: they belong to the program's own. */
+/* Starts a thread with all signals blocked, so that the program's own threads get them. */
 int watch_start_thread(pthread_t *thread, void *(*function)(void *), void *argument);
 
 /*
- * For callbacks only: calls visit for each watch with this fd and this callback,
- * for one that reads for all of them has to tell the others.
+ * For callbacks only: calls `connection` for each watch with the same fd and callback, so
+ * that one callback can read for all of them.
  */
 void watch_visit(const struct watch *watch, void (*connection)(struct watch *watch, void *argument),
 		 void *argument);

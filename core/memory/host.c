@@ -41,7 +41,7 @@ static int promise(const struct memory *memory, size_t size, struct error *error
 		return 0;
 	return error_set(error, -ENOMEM,
 			 "no memory for a buffer of %zu bytes: this machine has %" PRIu64
-			 " MiB left, of which a sixteenth is kept",
+			 " MiB left, a sixteenth of which is reserved",
 			 size, available >> 20);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Huge pages. There are none of another size in their place. */
+/* Huge pages, without falling back to another page size. */
 #include <errno.h>
 #include <sys/mman.h>
 
@@ -25,25 +25,26 @@ static int too_few_pages(const struct memory *memory, struct error *error)
 	size_t wanted = memory->size / memory->page;
 	size_t free = free_huge_pages();
 
-	return error_set(error, -ENOMEM,
-			 "%zu huge pages of %zu KiB wanted, %zu free; sysctl vm.nr_hugepages=%zu",
-			 wanted, memory->page / 1024, free,
-			 meminfo("HugePages_Total") + wanted - free);
+	return error_set(
+		error, -ENOMEM,
+		"need %zu huge pages of %zu KiB, %zu free; try 'sysctl vm.nr_hugepages=%zu'",
+		wanted, memory->page / 1024, free, meminfo("HugePages_Total") + wanted - free);
 }
 
 /*
- * A control group is charged for huge pages when they are touched, not when they are mapped,
- * and a process over its limit is killed. Populating reports it instead. Kernels before 5.14
- * cannot.
+ * A control group is charged for huge pages when they are touched, not when they are
+ * mapped, and kills a process over its limit. Populating reports an error instead. Needs
+ * Linux 5.14.
  */
 static int populate(const struct memory *memory, size_t size, struct error *error)
 {
 	if (!madvise(memory->cpu, memory->size, MADV_POPULATE_WRITE) || errno == EINVAL)
 		return 0;
-	return error_set(error, -ENOMEM,
-			 "no memory for a buffer of %zu bytes: huge pages are limited here, see "
-			 "hugetlb.*.max of the control group",
-			 size);
+	return error_set(
+		error, -ENOMEM,
+		"no memory for a buffer of %zu bytes: the control group limits huge pages; see "
+		"its hugetlb.*.max",
+		size);
 }
 
 static int huge_allocate(struct memory *memory, size_t size, int numa_node, struct error *error)

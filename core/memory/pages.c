@@ -11,10 +11,10 @@
 #include "core/verbs/verbs.h"
 
 /*
- * A hint to mmap: an address below all libraries. The kernel searches mappings from the lowest
- * address up, so a buffer among the libraries would be found sooner or later by chance, and
- * with it the time of copies that the kernel makes. Each buffer gets an address behind the one
- * before; if that is taken, the kernel chooses another.
+ * Hint for mmap: an address below all libraries. The kernel searches mappings from the
+ * lowest address up, so the lookup of a buffer among the libraries, and with it the time of
+ * kernel copies, would vary by chance. Each buffer gets an address above the previous one;
+ * if that is taken, the kernel chooses another.
  */
 #define LOWEST  ((uintptr_t)1 << 28)
 #define HIGHEST ((uintptr_t)1 << 40)
@@ -49,7 +49,7 @@ static void prefer_node(const struct memory *memory, int node)
 int pages_measure(struct memory *memory, size_t size, size_t page, struct error *error)
 {
 	if (!size || size > SIZE_MAX - page)
-		return error_set(error, -EINVAL, "a buffer cannot have %zu bytes", size);
+		return error_set(error, -EINVAL, "invalid buffer size of %zu bytes", size);
 	memory->page = page;
 	memory->size = (size + page - 1) / page * page;
 	return 0;

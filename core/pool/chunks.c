@@ -31,7 +31,7 @@ static void turn(struct chunks *chunks, size_t first, size_t count)
 		chunks->bits[i / BITS] ^= 1ULL << (i % BITS);
 }
 
-/* The end of the free range that begins there, or of so many of it. */
+/* Returns the end of the free range that starts at first, after at most `most` chunks. */
 static size_t end_of(const struct chunks *chunks, size_t first, size_t most)
 {
 	size_t end = first;

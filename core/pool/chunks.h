@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which chunks of a pool are taken: a bit for each. A range is the lowest that is long
- * enough. Whoever took one gives it back as it was.
+ * Allocates ranges of chunks of a pool, with one bit per chunk. A range is the lowest one
+ * that is long enough. The caller returns each range exactly as it was allocated.
  */
 #ifndef CORE_POOL_CHUNKS_H
 #define CORE_POOL_CHUNKS_H
@@ -15,15 +15,18 @@ struct chunks {
 	size_t used;
 };
 
-/* -ENOMEM. */
+/* Returns 0 or -ENOMEM. */
 int chunks_open(struct chunks *chunks, size_t count);
 void chunks_close(struct chunks *chunks); /* a zeroed one is fine */
 
-/* The first of so many in a row, which are taken; SIZE_MAX: there are none. */
+/*
+ * Takes count consecutive chunks. Returns the first one, or SIZE_MAX if no range is long
+ * enough.
+ */
 size_t chunks_take(struct chunks *chunks, size_t count);
 void chunks_give(struct chunks *chunks, size_t first, size_t count);
 
-/* The longest range that is free. */
+/* Returns the length of the longest free range. */
 size_t chunks_longest(const struct chunks *chunks);
 
 #endif

@@ -10,14 +10,14 @@
 #include "core/rdma/context.h"
 #include "core/verbs/verbs.h"
 
-/* Writes between two completions, of which the queue has room for twice as many. */
-#define UNSIGNALLED 128UL
-#define SLOTS       (2 * UNSIGNALLED)
-#define TIMEOUT_NS  (5 * NS_PER_S)
-/* A server that grants, and so clears, so much has no time for others. */
+/* Writes per completion; the send queue holds twice as many. */
+#define UNSIGNALED 128UL
+#define SLOTS      (2 * UNSIGNALED)
+#define TIMEOUT_NS (5 * NS_PER_S)
+/* Bytes that a busy server may take a second to clear for a grant. */
 #define A_SECOND (256U << 20)
 
-/* In the buffer: what is sent, what is received, and the values that are under way. */
+/* Offsets in the buffer: the message sent, the message received, and the values in flight. */
 enum {
 	SENT_AT = 0,
 	RECEIVED_AT = 64,
@@ -31,9 +31,9 @@ enum {
 };
 
 static const char *const works[] = {
-	[RECEIVE_ID] = "the receive of an answer",
-	[SEND_ID] = "a request",
-	[WRITE_ID] = "a write",
+	[RECEIVE_ID] = "receive of an answer",
+	[SEND_ID] = "send of a request",
+	[WRITE_ID] = "write",
 };
 
 static int set_reason(const struct pool_client *client, struct error *error)
@@ -84,12 +84,12 @@ int pool_client_open(struct pool_client *client, const struct pool_client_settin
 				 settings->device);
 	if (code)
 		return set_reason(client, error);
-	/* An answer may come as soon as there is a connection. */
+	/* An answer may arrive as soon as the connection is established. */
 	code = post_answer(client, error);
 	if (!code && rdma_connect_server(&client->context))
 		code = set_reason(client, error);
 	if (!code && (client->context.remote.rkey || !client->context.remote.size))
-		code = error_set(error, -EPROTO, "%s port %u is verbmark, and no pool",
+		code = error_set(error, -EPROTO, "%s port %u is a verbmark server, but not a pool",
 				 settings->host, settings->port);
 	if (code)
 		pool_client_close(client);
@@ -109,7 +109,7 @@ uint64_t pool_client_size(const struct pool_client *client)
 	return client->context.remote.size;
 }
 
-/* What the server says unasked is no answer, whatever is being asked meanwhile. */
+/* A refusal that the server sends unasked is not the answer to the current request. */
 static int take_answer(struct pool_client *client, const struct ibv_wc *wc, struct error *error)
 {
 	const uint8_t *bytes = (const uint8_t *)client->context.buffer + RECEIVED_AT;
@@ -117,7 +117,7 @@ static int take_answer(struct pool_client *client, const struct ibv_wc *wc, stru
 
 	if (pool_decode(&message, bytes, wc->byte_len) ||
 	    (message.type == POOL_REFUSED ? !message.status : client->has_answer))
-		return error_set(error, -EPROTO, "the server's answer is none of a pool");
+		return error_set(error, -EPROTO, "the server sent an invalid message");
 	if (message.type == POOL_REFUSED) {
 		client->refusal = message.status;
 	} else {
@@ -127,7 +127,7 @@ static int take_answer(struct pool_client *client, const struct ibv_wc *wc, stru
 	return post_answer(client, error);
 }
 
-/* The alarm tells more of a connection that has gone than a flush does. */
+/* After a flush, the alarm has the reason why the connection ended. */
 static int fail(struct pool_client *client, const struct ibv_wc *wc, struct error *error)
 {
 	struct alarm *alarm = context_alarm(&client->context);
@@ -159,7 +159,7 @@ static int step(struct pool_client *client, struct error *error)
 	return 0;
 }
 
-/* Each refusal is told once. */
+/* Each refusal is reported once. */
 static int check_unasked(struct pool_client *client, struct error *error)
 {
 	uint32_t refusal = client->refusal;
@@ -170,7 +170,7 @@ static int check_unasked(struct pool_client *client, struct error *error)
 		       : 0;
 }
 
-/* Of a connection that has ended the server may have said why, which is more. */
+/* If the server said why it ended the connection, report that instead. */
 static int lose(struct pool_client *client, struct error *error)
 {
 	if (!client->refusal)
@@ -193,12 +193,12 @@ static int send_request(struct pool_client *client, const struct pool_message *r
 	code = verbs_result(post_send(context_queue(&client->context), &work, POST_SEND,
 				      POST_CLASSIC, IBV_SEND_SIGNALED));
 	client->is_sending = !code;
-	/* It is complete only when all before it are. */
-	client->n_unsignalled = 0;
+	/* It completes only after all earlier writes. */
+	client->n_unsignaled = 0;
 	return code ? error_set_errno(error, code, "cannot post a request") : 0;
 }
 
-/* Asks, and waits for the answer. */
+/* Sends a request and waits for the answer. */
 static int ask(struct pool_client *client, const struct pool_message *request, struct error *error)
 {
 	int code = check_unasked(client, error);
@@ -214,7 +214,7 @@ static int ask(struct pool_client *client, const struct pool_message *request, s
 		return error_set(error, -EACCES, "the server refused: %s",
 				 pool_status_text(client->answer.status));
 	if (client->answer.type != request->type + 1)
-		return error_set(error, -EPROTO, "the server's answer is to something else");
+		return error_set(error, -EPROTO, "the server answered a different request");
 	return 0;
 }
 
@@ -227,7 +227,7 @@ int pool_client_alloc(struct pool_client *client, uint64_t size, uint32_t every,
 	if (code)
 		return code;
 	if (client->answer.size != size || client->answer.address + size < size)
-		return error_set(error, -EPROTO, "the server granted something else");
+		return error_set(error, -EPROTO, "the server granted something different");
 	client->grant = client->answer;
 	client->grant.every = every;
 	client->written = 0;
@@ -250,15 +250,18 @@ int pool_client_sync(struct pool_client *client, struct error *error)
 	const struct pool_message request = {.type = POOL_REQ_SYNC};
 	int code = ask(client, &request, error);
 
-	/* What was wrong with all before it has been said before its answer. */
+	/* Refusals of earlier doorbells arrive before this answer. */
 	return code ? code : check_unasked(client, error);
 }
 
-/* With the number of the doorbell, if it is one. Its value stays until it is complete. */
+/*
+ * Posts a write with the number of its doorbell, or 0. Its value stays in the buffer until
+ * the write is complete.
+ */
 static int post(struct pool_client *client, uint32_t value, uint32_t bell, struct error *error)
 {
 	size_t at = SLOTS_AT + sizeof(value) * (client->written % SLOTS);
-	bool is_signalled = bell || client->n_unsignalled + 1 == UNSIGNALLED;
+	bool is_signaled = bell || client->n_unsignaled + 1 == UNSIGNALED;
 	struct post_work work = {
 		.id = WRITE_ID,
 		.remote = client->grant.address +
@@ -269,15 +272,15 @@ static int post(struct pool_client *client, uint32_t value, uint32_t bell, struc
 		.sges = {piece(client, at, sizeof(value))},
 	};
 	const struct post_queue *queue = context_queue(&client->context);
-	unsigned int signalled = is_signalled ? IBV_SEND_SIGNALED : 0;
+	unsigned int signaled = is_signaled ? IBV_SEND_SIGNALED : 0;
 	int code;
 
 	value = htobe32(value);
 	memcpy(client->context.buffer + at, &value, sizeof(value));
-	code = verbs_result(bell ? post_send(queue, &work, POST_WRITE_IMM, POST_CLASSIC, signalled)
-				 : post_send(queue, &work, POST_WRITE, POST_CLASSIC, signalled));
-	client->is_writing = is_signalled && !code;
-	client->n_unsignalled = is_signalled ? 0 : client->n_unsignalled + 1;
+	code = verbs_result(bell ? post_send(queue, &work, POST_WRITE_IMM, POST_CLASSIC, signaled)
+				 : post_send(queue, &work, POST_WRITE, POST_CLASSIC, signaled));
+	client->is_writing = is_signaled && !code;
+	client->n_unsignaled = is_signaled ? 0 : client->n_unsignaled + 1;
 	return code ? error_set_errno(error, code, "cannot post a write") : 0;
 }
 
@@ -289,11 +292,11 @@ int pool_client_write(struct pool_client *client, uint32_t value, struct error *
 
 	if (client->grant.size < sizeof(value))
 		return error_set(error, -EINVAL,
-				 "a value takes 4 bytes, and the grant has %" PRIu64,
+				 "a value needs 4 bytes, but the grant has %" PRIu64,
 				 client->grant.size);
 	if (is_bell && client->rung == UINT32_MAX)
 		return error_set(error, -EOVERFLOW,
-				 "all numbers of doorbells are used: ask for another grant");
+				 "all doorbell numbers are used; request another grant");
 	if (client->written && !grant_slot(client->grant.size, client->written))
 		code = pool_client_sync(client, error);
 	if (!code)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A client of a pool: connects, is granted memory there, writes 32-bit values into it, slot
- * by slot and round again, and rings: each every-th write is signalled and has immediate data,
- * the doorbell's number, from 1. Before it comes to a slot again, all that was rung has been
- * heard. Functions return 0 or a negative errno with the error; after a failure that is no
- * refusal (-EACCES) only pool_client_close is of use. One thread has it.
+ * A client of a pool: connects, gets a grant of memory, writes 32-bit values into its slots
+ * in turn, and rings doorbells: every n-th write is signaled and carries the doorbell's
+ * number, from 1, as immediate data. Before it reuses a slot, the server has handled all
+ * earlier doorbells. Functions return 0 or a negative errno with the error set; after any
+ * failure other than a refusal (-EACCES), only pool_client_close may be called. A client
+ * belongs to one thread.
  */
 #ifndef CORE_POOL_CLIENT_H
 #define CORE_POOL_CLIENT_H
@@ -15,22 +16,22 @@
 
 struct pool_client {
 	struct rdma_context context;
-	struct pool_message grant; /* size 0: there is none */
+	struct pool_message grant; /* size 0: none */
 	struct pool_message answer;
 	bool has_answer;
-	uint32_t refusal; /* enum pool_status: what the server said unasked; POOL_OK: nothing */
-	bool is_sending;  /* a request is not complete */
-	bool is_writing;  /* a signalled write is not */
-	unsigned int n_unsignalled; /* since the last one that was */
+	uint32_t refusal; /* enum pool_status that the server sent unasked; POOL_OK: none */
+	bool is_sending;  /* a request is outstanding */
+	bool is_writing;  /* a signaled write is outstanding */
+	unsigned int n_unsignaled; /* since the last signaled one */
 	uint64_t written;
 	uint32_t rung;
 };
 
 struct pool_client_settings {
 	const char *host;
-	const char *device; /* NULL: what leads there */
+	const char *device; /* NULL: the device that leads to host */
 	uint16_t port;
-	size_t own_size; /* bytes of its own memory, for who posts by himself; 0: what it needs */
+	size_t own_size; /* bytes of local memory for the caller's own posts; 0: the minimum */
 	enum rdma_wait_mode wait;
 };
 
@@ -38,18 +39,24 @@ int pool_client_open(struct pool_client *client, const struct pool_client_settin
 		     struct error *error);
 int pool_client_close(struct pool_client *client); /* a zeroed one is fine */
 
-/* Bytes of all of the server's pool. */
+/* Returns the size of the server's pool in bytes. */
 uint64_t pool_client_size(const struct pool_client *client);
 
-/* every: 0 for no doorbells. client->grant is the newest one, which is written to. */
+/*
+ * Requests a grant, stored in client->grant. Writes go to the newest grant. every is the
+ * number of writes per doorbell; 0: no doorbells.
+ */
 int pool_client_alloc(struct pool_client *client, uint64_t size, uint32_t every,
 		      struct error *error);
 int pool_client_free(struct pool_client *client, uint64_t address, struct error *error);
 
-/* The next write. Where it rings it waits until that is complete: client->rung counts. */
+/*
+ * Writes the next value. A write that rings waits until it is complete; client->rung counts
+ * them.
+ */
 int pool_client_write(struct pool_client *client, uint32_t value, struct error *error);
 
-/* Until all writes are complete, and all that was rung is heard. */
+/* Waits until all writes are complete and the server has handled all doorbells. */
 int pool_client_sync(struct pool_client *client, struct error *error);
 
 #endif

@@ -14,13 +14,13 @@ int grants_open(struct grants *grants, const struct memory *memory, struct error
 	if (!chunks_open(&grants->chunks, grants->size / memory->page))
 		return 0;
 	grants_close(grants);
-	return error_set_errno(error, -ENOMEM, "cannot make a pool");
+	return error_set_errno(error, -ENOMEM, "cannot create a pool");
 }
 
-/* With the last region its domain goes, whose owner could not let it go before. */
-static void retry(struct grants *grants)
+/* Deallocates a domain with its last region, since its client could not. */
+static void retry_abandoned(struct grants *grants)
 {
-	struct grant **link = &grants->left;
+	struct grant **link = &grants->abandoned;
 
 	while (*link) {
 		struct grant *grant = *link;
@@ -39,11 +39,11 @@ static void retry(struct grants *grants)
 
 void grants_close(struct grants *grants)
 {
-	retry(grants);
-	while (grants->left) {
-		struct grant *grant = grants->left;
+	retry_abandoned(grants);
+	while (grants->abandoned) {
+		struct grant *grant = grants->abandoned;
 
-		grants->left = grant->next;
+		grants->abandoned = grant->next;
 		free(grant);
 	}
 	chunks_close(&grants->chunks);
@@ -72,7 +72,7 @@ static int open_region(struct grants *grants, struct ibv_pd *pd, uint64_t size, 
 		grant->rkey = ibv_inc_rkey(grant->mw->rkey);
 		return 0;
 	}
-	error_set_errno(&grants->fault, verbs_null(), "cannot make a memory window");
+	error_set_errno(&grants->fault, verbs_null(), "cannot allocate a memory window");
 	ibv_dereg_mr(grant->mr);
 	return grants->fault.code;
 }
@@ -104,7 +104,7 @@ enum pool_status grants_take(struct grants *grants, struct ibv_pd *pd,
 	struct grant *made;
 
 	grants->fault = (struct error){0};
-	retry(grants);
+	retry_abandoned(grants);
 	if (!asked->size)
 		return POOL_ZERO;
 	if (asked->size > grants->size)
@@ -113,7 +113,7 @@ enum pool_status grants_take(struct grants *grants, struct ibv_pd *pd,
 		return POOL_SHARE;
 	made = calloc(1, sizeof(*made));
 	if (!made) {
-		error_set_errno(&grants->fault, -ENOMEM, "cannot keep a grant");
+		error_set_errno(&grants->fault, -ENOMEM, "cannot allocate a grant");
 		return POOL_NO_REGION;
 	}
 	made->every = asked->every;
@@ -127,7 +127,7 @@ enum pool_status grants_take(struct grants *grants, struct ibv_pd *pd,
 	return POOL_OK;
 }
 
-void grant_shut(struct grant *grant)
+void grant_revoke(struct grant *grant)
 {
 	if (grant->mw && !ibv_dealloc_mw(grant->mw))
 		grant->mw = NULL;
@@ -137,8 +137,8 @@ int grants_give(struct grants *grants, struct grant *grant)
 {
 	int code;
 
-	/* A region that a window is bound to does not go. */
-	grant_shut(grant);
+	/* A region with a bound window cannot be deregistered. */
+	grant_revoke(grant);
 	code = verbs_result(ibv_dereg_mr(grant->mr));
 	if (code)
 		return code;
@@ -148,13 +148,13 @@ int grants_give(struct grants *grants, struct grant *grant)
 	return 0;
 }
 
-int grants_leave(struct grants *grants, struct grant *grant)
+int grants_abandon(struct grants *grants, struct grant *grant)
 {
 	int code = grants_give(grants, grant);
 
 	if (code) {
-		grant->next = grants->left;
-		grants->left = grant;
+		grant->next = grants->abandoned;
+		grants->abandoned = grant;
 	}
 	return code;
 }
@@ -164,7 +164,7 @@ uint32_t grant_value(const struct grant *grant, uint32_t number)
 	uint64_t last = (uint64_t)number * grant->every - 1;
 	const uint32_t *slots = grant->mr->addr;
 
-	/* Who is granted it writes there at any time. */
+	/* The client may write to the slot at any time. */
 	return be32toh(
 		__atomic_load_n(&slots[grant_slot(grant->mr->length, last)], __ATOMIC_RELAXED));
 }

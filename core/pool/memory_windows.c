@@ -10,10 +10,10 @@
 
 #define DEPTH  16
 #define LENGTH 8
-/* For so long a machine that has no time may give no answer. */
+/* A busy machine may take this long to answer. */
 #define TIMEOUT_NS (15 * NS_PER_S)
 
-/* The ends: of a client, with the server's, and of another client, with the server's. */
+/* Queue pairs: a client and its server, and another client and its server. */
 enum {
 	OWNER,
 	SERVER,
@@ -83,7 +83,7 @@ static int open_stand(struct stand *stand, struct ibv_context *verbs, uint8_t po
 
 static void close_stand(struct stand *stand)
 {
-	/* A queue pair of which a window is bound does not go. */
+	/* A queue pair with a bound window cannot be destroyed. */
 	if (stand->mw)
 		ibv_dealloc_mw(stand->mw);
 	for (size_t i = 0; i < ENDS; i++)
@@ -94,7 +94,7 @@ static void close_stand(struct stand *stand)
 	endpoint_close(&stand->endpoint);
 }
 
-/* Of the one request that is under way. */
+/* Waits for the completion of the one outstanding request. */
 static enum ibv_wc_status memory_windows_take(struct stand *stand)
 {
 	struct ibv_wc wc;
@@ -143,27 +143,29 @@ static int memory_windows_judge(enum ibv_wc_status status, enum ibv_wc_status wa
 	if (status == wanted)
 		return 0;
 	if (status == IBV_WC_RETRY_EXC_ERR)
-		return error_set(error, -EAGAIN, "the device does not answer itself");
+		return error_set(error, -EAGAIN, "the device does not answer its own requests");
 	return error_set(error, -EOPNOTSUPP, "%s (%s)", sentence, ibv_wc_status_str(status));
 }
 
-/* What fails takes its queue pair along: each is the last request of its end. */
+/* A failure breaks the queue pair: each failing write is the last one of its queue pair. */
 static int try_window(struct stand *stand, struct error *error)
 {
 	uint32_t beneath = stand->mr->rkey ? stand->mr->rkey : stand->mr->lkey;
 	int code = memory_windows_judge(bind_window(stand), IBV_WC_SUCCESS,
-					"a memory window cannot be bound", error);
+					"cannot bind a memory window", error);
 
 	if (!code)
 		code = memory_windows_judge(write_by(stand, OWNER, stand->rkey), IBV_WC_SUCCESS,
-					    "a memory window does not open its region", error);
+					    "a memory window does not give access to its region",
+					    error);
 	if (!code)
 		code = memory_windows_judge(
 			write_by(stand, STRANGER, stand->rkey), IBV_WC_REM_ACCESS_ERR,
-			"a memory window is open to another queue pair than its own", error);
+			"a memory window gives access to another queue pair", error);
 	if (!code)
 		code = memory_windows_judge(write_by(stand, OWNER, beneath), IBV_WC_REM_ACCESS_ERR,
-					    "the region beneath a memory window is open", error);
+					    "the region of a memory window is directly accessible",
+					    error);
 	return code;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory windows of type 2 keep clients apart that have one protection domain: whether they
- * do on a device is tried on it, between queue pairs of its own, and not believed.
+ * Type 2 memory windows isolate clients that share a protection domain. Whether they do so
+ * on a device is tested between queue pairs of its own.
  */
 #ifndef CORE_POOL_MEMORY_WINDOWS_H
 #define CORE_POOL_MEMORY_WINDOWS_H
@@ -12,9 +12,10 @@
 #include "core/base/error.h"
 
 /*
- * 0: a window opens a region to the queue pair that it is bound to, and what another queue pair
- * writes by its key, or its own by that of the region, is refused. -EOPNOTSUPP: what of this is
- * not so; else it could not be found out.
+ * Returns 0 if a window gives the queue pair it is bound to access to a region, while a
+ * write by another queue pair, or with the key of the region itself, is rejected. Returns
+ * -EOPNOTSUPP with the property that does not hold, or another error if that could not be
+ * determined.
  */
 int memory_windows_check(struct ibv_context *verbs, uint8_t port, struct error *error);
 

@@ -7,7 +7,7 @@
 
 #include "core/base/compiler.h"
 
-/* As it travels. */
+/* Layout on the wire. */
 struct layout {
 	uint32_t type;
 	uint32_t status;
@@ -56,22 +56,23 @@ const char *pool_status_text(uint32_t status)
 {
 	static const char *const texts[POOL_STATUSES] = {
 		[POOL_OK] = "granted",
-		[POOL_ZERO] = "nothing was asked for: at least one byte",
-		[POOL_TOO_LARGE] =
-			"that is more than the whole pool: ask for less, or for a larger 'serve --pool' there",
-		[POOL_EXHAUSTED] = "the pool has not so much left in one piece: come back later",
-		[POOL_NO_REGION] = "the server's device registers no more memory: come back later",
-		[POOL_NO_GRANT] = "this client has no grant there",
-		[POOL_INSIDE] = "a grant is given back at the address where it begins",
-		[POOL_NO_BELL] = "a doorbell was rung without a grant that it could tell of",
-		[POOL_MALFORMED] = "this is no request of a pool",
-		[POOL_HELD] = "the server's device does not let go of it",
-		[POOL_SHARE] =
-			"that is more than one client may have: give some back, or a larger 'serve --pool-share' there",
+		[POOL_ZERO] = "the requested size is 0; request at least one byte",
+		[POOL_TOO_LARGE] = "the request exceeds the whole pool; request less, or raise "
+				   "'serve --pool' on the server",
+		[POOL_EXHAUSTED] = "the pool has no free range of that size; retry later",
+		[POOL_NO_REGION] = "the server's device cannot register more memory; retry later",
+		[POOL_NO_GRANT] = "this client has no grant at that address",
+		[POOL_INSIDE] =
+			"the address is inside a grant; free the grant by its start address",
+		[POOL_NO_BELL] = "a doorbell was rung without a grant that has doorbells",
+		[POOL_MALFORMED] = "this is not a valid request",
+		[POOL_HELD] = "the server's device does not release the memory",
+		[POOL_SHARE] = "the request exceeds the client's share; free some memory, or raise "
+			       "'serve --pool-share' on the server",
 		[POOL_TIME] =
-			"the time that a client is served is over: 'serve --max-time' there gives more",
-		[POOL_OUT_OF_TURN] = "a doorbell was rung that is not the next one of its grant",
+			"the client's time limit is over; raise 'serve --max-time' on the server",
+		[POOL_OUT_OF_TURN] = "a doorbell was rung out of order",
 	};
 
-	return status < ARRAY_LENGTH(texts) ? texts[status] : "for a reason of another version";
+	return status < ARRAY_LENGTH(texts) ? texts[status] : "unknown reason of another version";
 }

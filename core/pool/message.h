@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What client and server of a pool say to each other by SEND, in network byte order, 40
- * bytes each: type, status, size, address, rkey and every, which are 4, 4, 8, 8, 4 and 4
- * bytes long, and 8 that are zero. The client asks one thing at a time, and each request has
- * one answer. A server that has something to say unasked says POOL_REFUSED.
+ * Messages between client and server of a pool, sent by SEND in network byte order. Each
+ * has 40 bytes: type, status, size, address, rkey and every, of 4, 4, 8, 8, 4 and 4 bytes,
+ * and 8 zero bytes. A client has one request outstanding, and each request has one answer.
+ * A server that reports an error without a request sends POOL_REFUSED.
  */
 #ifndef CORE_POOL_MESSAGE_H
 #define CORE_POOL_MESSAGE_H
@@ -14,13 +14,13 @@
 #define POOL_MESSAGE 40
 
 enum pool_type {
-	POOL_REQ_ALLOC = 1,  /* size bytes, of which each every-th write rings */
-	POOL_RESP_ALLOC = 2, /* address, rkey and size of the grant; or why not */
+	POOL_REQ_ALLOC = 1,  /* size bytes; every n-th write rings */
+	POOL_RESP_ALLOC = 2, /* address, rkey and size of the grant, or a status */
 	POOL_REQ_FREE = 3,   /* the grant at that address */
 	POOL_RESP_FREE = 4,
-	POOL_REQ_SYNC = 5, /* nothing but the answer, which follows all that was rung before */
+	POOL_REQ_SYNC = 5, /* the answer follows all earlier doorbells */
 	POOL_RESP_SYNC = 6,
-	POOL_REFUSED = 7, /* what came that was no request, or any more: status tells why */
+	POOL_REFUSED = 7, /* status tells why: invalid request, or time limit */
 };
 
 enum pool_status {
@@ -51,10 +51,13 @@ struct pool_message {
 
 void pool_encode(const struct pool_message *message, uint8_t bytes[static POOL_MESSAGE]);
 
-/* Whatever it says. -EPROTO: it is none, by its length or by what has to be zero. */
+/*
+ * Decodes a message without checking its fields. Returns -EPROTO if its length is wrong or
+ * its zero bytes are not zero.
+ */
 int pool_decode(struct pool_message *message, const uint8_t *bytes, size_t length);
 
-/* A sentence's end: why. */
+/* Returns the reason as text. */
 const char *pool_status_text(uint32_t status);
 
 #endif

@@ -11,30 +11,30 @@
 #include "core/verbs/verbs.h"
 
 #define BATCH 32
-/* Between two looks of a server that polls. */
+/* Interval of a polling server. */
 #define TICK_NS (100 * NS_PER_US)
-/* Looks for completions, and for connections, before there is one for everything else. */
+/* Batches of completions, or connection events, handled in a row before anything else. */
 #define DRAINS 64
 #define EVENTS 16
 /*
- * A receive that is taken and has no completion yet would be lost with its queue pair. After
- * the end of a connection that goes when its device says that it has taken its last one; of
- * rxe, which says no such thing, after a while; and so of one that has not said it for long.
+ * Destroying a queue pair loses a receive that it has taken but not yet completed. So a
+ * queue pair is destroyed when the device reports that it has taken its last receive. rxe
+ * never reports this: there, and on a device that stays silent for long, a delay must do.
  */
 #define GRACE_MS  20
 #define SILENT_MS 1000
 
-/* It runs while somebody may have gone without a word. */
+/* The timer runs only while there are clients that may vanish silently. */
 static void set_timer(const struct pool_server *server)
 {
-	const struct itimerspec each = {.it_value.tv_sec = server->n_guests != 0,
-					.it_interval.tv_sec = server->n_guests != 0};
+	const struct itimerspec each = {.it_value.tv_sec = server->n_clients != 0,
+					.it_interval.tv_sec = server->n_clients != 0};
 
 	timerfd_settime(server->timer, 0, &each, NULL);
 }
 
-static int consider(const struct pool_server *server, const struct rdma_cm_id *id,
-		    struct error *error)
+static int check_client(const struct pool_server *server, const struct rdma_cm_id *id,
+			struct error *error)
 {
 	const struct pool_settings *settings = &server->settings;
 	const struct sockaddr *client = rdma_get_peer_addr((struct rdma_cm_id *)(uintptr_t)id);
@@ -42,27 +42,28 @@ static int consider(const struct pool_server *server, const struct rdma_cm_id *i
 	char text[ADDRESS_TEXT];
 
 	if (id->verbs != server->device.verbs)
-		return error_set(error, -ENODEV, "the pool is on %s alone", device);
+		return error_set(error, -ENODEV, "the pool is only on device %s", device);
 	if (settings->device_port && id->port_num != settings->device_port)
-		return error_set(error, -ENODEV, "the pool is on port %u of %s alone",
+		return error_set(error, -ENODEV, "the pool is only on port %u of device %s",
 				 settings->device_port, device);
 	if (settings->permits && !settings->permits(settings->owner, client))
 		return error_set(error, -EACCES,
-				 "its pool serves nobody at %s: add its network to 'serve --allow' "
-				 "there",
+				 "the pool does not allow clients from %s; add their network to "
+				 "'serve --allow' on the server",
 				 address_text_bare(client, text));
-	if (server->n_guests >= server->most_guests)
-		return error_set(error, -EBUSY, "%u of its clients are here: come back later%s",
-				 server->n_guests,
-				 server->most_guests == settings->clients
-					 ? ", or raise 'serve --pool-clients' there"
+	if (server->n_clients >= server->max_clients)
+		return error_set(error, -EBUSY,
+				 "the pool has reached its limit of %u clients; retry later%s",
+				 server->n_clients,
+				 server->max_clients == settings->clients
+					 ? ", or raise 'serve --pool-clients' on the server"
 					 : "");
 	return 0;
 }
 
-/* Nothing is told of who is not allowed here: he could fill a log as fast as he knocks. */
-static void turn_away(const struct pool_server *server, struct rdma_cm_id *id,
-		      const struct error *error)
+/* A client that is not allowed is not reported: it could fill a log with requests. */
+static void reject(const struct pool_server *server, struct rdma_cm_id *id,
+		   const struct error *error)
 {
 	const struct pool_settings *settings = &server->settings;
 	char who[ADDRESS_TEXT];
@@ -75,45 +76,45 @@ static void turn_away(const struct pool_server *server, struct rdma_cm_id *id,
 	cm_reject(id, error->text);
 }
 
-/* A request to connect: of one that is not taken nothing stays. */
-static void take_in(struct pool_server *server, const struct cm_event *event)
+/* Handles a connection request. Nothing of a rejected client remains. */
+static void handle_request(struct pool_server *server, const struct cm_event *event)
 {
 	struct rdma_cm_id *id = event->event.id;
 	struct error error = {0};
-	struct server_client *guest = NULL;
-	int code = consider(server, id, &error);
+	struct server_client *client = NULL;
+	int code = check_client(server, id, &error);
 
 	id->context = NULL;
 	if (!code) {
-		guest = server_client_create(server, id);
-		code = guest ? server_client_admit(guest, &event->event.param.conn, &error)
-			     : error_set_errno(&error, -ENOMEM, "there is no room for a client");
+		client = server_client_create(server, id);
+		code = client ? server_client_admit(client, &event->event.param.conn, &error)
+			      : error_set_errno(&error, -ENOMEM, "cannot add a client");
 	}
-	if (guest && !code) {
-		guest->next = server->guests;
-		server->guests = guest;
-		if (!server->n_guests++)
+	if (client && !code) {
+		client->next = server->clients;
+		server->clients = client;
+		if (!server->n_clients++)
 			set_timer(server);
 		return;
 	}
-	turn_away(server, id, &error);
-	if (guest)
-		server_client_destroy(guest);
+	reject(server, id, &error);
+	if (client)
+		server_client_destroy(client);
 	else
 		rdma_destroy_id(id);
 }
 
 static int take_event(struct pool_server *server, const struct cm_event *event, struct error *error)
 {
-	struct server_client *guest = event->event.id->context;
+	struct server_client *client = event->event.id->context;
 
 	switch (event->event.event) {
 	case RDMA_CM_EVENT_CONNECT_REQUEST:
-		take_in(server, event);
+		handle_request(server, event);
 		return 0;
 	case RDMA_CM_EVENT_ESTABLISHED:
-		if (guest)
-			server_client_welcome(guest);
+		if (client)
+			server_client_welcome(client);
 		return 0;
 	case RDMA_CM_EVENT_DEVICE_REMOVAL:
 		return cm_unexpected(event, error);
@@ -132,12 +133,12 @@ static int take_event(struct pool_server *server, const struct cm_event *event, 
 	case RDMA_CM_EVENT_TIMEWAIT_EXIT:
 		break;
 	}
-	if (guest && event->event.event != RDMA_CM_EVENT_ADDR_CHANGE)
-		server_client_leave(guest, NULL);
+	if (client && event->event.event != RDMA_CM_EVENT_ADDR_CHANGE)
+		server_client_leave(client, NULL);
 	return 0;
 }
 
-/* 1: there may be more. */
+/* Returns 1 if more events may be pending. */
 static int take_events(struct pool_server *server, struct error *error)
 {
 	struct cm_event event;
@@ -156,30 +157,30 @@ static int take_events(struct pool_server *server, struct error *error)
 
 static int handle(struct pool_server *server, const struct ibv_wc *wc, struct error *error)
 {
-	struct server_client *guest;
+	struct server_client *client;
 
-	guest = server_client_find(server, wc->qp_num);
+	client = server_client_find(server, wc->qp_num);
 	if (!(wc->wr_id & SHARED_RECEIVES_RECEIVE)) {
 		if (wc->wr_id)
-			server_client_sent((struct letter *)(uintptr_t)wc->wr_id, wc->status);
-		else if (guest)
-			server_client_unbound(guest, wc->status);
+			server_client_sent((struct reply *)(uintptr_t)wc->wr_id, wc->status);
+		else if (client)
+			server_client_unbound(client, wc->status);
 		return 0;
 	}
-	if (guest && wc->status != IBV_WC_SUCCESS)
+	if (client && wc->status != IBV_WC_SUCCESS)
 		server_client_leave(
-			guest, wc->status == IBV_WC_WR_FLUSH_ERR ? NULL : verbs_hint(wc->status));
-	else if (guest && wc->opcode == IBV_WC_RECV_RDMA_WITH_IMM)
-		server_client_ring(guest, post_imm(wc));
-	else if (guest)
-		server_client_hear(guest, shared_receives_at(&server->mailbox, wc->wr_id),
-				   wc->byte_len);
+			client, wc->status == IBV_WC_WR_FLUSH_ERR ? NULL : verbs_hint(wc->status));
+	else if (client && wc->opcode == IBV_WC_RECV_RDMA_WITH_IMM)
+		server_client_ring(client, post_imm(wc));
+	else if (client)
+		server_client_handle(client, shared_receives_at(&server->mailbox, wc->wr_id),
+				     wc->byte_len);
 	return shared_receives_give(&server->mailbox, wc->wr_id, error);
 }
 
 /*
- * Until there is nothing more, or others have to have their turn: then 1. Before what has
- * come is looked at, what the device has said of the receives.
+ * Handles completions until none is left, or returns 1 if others must have their turn.
+ * Shared receives that run low are replenished first.
  */
 static int drain(struct pool_server *server, struct error *error)
 {
@@ -199,29 +200,32 @@ static int drain(struct pool_server *server, struct error *error)
 	return 1;
 }
 
-static bool is_through(const struct pool_server *server, const struct server_client *guest,
-		       uint64_t now_ns)
+static bool is_finished(const struct pool_server *server, const struct server_client *client,
+			uint64_t now_ns)
 {
-	uint64_t grace_ms = server->tells_last ? SILENT_MS : GRACE_MS;
+	uint64_t grace_ms = server->reports_last ? SILENT_MS : GRACE_MS;
 
-	return guest->is_leaving && (atomic_load(&guest->has_last) ||
-				     now_ns - guest->leaving_ns >= grace_ms * NS_PER_MS);
+	return client->is_leaving && (atomic_load(&client->has_last) ||
+				      now_ns - client->leaving_ns >= grace_ms * NS_PER_MS);
 }
 
-/* Whether there are any: what comes of theirs is in the queue. */
-static bool mark(struct pool_server *server)
+/*
+ * Marks clients that have finished and returns whether there are any. The completions they
+ * still have are in the queue by now.
+ */
+static bool mark_finished(struct pool_server *server)
 {
 	uint64_t now_ns = clock_now_ns();
 	bool has_any = false;
 
-	for (struct server_client *guest = server->guests; guest; guest = guest->next) {
-		guest->is_through = is_through(server, guest, now_ns);
-		has_any = has_any || guest->is_through;
+	for (struct server_client *client = server->clients; client; client = client->next) {
+		client->is_finished = is_finished(server, client, now_ns);
+		has_any = has_any || client->is_finished;
 	}
 	return has_any;
 }
 
-/* All that is in the queue now: no more than it has room for. */
+/* Handles everything that is in the queue now, at most its depth. */
 static int drain_all(struct pool_server *server, struct error *error)
 {
 	int code = 1;
@@ -231,67 +235,68 @@ static int drain_all(struct pool_server *server, struct error *error)
 	return code < 0 ? code : 0;
 }
 
-/* Takes those that are through out of the list, or all of them. */
-static struct server_client *part(struct pool_server *server, bool all)
+/* Removes the clients that have finished from the list, or all clients. */
+static struct server_client *detach(struct pool_server *server, bool all)
 {
-	struct server_client **link = &server->guests;
-	struct server_client *parted = NULL;
+	struct server_client **link = &server->clients;
+	struct server_client *detached = NULL;
 
 	while (*link) {
-		struct server_client *guest = *link;
+		struct server_client *client = *link;
 
-		if (!all && !guest->is_through) {
-			link = &guest->next;
+		if (!all && !client->is_finished) {
+			link = &client->next;
 			continue;
 		}
-		*link = guest->next;
-		guest->next = parted;
-		parted = guest;
-		server_client_part(guest);
+		*link = client->next;
+		client->next = detached;
+		detached = client;
+		server_client_detach(client);
 	}
-	return parted;
+	return detached;
 }
 
-static void forget(struct pool_server *server, struct server_client *parted)
+static void destroy_detached(struct pool_server *server, struct server_client *detached)
 {
-	while (parted) {
-		struct server_client *guest = parted;
+	while (detached) {
+		struct server_client *client = detached;
 
-		parted = guest->next;
+		detached = client->next;
 		server->n_leaving--;
-		server->n_guests--;
-		server_client_destroy(guest);
+		server->n_clients--;
+		server_client_destroy(client);
 	}
-	if (!server->n_guests)
+	if (!server->n_clients)
 		set_timer(server);
 }
 
 /*
- * With a queue pair some devices take out its completions, of others there may still be some:
- * all are taken before it goes, and only then its guest does.
+ * Some devices drop a queue pair's completions when it is destroyed; on others they stay in
+ * the queue. So the queue is drained before a queue pair is destroyed, and again before its
+ * client is freed.
  */
-static int bury(struct pool_server *server, struct error *error)
+static int remove_finished(struct pool_server *server, struct error *error)
 {
-	struct server_client *parted;
+	struct server_client *detached;
 	struct server_client *last;
 	int code;
 
-	if (!mark(server))
+	if (!mark_finished(server))
 		return 0;
 	code = drain_all(server, error);
 	if (code)
 		return code;
-	parted = last = part(server, false);
+	detached = last = detach(server, false);
 	code = drain_all(server, error);
 	if (!code) {
-		forget(server, parted);
+		destroy_detached(server, detached);
 		return 0;
 	}
-	/* They go with the queue. */
+	/* pool_close frees them with the queue. */
 	while (last->next)
 		last = last->next;
-	last->next = server->guests;
-	server->guests = parted;
+	last->next = server->clients;
+	server->clients = detached;
 	return code;
 }
 
@@ -302,16 +307,15 @@ static void probe(struct pool_server *server)
 
 	if (read(server->timer, &count, sizeof(count)) < 0)
 		return;
-	for (struct server_client *guest = server->guests; guest; guest = guest->next) {
-		server_client_probe(guest, now_ns);
-		server_client_expire(guest, now_ns);
+	for (struct server_client *client = server->clients; client; client = client->next) {
+		server_client_probe(client, now_ns);
+		server_client_expire(client, now_ns);
 	}
 }
 
 /*
- * The five steps of a sleeper: take the events, acknowledge them (many at once, and the rest
- * before the queue goes), arm the queue, and take what it has until it is empty; what comes
- * after that raises the next event.
+ * Sleeps once. The sequence is: take the event, acknowledge events in batches, arm the
+ * queue, drain it, sleep; a completion after the drain raises the next event.
  */
 static int sleep_once(struct pool_server *server, struct error *error)
 {
@@ -356,7 +360,7 @@ int pool_serve(struct pool_server *server, struct error *error)
 			code = drain(server, error);
 		has_more |= code > 0;
 		if (code >= 0 && server->n_leaving)
-			code = bury(server, error);
+			code = remove_finished(server, error);
 		probe(server);
 		if (code >= 0 && !has_more)
 			code = wait_for_work(server, error);
@@ -367,24 +371,24 @@ int pool_serve(struct pool_server *server, struct error *error)
 void pool_end(struct pool_server *server)
 {
 	if (server->alarm.is_open)
-		alarm_raise(&server->alarm, -ECANCELED, "the pool ends");
+		alarm_raise(&server->alarm, -ECANCELED, "the pool is shutting down");
 }
 
 int pool_close(struct pool_server *server)
 {
-	struct server_client *parted;
+	struct server_client *detached;
 	int first = 0;
 
-	for (struct server_client *guest = server->guests; guest; guest = guest->next)
-		server_client_leave(guest, NULL);
-	parted = part(server, true);
+	for (struct server_client *client = server->clients; client; client = client->next)
+		server_client_leave(client, NULL);
+	detached = detach(server, true);
 	if (server->listener)
 		rdma_destroy_id(server->listener);
 	error_keep(&first, shared_receives_close(&server->mailbox));
 	error_keep(&first, completion_close(&server->completion));
-	/* With the queues the last completions of theirs are gone. */
-	if (parted)
-		forget(server, parted);
+	/* The queues are destroyed: no completion of these clients can arrive. */
+	if (detached)
+		destroy_detached(server, detached);
 	if (server->channel)
 		rdma_destroy_event_channel(server->channel);
 	grants_close(&server->grants);

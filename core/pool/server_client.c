@@ -14,95 +14,95 @@
 
 static const struct rdma_settings defaults;
 
-static void report(const struct server_client *guest, struct pool_report what)
+static void report(const struct server_client *client, struct pool_report what)
 {
-	const struct pool_settings *settings = &guest->server->settings;
+	const struct pool_settings *settings = &client->server->settings;
 
-	what.who = guest->name;
+	what.who = client->name;
 	if (settings->tell)
 		settings->tell(settings->owner, &what);
 }
 
 struct server_client *server_client_find(const struct pool_server *server, uint32_t qp_num)
 {
-	struct server_client *guest = server->by_queue[qp_num % POOL_BUCKETS];
+	struct server_client *client = server->by_qp[qp_num % POOL_BUCKETS];
 
-	while (guest && guest->id->qp->qp_num != qp_num)
-		guest = guest->next_queue;
-	return guest;
+	while (client && client->id->qp->qp_num != qp_num)
+		client = client->next_queue;
+	return client;
 }
 
 struct server_client *server_client_create(struct pool_server *server, struct rdma_cm_id *id)
 {
-	struct server_client *guest = calloc(1, sizeof(*guest));
+	struct server_client *client = calloc(1, sizeof(*client));
 	char address[ADDRESS_TEXT];
 
-	if (!guest)
+	if (!client)
 		return NULL;
-	guest->server = server;
-	guest->id = id;
+	client->server = server;
+	client->id = id;
 	address_text(rdma_get_peer_addr(id), address);
-	snprintf(guest->name, sizeof(guest->name), "%s #%u", address, ++server->n_ever);
-	for (size_t i = 0; i < SERVER_CLIENT_LETTERS; i++) {
-		guest->letters[i] = (struct letter){.guest = guest, .next = guest->free};
-		guest->free = &guest->letters[i];
+	snprintf(client->name, sizeof(client->name), "%s #%u", address, ++server->n_ever);
+	for (size_t i = 0; i < SERVER_CLIENT_REPLIES; i++) {
+		client->replies[i] = (struct reply){.client = client, .next = client->free};
+		client->free = &client->replies[i];
 	}
-	guest->n_free = SERVER_CLIENT_LETTERS;
-	id->context = guest;
-	return guest;
+	client->n_free = SERVER_CLIENT_REPLIES;
+	id->context = client;
+	return client;
 }
 
-static void list(struct server_client *guest)
+static void list(struct server_client *client)
 {
-	struct pool_server *server = guest->server;
-	struct server_client **bucket = &server->by_queue[guest->id->qp->qp_num % POOL_BUCKETS];
+	struct pool_server *server = client->server;
+	struct server_client **bucket = &server->by_qp[client->id->qp->qp_num % POOL_BUCKETS];
 
-	guest->next_queue = *bucket;
-	*bucket = guest;
+	client->next_queue = *bucket;
+	*bucket = client;
 }
 
-static void unlist(struct server_client *guest)
+static void unlist(struct server_client *client)
 {
-	struct pool_server *server = guest->server;
-	struct server_client **link = &server->by_queue[guest->id->qp->qp_num % POOL_BUCKETS];
+	struct pool_server *server = client->server;
+	struct server_client **link = &server->by_qp[client->id->qp->qp_num % POOL_BUCKETS];
 
-	while (*link && *link != guest)
+	while (*link && *link != client)
 		link = &(*link)->next_queue;
 	if (*link)
-		*link = guest->next_queue;
+		*link = client->next_queue;
 }
 
-static int build(struct server_client *guest, struct error *error)
+static int build(struct server_client *client, struct error *error)
 {
-	struct pool_server *server = guest->server;
+	struct pool_server *server = client->server;
 	struct ibv_qp_init_attr attr = {
 		.send_cq = server->completion.cq,
 		.recv_cq = server->completion.cq,
 		.srq = server->mailbox.srq,
-		.qp_context = &guest->has_last,
+		.qp_context = &client->has_last,
 		.qp_type = IBV_QPT_RC,
 		.cap = {.max_send_wr = server_client_requests(server), .max_send_sge = 1},
 	};
 	int code;
 
-	guest->pd = server->has_domains ? ibv_alloc_pd(server->device.verbs) : server->pd;
-	if (!guest->pd)
+	client->pd = server->has_domains ? ibv_alloc_pd(server->device.verbs) : server->pd;
+	if (!client->pd)
 		return error_set_errno(error, verbs_null(), "cannot allocate a protection domain");
-	guest->mr = verbs_register(guest->pd, guest->letters, sizeof(guest->letters), 0, error);
-	if (!guest->mr)
+	client->mr = verbs_register(client->pd, client->replies, sizeof(client->replies), 0, error);
+	if (!client->mr)
 		return error->code;
-	code = verbs_result(rdma_create_qp(guest->id, guest->pd, &attr));
+	code = verbs_result(rdma_create_qp(client->id, client->pd, &attr));
 	if (code)
 		return verbs_memory_error(error, code, "create a queue pair");
-	list(guest);
+	list(client);
 	return 0;
 }
 
-int server_client_admit(struct server_client *guest, const struct rdma_conn_param *asked,
+int server_client_admit(struct server_client *client, const struct rdma_conn_param *asked,
 			struct error *error)
 {
-	/* Nobody writes into all of the pool: its size is all that is told of it. */
-	const struct rdma_remote own = {.size = guest->server->grants.size};
+	/* Clients cannot access the pool as a whole: they only learn its size. */
+	const struct rdma_remote own = {.size = client->server->grants.size};
 	uint8_t timeout = settings_ack_timeout(&defaults);
 	uint8_t greeting[PRIVATE_DATA_GREETING];
 	struct rdma_conn_param param = {
@@ -110,202 +110,202 @@ int server_client_admit(struct server_client *guest, const struct rdma_conn_para
 		.private_data_len = (uint8_t)private_data_greet(greeting, &own),
 		.rnr_retry_count = settings_rnr_retry(&defaults),
 		.retry_count = settings_retry_count(&defaults),
-		/* What an event has of it is the client's initiator depth: rdma_get_cm_event(3). */
+		/* In this event, it is the client's initiator depth: see rdma_get_cm_event(3). */
 		.responder_resources = asked->responder_resources ? 1 : 0,
 	};
-	int code = private_data_read(&guest->remote, asked->private_data, asked->private_data_len,
+	int code = private_data_read(&client->remote, asked->private_data, asked->private_data_len,
 				     error);
 
 	if (code)
 		return code;
-	rdma_set_option(guest->id, RDMA_OPTION_ID, RDMA_OPTION_ID_ACK_TIMEOUT, &timeout,
+	rdma_set_option(client->id, RDMA_OPTION_ID, RDMA_OPTION_ID_ACK_TIMEOUT, &timeout,
 			sizeof(timeout));
-	code = build(guest, error);
+	code = build(client, error);
 	if (code)
 		return code;
-	guest->heard_ns = guest->since_ns = clock_now_ns();
-	code = verbs_result(rdma_accept(guest->id, &param));
+	client->heard_ns = client->since_ns = clock_now_ns();
+	code = verbs_result(rdma_accept(client->id, &param));
 	return code ? error_set_errno(error, code, "cannot accept the client") : 0;
 }
 
-void server_client_welcome(struct server_client *guest)
+void server_client_welcome(struct server_client *client)
 {
 	struct ibv_qp_attr attr = {.min_rnr_timer = settings_rnr_timer(&defaults)};
 
-	if (guest->is_welcome || guest->is_leaving)
+	if (client->is_welcome || client->is_leaving)
 		return;
-	guest->is_welcome = true;
-	/* rdma_cm leaves it at 0, which is the longest: 655 ms. iWARP has none. */
-	ibv_modify_qp(guest->id->qp, &attr, IBV_QP_MIN_RNR_TIMER);
-	report(guest, (struct pool_report){.event = POOL_CAME});
+	client->is_welcome = true;
+	/* rdma_cm leaves it at 0, which is the maximum: 655 ms. iWARP has no RNR timer. */
+	ibv_modify_qp(client->id->qp, &attr, IBV_QP_MIN_RNR_TIMER);
+	report(client, (struct pool_report){.event = POOL_CAME});
 }
 
-void server_client_leave(struct server_client *guest, const char *reason)
+void server_client_leave(struct server_client *client, const char *reason)
 {
-	if (guest->is_leaving)
+	if (client->is_leaving)
 		return;
-	/* Who has done something wrong has been here. */
+	/* Report POOL_CAME before the failure. */
 	if (reason)
-		server_client_welcome(guest);
-	guest->is_leaving = true;
-	guest->leaving_ns = clock_now_ns();
-	guest->server->n_leaving++;
-	rdma_disconnect(guest->id);
+		server_client_welcome(client);
+	client->is_leaving = true;
+	client->leaving_ns = clock_now_ns();
+	client->server->n_leaving++;
+	rdma_disconnect(client->id);
 	if (reason)
-		report(guest, (struct pool_report){.event = POOL_DENIED, .reason = reason});
+		report(client, (struct pool_report){.event = POOL_DENIED, .reason = reason});
 }
 
-void server_client_part(struct server_client *guest)
+void server_client_detach(struct server_client *client)
 {
-	if (!guest->id->qp)
+	if (!client->id->qp)
 		return;
-	unlist(guest);
-	for (struct grant *grant = guest->grants; grant; grant = grant->next)
-		grant_shut(grant);
-	rdma_destroy_qp(guest->id);
+	unlist(client);
+	for (struct grant *grant = client->grants; grant; grant = grant->next)
+		grant_revoke(grant);
+	rdma_destroy_qp(client->id);
 }
 
-void server_client_destroy(struct server_client *guest)
+void server_client_destroy(struct server_client *client)
 {
-	struct pool_server *server = guest->server;
+	struct pool_server *server = client->server;
 	uint64_t size = 0;
 	uint64_t length;
 
-	server_client_part(guest);
-	while (guest->grants) {
-		struct grant *grant = guest->grants;
+	server_client_detach(client);
+	while (client->grants) {
+		struct grant *grant = client->grants;
 
-		guest->grants = grant->next;
+		client->grants = grant->next;
 		length = grant->mr->length;
-		if (!grants_leave(&server->grants, grant))
+		if (!grants_abandon(&server->grants, grant))
 			size += length;
 	}
-	if (guest->is_welcome)
-		report(guest, (struct pool_report){.event = POOL_WENT, .size = size});
-	if (guest->mr)
-		ibv_dereg_mr(guest->mr);
-	if (guest->pd && guest->pd != server->pd)
-		ibv_dealloc_pd(guest->pd);
-	/* Where it does not go, its events are nobody's. */
-	guest->id->context = NULL;
-	rdma_destroy_id(guest->id);
-	free(guest);
+	if (client->is_welcome)
+		report(client, (struct pool_report){.event = POOL_WENT, .size = size});
+	if (client->mr)
+		ibv_dereg_mr(client->mr);
+	if (client->pd && client->pd != server->pd)
+		ibv_dealloc_pd(client->pd);
+	/* If the id cannot be destroyed, its events belong to no client. */
+	client->id->context = NULL;
+	rdma_destroy_id(client->id);
+	free(client);
 }
 
-static struct letter *take_letter(struct server_client *guest)
+static struct reply *take_reply(struct server_client *client)
 {
-	struct letter *letter = guest->free;
+	struct reply *reply = client->free;
 
-	if (letter) {
-		guest->free = letter->next;
-		guest->n_free--;
+	if (reply) {
+		client->free = reply->next;
+		client->n_free--;
 	}
-	return letter;
+	return reply;
 }
 
-static void give_letter(struct letter *letter)
+static void give_reply(struct reply *reply)
 {
-	letter->next = letter->guest->free;
-	letter->guest->free = letter;
-	letter->guest->n_free++;
+	reply->next = reply->client->free;
+	reply->client->free = reply;
+	reply->client->n_free++;
 }
 
-static void post(struct letter *letter, struct ibv_send_wr *wr)
+static void post(struct reply *reply, struct ibv_send_wr *wr)
 {
-	struct server_client *guest = letter->guest;
+	struct server_client *client = reply->client;
 	struct ibv_send_wr *bad;
 
-	wr->wr_id = (uintptr_t)letter;
+	wr->wr_id = (uintptr_t)reply;
 	wr->send_flags = IBV_SEND_SIGNALED;
-	if (!ibv_post_send(guest->id->qp, wr, &bad))
+	if (!ibv_post_send(client->id->qp, wr, &bad))
 		return;
-	give_letter(letter);
-	server_client_leave(guest, "it cannot be answered any more");
+	give_reply(reply);
+	server_client_leave(client, "cannot send it an answer");
 }
 
-/* A letter is its own until its completion gives it back by its wr_id. */
-static void answer(struct server_client *guest, const struct pool_message *message)
+/* Sends an answer. The reply is in use until its completion. */
+static void answer(struct server_client *client, const struct pool_message *message)
 {
-	struct letter *letter = take_letter(guest);
+	struct reply *reply = take_reply(client);
 	struct ibv_sge sge;
 	struct ibv_send_wr wr = {.opcode = IBV_WR_SEND, .sg_list = &sge, .num_sge = 1};
 
-	if (!letter) {
-		server_client_leave(guest, "it asks and takes no answers");
+	if (!reply) {
+		server_client_leave(client, "it sends requests, but does not receive the answers");
 		return;
 	}
-	pool_encode(message, letter->bytes);
-	sge = (struct ibv_sge){(uintptr_t)letter->bytes, POOL_MESSAGE, guest->mr->lkey};
-	post(letter, &wr);
+	pool_encode(message, reply->bytes);
+	sge = (struct ibv_sge){(uintptr_t)reply->bytes, POOL_MESSAGE, client->mr->lkey};
+	post(reply, &wr);
 }
 
-void server_client_sent(struct letter *letter, enum ibv_wc_status status)
+void server_client_sent(struct reply *reply, enum ibv_wc_status status)
 {
-	struct server_client *guest = letter->guest;
+	struct server_client *client = reply->client;
 
-	give_letter(letter);
-	guest->is_probing = false;
+	give_reply(reply);
+	client->is_probing = false;
 	if (status == IBV_WC_SUCCESS)
-		guest->heard_ns = clock_now_ns();
+		client->heard_ns = clock_now_ns();
 	else
-		server_client_leave(guest,
+		server_client_leave(client,
 				    status == IBV_WC_WR_FLUSH_ERR ? NULL : verbs_hint(status));
 }
 
-void server_client_probe(struct server_client *guest, uint64_t now_ns)
+void server_client_probe(struct server_client *client, uint64_t now_ns)
 {
 	struct ibv_send_wr wr = {
 		.opcode = IBV_WR_RDMA_WRITE,
-		.wr.rdma = {guest->remote.address, guest->remote.rkey},
+		.wr.rdma = {client->remote.address, client->remote.rkey},
 	};
-	struct letter *letter;
+	struct reply *reply;
 
-	if (guest->is_leaving || guest->is_probing || now_ns - guest->heard_ns < QUIET_NS)
+	if (client->is_leaving || client->is_probing || now_ns - client->heard_ns < QUIET_NS)
 		return;
-	letter = take_letter(guest);
-	if (!letter)
+	reply = take_reply(client);
+	if (!reply)
 		return;
-	guest->is_probing = true;
-	post(letter, &wr);
+	client->is_probing = true;
+	post(reply, &wr);
 }
 
-void server_client_unbound(struct server_client *guest, enum ibv_wc_status status)
+void server_client_unbound(struct server_client *client, enum ibv_wc_status status)
 {
-	server_client_leave(guest, status == IBV_WC_WR_FLUSH_ERR ? NULL : verbs_hint(status));
+	server_client_leave(client, status == IBV_WC_WR_FLUSH_ERR ? NULL : verbs_hint(status));
 }
 
-/* reason: what it is here; the client hears what the status says. */
-static void deny_for(struct server_client *guest, uint32_t type, enum pool_status status,
+/* Denies a request. The reason is reported locally; the client gets the status. */
+static void deny_for(struct server_client *client, uint32_t type, enum pool_status status,
 		     const char *reason)
 {
-	if (guest->is_leaving)
+	if (client->is_leaving)
 		return;
-	report(guest, (struct pool_report){.event = POOL_DENIED, .reason = reason});
-	answer(guest, &(struct pool_message){.type = type, .status = status});
+	report(client, (struct pool_report){.event = POOL_DENIED, .reason = reason});
+	answer(client, &(struct pool_message){.type = type, .status = status});
 }
 
-static void deny(struct server_client *guest, uint32_t type, enum pool_status status)
+static void deny(struct server_client *client, uint32_t type, enum pool_status status)
 {
-	deny_for(guest, type, status, pool_status_text(status));
+	deny_for(client, type, status, pool_status_text(status));
 }
 
-void server_client_expire(struct server_client *guest, uint64_t now_ns)
+void server_client_expire(struct server_client *client, uint64_t now_ns)
 {
-	uint64_t time_ns = guest->server->settings.time_ms * NS_PER_MS;
+	uint64_t time_ns = client->server->settings.time_ms * NS_PER_MS;
 
-	if (!time_ns || guest->is_leaving || now_ns - guest->since_ns < time_ns)
+	if (!time_ns || client->is_leaving || now_ns - client->since_ns < time_ns)
 		return;
-	if (guest->is_expired) {
-		server_client_leave(guest, NULL);
+	if (client->is_expired) {
+		server_client_leave(client, NULL);
 		return;
 	}
-	server_client_welcome(guest);
-	guest->is_expired = true;
-	deny(guest, POOL_REFUSED, POOL_TIME);
+	server_client_welcome(client);
+	client->is_expired = true;
+	deny(client, POOL_REFUSED, POOL_TIME);
 }
 
-/* The answer is behind it on the same queue pair, and not sent where this fails. */
-static int bind_window(struct server_client *guest, const struct grant *grant)
+/* Binds the window. The answer follows on the same queue pair and is not sent if this fails. */
+static int bind_window(struct server_client *client, const struct grant *grant)
 {
 	struct ibv_send_wr wr = {
 		.opcode = IBV_WR_BIND_MW,
@@ -316,59 +316,62 @@ static int bind_window(struct server_client *guest, const struct grant *grant)
 	};
 	struct ibv_send_wr *bad;
 
-	return grant->mw ? verbs_result(ibv_post_send(guest->id->qp, &wr, &bad)) : 0;
+	return grant->mw ? verbs_result(ibv_post_send(client->id->qp, &wr, &bad)) : 0;
 }
 
-static enum pool_status take_grant(struct server_client *guest, const struct pool_message *asked,
+static enum pool_status take_grant(struct server_client *client, const struct pool_message *asked,
 				   uint64_t left, struct grant **grant)
 {
-	struct grants *grants = &guest->server->grants;
-	enum pool_status status = grants_take(grants, guest->pd, asked, left, grant);
-	int code = status == POOL_OK ? bind_window(guest, *grant) : 0;
+	struct grants *grants = &client->server->grants;
+	enum pool_status status = grants_take(grants, client->pd, asked, left, grant);
+	int code = status == POOL_OK ? bind_window(client, *grant) : 0;
 
 	if (!code)
 		return status;
 	error_set_errno(&grants->fault, code, "cannot bind a memory window");
-	grants_leave(grants, *grant);
+	grants_abandon(grants, *grant);
 	return POOL_NO_REGION;
 }
 
-static void allocate(struct server_client *guest, const struct pool_message *asked)
+static void allocate(struct server_client *client, const struct pool_message *asked)
 {
 	struct pool_message granted = {.type = POOL_RESP_ALLOC};
 	struct grant *grant;
-	struct pool_server *server = guest->server;
+	struct pool_server *server = client->server;
 	uint64_t left =
-		server->settings.share ? server->settings.share - guest->granted : UINT64_MAX;
-	enum pool_status status = take_grant(guest, asked, left, &grant);
+		server->settings.share ? server->settings.share - client->granted : UINT64_MAX;
+	enum pool_status status = take_grant(client, asked, left, &grant);
 
 	if (status == POOL_NO_REGION) {
-		deny_for(guest, POOL_RESP_ALLOC, status, server->grants.fault.text);
+		deny_for(client, POOL_RESP_ALLOC, status, server->grants.fault.text);
 		return;
 	}
 	if (status != POOL_OK) {
-		deny(guest, POOL_RESP_ALLOC, status);
+		deny(client, POOL_RESP_ALLOC, status);
 		return;
 	}
-	grant->next = guest->grants;
-	guest->grants = grant;
+	grant->next = client->grants;
+	client->grants = grant;
 	granted.size = grant->mr->length;
-	guest->granted += grants_taken_by(&server->grants, granted.size);
+	client->granted += grants_taken_by(&server->grants, granted.size);
 	granted.address = (uintptr_t)grant->mr->addr;
 	granted.rkey = grant->rkey;
 	granted.every = grant->every;
-	report(guest, (struct pool_report){.event = POOL_GRANTED,
-					   .size = granted.size,
-					   .address = granted.address,
-					   .rkey = granted.rkey});
-	answer(guest, &granted);
+	report(client, (struct pool_report){.event = POOL_GRANTED,
+					    .size = granted.size,
+					    .address = granted.address,
+					    .rkey = granted.rkey});
+	answer(client, &granted);
 }
 
-/* The link of the grant that begins there, or holds that address. */
-static struct grant **find_grant(struct server_client *guest, uint64_t address,
+/*
+ * Returns the link to the grant that starts at address, or the status: POOL_INSIDE if a
+ * grant contains the address.
+ */
+static struct grant **find_grant(struct server_client *client, uint64_t address,
 				 enum pool_status *status)
 {
-	struct grant **link = &guest->grants;
+	struct grant **link = &client->grants;
 
 	*status = POOL_NO_GRANT;
 	for (; *link; link = &(*link)->next) {
@@ -382,76 +385,76 @@ static struct grant **find_grant(struct server_client *guest, uint64_t address,
 	return link;
 }
 
-static void give_back(struct server_client *guest, const struct pool_message *asked)
+static void give_back(struct server_client *client, const struct pool_message *asked)
 {
 	enum pool_status status;
-	struct grant **link = find_grant(guest, asked->address, &status);
+	struct grant **link = find_grant(client, asked->address, &status);
 	struct grant *grant = *link;
 	uint64_t size;
 
 	if (!grant) {
-		deny(guest, POOL_RESP_FREE, status);
+		deny(client, POOL_RESP_FREE, status);
 		return;
 	}
 	size = grant->mr->length;
 	*link = grant->next;
-	if (grants_give(&guest->server->grants, grant)) {
+	if (grants_give(&client->server->grants, grant)) {
 		grant->next = *link;
 		*link = grant;
-		deny(guest, POOL_RESP_FREE, POOL_HELD);
+		deny(client, POOL_RESP_FREE, POOL_HELD);
 		return;
 	}
-	guest->granted -= grants_taken_by(&guest->server->grants, size);
-	report(guest,
+	client->granted -= grants_taken_by(&client->server->grants, size);
+	report(client,
 	       (struct pool_report){.event = POOL_FREED, .size = size, .address = asked->address});
-	answer(guest, &(struct pool_message){.type = POOL_RESP_FREE, .address = asked->address});
+	answer(client, &(struct pool_message){.type = POOL_RESP_FREE, .address = asked->address});
 }
 
-void server_client_hear(struct server_client *guest, const uint8_t *bytes, size_t length)
+void server_client_handle(struct server_client *client, const uint8_t *bytes, size_t length)
 {
 	struct pool_message asked;
 
-	server_client_welcome(guest);
-	if (guest->is_leaving || guest->is_expired)
+	server_client_welcome(client);
+	if (client->is_leaving || client->is_expired)
 		return;
-	guest->heard_ns = clock_now_ns();
+	client->heard_ns = clock_now_ns();
 	if (pool_decode(&asked, bytes, length)) {
-		deny(guest, POOL_REFUSED, POOL_MALFORMED);
+		deny(client, POOL_REFUSED, POOL_MALFORMED);
 		return;
 	}
 	switch (asked.type) {
 	case POOL_REQ_ALLOC:
-		allocate(guest, &asked);
+		allocate(client, &asked);
 		break;
 	case POOL_REQ_FREE:
-		give_back(guest, &asked);
+		give_back(client, &asked);
 		break;
 	case POOL_REQ_SYNC:
-		answer(guest, &(struct pool_message){.type = POOL_RESP_SYNC});
+		answer(client, &(struct pool_message){.type = POOL_RESP_SYNC});
 		break;
 	default:
-		deny(guest, POOL_REFUSED, POOL_MALFORMED);
+		deny(client, POOL_REFUSED, POOL_MALFORMED);
 		break;
 	}
 }
 
-void server_client_ring(struct server_client *guest, uint32_t number)
+void server_client_ring(struct server_client *client, uint32_t number)
 {
-	struct grant *grant = guest->grants;
+	struct grant *grant = client->grants;
 
-	server_client_welcome(guest);
-	if (guest->is_expired)
+	server_client_welcome(client);
+	if (client->is_expired)
 		return;
-	guest->heard_ns = clock_now_ns();
-	/* What it has rung before it left was written, and is complete at its end. */
+	client->heard_ns = clock_now_ns();
+	/* Doorbells of a client that is leaving still count: their writes are complete. */
 	if (!grant || !grant->every || grant->mr->length < sizeof(uint32_t)) {
-		deny(guest, POOL_REFUSED, POOL_NO_BELL);
+		deny(client, POOL_REFUSED, POOL_NO_BELL);
 	} else if (number != grant->rung + 1) {
-		deny(guest, POOL_REFUSED, POOL_OUT_OF_TURN);
+		deny(client, POOL_REFUSED, POOL_OUT_OF_TURN);
 	} else {
 		grant->rung = number;
-		report(guest, (struct pool_report){.event = POOL_RUNG,
-						   .number = number,
-						   .value = grant_value(grant, number)});
+		report(client, (struct pool_report){.event = POOL_RUNG,
+						    .number = number,
+						    .value = grant_value(grant, number)});
 	}
 }

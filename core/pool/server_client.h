@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One client of a pool's server: its connection, what it was granted, and the answers that
- * are under way to it. It is the server's, which frees it when it has left: server_client_leave only
- * ends its connection, so that whoever is under way with it may go on to the end.
+ * One client of a pool's server: its connection, its grants, and the answers in flight to
+ * it. It belongs to the server, which frees it after it has left. server_client_leave only
+ * ends the connection, so that callers may continue to use the client.
  */
 #ifndef CORE_POOL_SERVER_CLIENT_H
 #define CORE_POOL_SERVER_CLIENT_H
@@ -11,78 +11,78 @@
 
 #include "core/pool/server.h"
 
-/* Answers under way at once: a client that has not taken more of them is none of ours. */
-#define SERVER_CLIENT_LETTERS 16
-/* Requests under way: where clients have no domains, a window is bound before each answer. */
+/* Maximum answers in flight: a client that does not receive them is disconnected. */
+#define SERVER_CLIENT_REPLIES 16
+/* Returns the send queue depth. Without separate domains, each answer follows a window bind. */
 static inline uint32_t server_client_requests(const struct pool_server *server)
 {
-	return server->has_domains ? SERVER_CLIENT_LETTERS : 2 * SERVER_CLIENT_LETTERS;
+	return server->has_domains ? SERVER_CLIENT_REPLIES : 2 * SERVER_CLIENT_REPLIES;
 }
 
-/* An answer, until it is complete: its address is the wr_id. */
-struct letter {
-	struct server_client *guest;
-	struct letter *next; /* that is free */
+/* An answer in flight; its address is the wr_id. */
+struct reply {
+	struct server_client *client;
+	struct reply *next; /* the next free one */
 	uint8_t bytes[POOL_MESSAGE];
 };
 
 struct server_client {
 	struct pool_server *server;
 	struct server_client *next;
-	struct server_client *next_queue; /* in the same bucket */
+	struct server_client *next_queue; /* in the same hash bucket */
 	struct rdma_cm_id *id;
 	struct ibv_pd *pd;
-	struct ibv_mr *mr;    /* of the letters */
-	struct grant *grants; /* the newest first */
-	uint64_t granted;     /* bytes of their chunks */
-	struct letter letters[SERVER_CLIENT_LETTERS];
-	struct letter *free;
+	struct ibv_mr *mr;    /* of the replies */
+	struct grant *grants; /* newest first */
+	uint64_t granted;     /* bytes of the grants' chunks */
+	struct reply replies[SERVER_CLIENT_REPLIES];
+	struct reply *free;
 	unsigned int n_free;
 	struct rdma_remote remote;
 	uint64_t heard_ns;
 	bool is_probing;
-	bool is_welcome; /* it has been told of */
-	bool is_expired; /* it has been told that its time is over */
+	bool is_welcome; /* reported as POOL_CAME */
+	bool is_expired; /* told that its time limit is over */
 	bool is_leaving;
-	bool is_through; /* nothing of its queue pair's comes any more */
+	bool is_finished; /* no more completions of its queue pair will arrive */
 	uint64_t since_ns;
-	uint64_t leaving_ns;  /* since when */
-	atomic_bool has_last; /* its queue pair takes no more of the receives */
+	uint64_t leaving_ns;  /* when it began to leave */
+	atomic_bool has_last; /* its queue pair takes no more shared receives */
 	char name[ADDRESS_TEXT + 16];
 };
 
-/* Makes what a client needs of its own, and accepts it. On failure it is to be destroyed. */
+/* Creates a client, and accepts its connection. Destroy the client on failure. */
 struct server_client *server_client_create(struct pool_server *server, struct rdma_cm_id *id);
-int server_client_admit(struct server_client *guest, const struct rdma_conn_param *asked,
+int server_client_admit(struct server_client *client, const struct rdma_conn_param *asked,
 			struct error *error);
 
-/* Of one that leaves: its queue pair goes, of which there may still be completions. */
-void server_client_part(struct server_client *guest);
+/* Destroys the queue pair of a client that leaves; completions may still arrive. */
+void server_client_detach(struct server_client *client);
 
-/* Once there are none any more. What it was granted is taken back. */
-void server_client_destroy(struct server_client *guest);
+/* Frees a client and its grants. Call when no completions can arrive any more. */
+void server_client_destroy(struct server_client *client);
 
-/* The connection is up, as its first word shows if no event has yet. */
-void server_client_welcome(struct server_client *guest);
+/* Handles an established connection: its event, or a message that arrives first. */
+void server_client_welcome(struct server_client *client);
 
-/* Ends the connection; NULL: it has gone by itself. What it has under way comes to its end. */
-void server_client_leave(struct server_client *guest, const char *reason);
+/* Ends the connection; reason is NULL if the client left. Operations in flight still complete. */
+void server_client_leave(struct server_client *client, const char *reason);
 
-/* What it has said, and rung. */
-void server_client_hear(struct server_client *guest, const uint8_t *bytes, size_t length);
-void server_client_ring(struct server_client *guest, uint32_t number);
+/* Handle a message and a doorbell of the client. */
+void server_client_handle(struct server_client *client, const uint8_t *bytes, size_t length);
+void server_client_ring(struct server_client *client, uint32_t number);
 
-/* A window of its could not be bound: nothing was granted. */
-void server_client_unbound(struct server_client *guest, enum ibv_wc_status status);
+/* Handles a failed bind of a window: disconnects the client. */
+void server_client_unbound(struct server_client *client, enum ibv_wc_status status);
 
-/* An answer, or a probe, is complete. */
-void server_client_sent(struct letter *letter, enum ibv_wc_status status);
+/* Handles the completion of an answer or a probe. */
+void server_client_sent(struct reply *reply, enum ibv_wc_status status);
 
-/* After a while of silence: asks its device whether it is still there. */
-void server_client_probe(struct server_client *guest, uint64_t now_ns);
+/* Probes the client with an empty write after a while of silence. */
+void server_client_probe(struct server_client *client, uint64_t now_ns);
 
-/* Whose time is over is told so, and the next time leaves. */
-void server_client_expire(struct server_client *guest, uint64_t now_ns);
+/* Tells a client that its time limit is over; the next call disconnects it. */
+void server_client_expire(struct server_client *client, uint64_t now_ns);
 
 struct server_client *server_client_find(const struct pool_server *server, uint32_t qp_num);
 

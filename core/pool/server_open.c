@@ -27,7 +27,7 @@ static bool has_address(const struct device_port *port, const char *wanted)
 	return false;
 }
 
-/* How well a port does: the one that is named, or any that is up. 0: not at all. */
+/* Returns how well a port suits: the requested one, or any active one. 0: not at all. */
 static int fitness(const struct pool_settings *settings, const struct device_port *port)
 {
 	bool is_meant = port->state == IBV_PORT_ACTIVE;
@@ -51,8 +51,8 @@ static const struct device_port *best_port(const struct pool_settings *settings,
 	return best;
 }
 
-static int soft_device_choose(struct pool_server *server, char name[static IBV_SYSFS_NAME_MAX],
-			      struct error *error)
+static int choose_device(struct pool_server *server, char name[static IBV_SYSFS_NAME_MAX],
+			 struct error *error)
 {
 	struct device_list list;
 	const struct device_port *port;
@@ -65,13 +65,13 @@ static int soft_device_choose(struct pool_server *server, char name[static IBV_S
 		snprintf(name, IBV_SYSFS_NAME_MAX, "%s", port->device);
 		server->device_port = port->port;
 		/*
-		 * Of a shared receive, rxe looks its memory up in the domain of the queue pair
-		 * that it came by: there is one domain for all. It lets no other queue pair
-		 * through a window, as is tried first, but looks at the bounds of the region
-		 * alone, so that both are there, and the same.
+		 * For a shared receive, rxe looks up its memory in the domain of the queue pair
+		 * that received the message, so all clients must share a domain. It restricts a
+		 * window to its queue pair, which is tested first, but checks only the bounds of
+		 * the region; hence region and window have the same bounds.
 		 */
 		server->has_domains = port->kind != DEVICE_KIND_RXE;
-		server->tells_last = port->kind != DEVICE_KIND_RXE;
+		server->reports_last = port->kind != DEVICE_KIND_RXE;
 	} else if (server->settings.device) {
 		code = device_unknown(&list, server->settings.device, error);
 	} else {
@@ -84,19 +84,21 @@ static int soft_device_choose(struct pool_server *server, char name[static IBV_S
 static int open_device(struct pool_server *server, struct error *error)
 {
 	char name[IBV_SYSFS_NAME_MAX] = "";
-	int code = soft_device_choose(server, name, error);
+	int code = choose_device(server, name, error);
 
 	if (!code)
 		code = device_open(&server->device, name, error);
 	if (code)
 		return code;
 	if (server->device.verbs->device->transport_type == IBV_TRANSPORT_IWARP)
-		return error_set(error, -EOPNOTSUPP,
-				 "%s is iWARP, which has no doorbells: no write has immediate data",
-				 name);
+		return error_set(
+			error, -EOPNOTSUPP,
+			"%s is iWARP, which has no write with immediate data, as doorbells need",
+			name);
 	if (!server->device.held)
-		return error_set(error, -ENODEV,
-				 "clients connect by rdma_cm, which does not have %s", name);
+		return error_set(
+			error, -ENODEV,
+			"clients connect through rdma_cm, which does not support device %s", name);
 	code = verbs_result(ibv_query_device(server->device.verbs, &server->limits));
 	if (code)
 		return error_set_errno(error, code, "cannot query the device");
@@ -104,13 +106,14 @@ static int open_device(struct pool_server *server, struct error *error)
 	    !memory_windows_check(server->device.verbs, server->device_port, error))
 		return 0;
 	return error_wrap(error,
-			  error->code == -EOPNOTSUPP ? "%s cannot keep clients apart"
-						     : "whether %s keeps clients apart",
+			  error->code == -EOPNOTSUPP
+				  ? "device %s cannot isolate clients"
+				  : "cannot test whether device %s isolates clients",
 			  name);
 }
 
-/* A client has so many requests under way, and all together the receives: no queue overruns. */
-static int server_open_check(struct pool_server *server, struct error *error)
+/* Limits the number of clients so that their requests and all receives fit in the queue. */
+static int limit_clients(struct pool_server *server, struct error *error)
 {
 	uint32_t receives = server->settings.receives;
 	uint32_t clients = server->settings.clients ? server->settings.clients : POOL_GUESTS;
@@ -118,22 +121,21 @@ static int server_open_check(struct pool_server *server, struct error *error)
 	uint32_t requests = server_client_requests(server);
 
 	if (receives > (uint32_t)server->limits.max_srq_wr)
-		return error_set(error, -EINVAL,
-				 "%u shared receives are above the device's limit %d", receives,
-				 server->limits.max_srq_wr);
+		return error_set(error, -EINVAL, "%u shared receives exceed the device's limit %d",
+				 receives, server->limits.max_srq_wr);
 	if (most < receives + requests)
 		return error_set(error, -EINVAL,
-				 "%u shared receives are too many for the device's completion "
-				 "queues of %u",
+				 "%u shared receives do not fit in the device's completion "
+				 "queue of %u entries",
 				 receives, most);
-	server->most_guests = (most - receives) / requests;
-	if (server->most_guests < server->settings.clients)
+	server->max_clients = (most - receives) / requests;
+	if (server->max_clients < server->settings.clients)
 		return error_set(error, -EINVAL,
-				 "%u clients and %u shared receives are too many for the device's "
-				 "completion queues of %u: %u clients fit",
-				 clients, receives, most, server->most_guests);
-	if (server->most_guests > clients)
-		server->most_guests = clients;
+				 "%u clients and %u shared receives do not fit in the device's "
+				 "completion queue of %u entries; use at most %u clients",
+				 clients, receives, most, server->max_clients);
+	if (server->max_clients > clients)
+		server->max_clients = clients;
 	return 0;
 }
 
@@ -141,11 +143,11 @@ static int build(struct pool_server *server, struct error *error)
 {
 	struct ibv_context *verbs = server->device.verbs;
 	const struct pool_settings *settings = &server->settings;
-	int code = server_open_check(server, error);
+	int code = limit_clients(server, error);
 
 	if (code)
 		return code;
-	server->depth = settings->receives + server->most_guests * server_client_requests(server);
+	server->depth = settings->receives + server->max_clients * server_client_requests(server);
 	server->pd = ibv_alloc_pd(verbs);
 	if (!server->pd)
 		return error_set_errno(error, verbs_null(), "cannot allocate a protection domain");
@@ -154,7 +156,7 @@ static int build(struct pool_server *server, struct error *error)
 	if (!code)
 		code = shared_receives_open(&server->mailbox, server->pd, server->completion.cq,
 					    settings->receives, error);
-	/* The software device reaches memory that it can map without a system call. */
+	/* The software device reaches mappable memory without a system call. */
 	if (!code)
 		code = memory_open(&server->memory,
 				   device_kind_is_mapped(&server->limits) ? &memory_shared
@@ -162,9 +164,9 @@ static int build(struct pool_server *server, struct error *error)
 				   settings->size, -1, error);
 	if (!code && settings->share && settings->share < server->memory.page)
 		code = error_set(error, -EINVAL,
-				 "a share of %" PRIu64
-				 " bytes is less than a page of %zu, the least "
-				 "that is granted",
+				 "the share of %" PRIu64
+				 " bytes is smaller than a page of %zu bytes, the minimum "
+				 "of a grant",
 				 settings->share, server->memory.page);
 	if (!code)
 		code = grants_open(&server->grants, &server->memory, error);
@@ -183,17 +185,19 @@ static int bind_listener(struct pool_server *server, struct error *error)
 	code = settings->address ? cm_bind(server->listener, &address, settings->port)
 				 : cm_bind_all(server->listener, settings->port);
 	if (code == -EADDRINUSE)
-		return error_set(error, code,
-				 "port %u of rdma_cm is in use; take another, or 0 for a free one",
-				 settings->port);
+		return error_set(
+			error, code,
+			"port %u of rdma_cm is in use; choose another, or 0 for a free one",
+			settings->port);
 	if (settings->address && (code == -ENODEV || code == -EADDRNOTAVAIL))
 		return error_set(error, code, "no RDMA device has the address %s",
 				 settings->address);
 	if (code)
 		return error_set_errno(error, code, "cannot bind to port %u", settings->port);
-	/* Whoever came there would be told that the pool is elsewhere. */
+	/* Clients of that address would be rejected, since the pool is on another device. */
 	if (server->listener->verbs && server->listener->verbs != server->device.verbs)
-		return error_set(error, -ENODEV, "%s is an address of %s, and the pool is on %s",
+		return error_set(error, -ENODEV,
+				 "%s is an address of device %s, but the pool is on device %s",
 				 settings->address,
 				 ibv_get_device_name(server->listener->verbs->device),
 				 ibv_get_device_name(server->device.verbs->device));

@@ -9,7 +9,7 @@
 
 #include "core/verbs/verbs.h"
 
-/* Of the receives, so many are kept back, and are low when so many are left. */
+/* Fractions of the receives: kept in reserve, and the level that counts as low. */
 #define KEPT 4
 #define LOW  4
 
@@ -30,14 +30,14 @@ static bool concerns(const struct shared_receives *mailbox, const struct ibv_asy
 	}
 }
 
-static void hear(struct async *async, const struct ibv_async_event *event)
+static void handle(struct async *async, const struct ibv_async_event *event)
 {
 	struct shared_receives *mailbox = CONTAINER_OF(async, struct shared_receives, async);
 	uint64_t one = 1;
 
 	if (event && !concerns(mailbox, event))
 		return;
-	/* Its queue pair is there until this is acknowledged. */
+	/* The queue pair exists until the event is acknowledged. */
 	if (event && event->event_type == IBV_EVENT_QP_LAST_WQE_REACHED)
 		atomic_store((atomic_bool *)event->element.qp->qp_context, true);
 	else if (event && event->event_type == IBV_EVENT_SRQ_LIMIT_REACHED)
@@ -65,7 +65,10 @@ static int fail(struct error *error, int code)
 	return error_set_errno(error, code, "cannot post a shared receive");
 }
 
-/* The next event comes when so few are left. A device may know of none: see shared_receives_give. */
+/*
+ * Requests an event when few receives are left. Not all devices support it; see
+ * shared_receives_give.
+ */
 static void arm(struct shared_receives *mailbox)
 {
 	struct ibv_srq_attr attr = {.srq_limit = mailbox->depth / LOW};
@@ -107,8 +110,8 @@ static int build(struct shared_receives *mailbox, struct ibv_pd *pd, struct erro
 		return verbs_memory_error(error, verbs_null(), "create a shared receive queue");
 	mailbox->reserve = calloc(mailbox->depth, sizeof(*mailbox->reserve));
 	if (!mailbox->reserve)
-		return error_set_errno(error, -ENOMEM, "cannot make a pool");
-	mailbox->async = (struct async){.verbs = pd->context, .hear = hear};
+		return error_set_errno(error, -ENOMEM, "cannot create a pool");
+	mailbox->async = (struct async){.verbs = pd->context, .handle = handle};
 	code = async_add(&mailbox->async, error);
 	return code ? code : fill(mailbox, error);
 }
@@ -173,7 +176,7 @@ const uint8_t *shared_receives_at(const struct shared_receives *mailbox, uint64_
 	       (wr_id & ~SHARED_RECEIVES_RECEIVE) * POOL_MESSAGE;
 }
 
-/* What was kept back before is kept back again first, and then the next event is due. */
+/* Refills the reserve first, and then requests the next event. */
 int shared_receives_give(struct shared_receives *mailbox, uint64_t wr_id, struct error *error)
 {
 	uint32_t number = (uint32_t)(wr_id & ~SHARED_RECEIVES_RECEIVE);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The receives that all clients of a pool share. Some are kept back: when more are taken at
- * once than are being given back, the device says that they run low, and these are posted,
- * before anything that has come is looked at. The qp_context of a queue pair that takes of
- * them is an atomic_bool: true once it has taken its last, where the device tells that. One
- * thread has all this; only events come by another.
+ * The shared receive queue of all clients of a pool. Some receives are kept in reserve:
+ * when the device reports that the queue runs low, they are posted before any completion is
+ * handled. The qp_context of each queue pair on this queue is an atomic_bool, which is set
+ * when the queue pair has taken its last receive, if the device reports that. Everything
+ * but the device's events happens in one thread.
  */
 #ifndef CORE_POOL_SHARED_RECEIVES_H
 #define CORE_POOL_SHARED_RECEIVES_H
@@ -15,7 +15,7 @@
 #include "core/pool/message.h"
 #include "core/verbs/async.h"
 
-/* In the wr_id of receives. */
+/* Set in the wr_id of receives. */
 #define SHARED_RECEIVES_RECEIVE (1ULL << 63)
 
 struct shared_receives {
@@ -24,24 +24,27 @@ struct shared_receives {
 	struct memory memory;
 	uint32_t depth;
 	uint32_t n_reserve;
-	uint32_t *reserve; /* numbers of those that are kept back */
+	uint32_t *reserve; /* numbers of the receives in reserve */
 	const struct ibv_cq *cq;
 	struct async async;
-	int wake; /* an eventfd: the device has said something */
+	int wake; /* an eventfd: the device has reported an event */
 	atomic_bool is_low;
 	uint64_t n_low;
 	atomic_bool is_broken;
 };
 
-/* cq: where their completions come; it fails for all of them. */
+/* cq receives the completions; an error of it makes the shared receives fail. */
 int shared_receives_open(struct shared_receives *mailbox, struct ibv_pd *pd,
 			 const struct ibv_cq *cq, uint32_t depth, struct error *error);
 int shared_receives_close(struct shared_receives *mailbox); /* a zeroed one is fine */
 
-/* Posts what was kept back, if the device has said that they run low. */
+/* Posts the reserve if the device has reported that the queue runs low. */
 int shared_receives_look(struct shared_receives *mailbox, struct error *error);
 
-/* What came by a receive, which is looked at before it is given back. */
+/*
+ * Returns the message of a receive. Handle it before shared_receives_give, which posts the
+ * receive again.
+ */
 const uint8_t *shared_receives_at(const struct shared_receives *mailbox, uint64_t wr_id);
 int shared_receives_give(struct shared_receives *mailbox, uint64_t wr_id, struct error *error);
 

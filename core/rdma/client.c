@@ -9,7 +9,7 @@
 #include "core/verbs/device.h"
 #include "core/verbs/verbs.h"
 
-/* Binds the identifier to the device that leads to the address, or to ib_dev. */
+/* Binds the id to the device that leads to the address, or to ib_dev. */
 static int resolve_address(struct rdma_context *ctx, struct sockaddr *remote, const char *ib_dev,
 			   unsigned int timeout_ms, struct error *error)
 {
@@ -19,8 +19,8 @@ static int resolve_address(struct rdma_context *ctx, struct sockaddr *remote, co
 
 	if (address_is_loopback(remote) && !device_is_reached_by(remote))
 		return error_set(error, -EADDRNOTAVAIL,
-				 "no RDMA device leads to a loopback address; "
-				 "use the device's own, which verbmark devices lists");
+				 "no RDMA device is reachable through a loopback address; "
+				 "use the device's own address (see 'verbmark devices')");
 	if (ib_dev) {
 		code = device_address(ib_dev, remote, &source, error);
 		if (code)
@@ -29,7 +29,7 @@ static int resolve_address(struct rdma_context *ctx, struct sockaddr *remote, co
 	}
 	code = verbs_result(rdma_resolve_addr(ctx->conn, from, remote, (int)timeout_ms));
 	if (code == -ENODEV)
-		return error_set(error, code, "no RDMA device leads to this address");
+		return error_set(error, code, "no RDMA device has a route to this address");
 	if (code)
 		return error_set_errno(error, code, "cannot resolve the address");
 	code = context_expect(ctx, ctx->ec, RDMA_CM_EVENT_ADDR_RESOLVED, timeout_ms, error);
@@ -45,7 +45,7 @@ static int resolve_route(struct rdma_context *ctx, unsigned int timeout_ms, stru
 	return context_expect(ctx, ctx->ec, RDMA_CM_EVENT_ROUTE_RESOLVED, timeout_ms, error);
 }
 
-/* An identifier that failed to resolve is of no more use. */
+/* Destroys the id on failure: it cannot be used to resolve another address. */
 static int try_address(struct rdma_context *ctx, struct sockaddr *remote, const char *ib_dev,
 		       unsigned int timeout_ms, struct error *error)
 {
@@ -63,7 +63,7 @@ static int try_address(struct rdma_context *ctx, struct sockaddr *remote, const 
 	return code;
 }
 
-/* Of several the first that leads to a device says most; which one it is of is told. */
+/* Keeps the first error of an address that leads to a device, as the most informative one. */
 static void explain_failure(struct error *first, const struct error *fault,
 			    const struct address_list *list, unsigned int i)
 {
@@ -77,10 +77,7 @@ static void explain_failure(struct error *first, const struct error *fault,
 			   address_text((const struct sockaddr *)&list->address[i], text));
 }
 
-/*
- * A name can have several addresses: the first that leads anywhere is taken. They
- * share the time that there is.
- */
+/* Tries the addresses of a name in turn, sharing the time limit, until one is reachable. */
 static int resolve(struct rdma_context *ctx, const char *host, uint16_t port, const char *ib_dev,
 		   struct error *error)
 {
@@ -110,7 +107,7 @@ static int setup(struct rdma_context *ctx, const char *host, uint16_t port, cons
 {
 	int code = context_begin(ctx, error);
 
-	/* A ground that is lent is on a device. */
+	/* A borrowed endpoint is already on a device. */
 	if (!code && !context_borrows(ctx))
 		code = device_require(error);
 	if (!code)
@@ -121,7 +118,7 @@ static int setup(struct rdma_context *ctx, const char *host, uint16_t port, cons
 	if (code)
 		return error_wrap(error, "%s", host);
 	address_text(rdma_get_local_addr(ctx->conn), ctx->address);
-	context_mend_timeout(ctx);
+	context_set_ack_timeout(ctx);
 	return context_build(ctx, error);
 }
 
@@ -179,7 +176,7 @@ int rdma_connect_server(struct rdma_context *cctx)
 
 	if (!cctx->state || !cctx->qp || !cctx->conn || cctx->listener || cctx->state->connected) {
 		code = error_set(&error, -EINVAL,
-				 "this context has nothing to connect: rdma_setup_client");
+				 "context has no connection to make; call rdma_setup_client first");
 		return context_end(cctx, code, &error);
 	}
 	code = connect_server(cctx, &error);
@@ -188,7 +185,7 @@ int rdma_connect_server(struct rdma_context *cctx)
 
 		error_wrap(&error, "%s port %u", address_text(remote, address),
 			   address_port(remote));
-		/* The state stays until rdma_close: another thread may be in rdma_abort. */
+		/* Keep the state until rdma_close: another thread may be in rdma_abort. */
 		context_drop(cctx);
 	}
 	return context_end(cctx, code, &error);

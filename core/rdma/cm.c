@@ -13,9 +13,9 @@
 #include "core/verbs/verbs.h"
 
 /*
- * Reasons of a reject, from the InfiniBand specification: timeout, which a process
- * that ends leaves behind as well; invalid service identifier; and consumer reject,
- * with which Linux also answers for an address that nobody listens on.
+ * Reject reasons from the InfiniBand specification: timeout, also sent for a process that
+ * has exited; invalid service id; and consumer reject, which Linux also sends for an
+ * address without a listener.
  */
 #define REJECT_TIMEOUT         4
 #define REJECT_INVALID_SERVICE 8
@@ -30,12 +30,12 @@ static const char *channel_hint(int code)
 	switch (-code) {
 	case EMFILE:
 	case ENFILE:
-		return "more descriptors: ulimit -Hn, LimitNOFILE";
+		return "raise the open file limit: ulimit -Hn, LimitNOFILE";
 	case EACCES:
 	case EPERM:
-		return "who may is told by the rights of /dev/infiniband/rdma_cm";
+		return "check the permissions of /dev/infiniband/rdma_cm";
 	default:
-		return "modprobe rdma_ucm";
+		return "try 'modprobe rdma_ucm'";
 	}
 }
 
@@ -57,8 +57,8 @@ int cm_channel_open(struct rdma_event_channel **channel, struct error *error)
 }
 
 /*
- * Linux says EADDRNOTAVAIL of a port that is taken, too, where either listener is on
- * all addresses. Whether it was the address, another port tells.
+ * Linux also returns EADDRNOTAVAIL for a port in use if either listener is bound to all
+ * addresses. Binding to another port tells whether the address is at fault.
  */
 int cm_bind(struct rdma_cm_id *listener, struct sockaddr_storage *address, uint16_t port)
 {
@@ -72,14 +72,14 @@ int cm_bind(struct rdma_cm_id *listener, struct sockaddr_storage *address, uint1
 	return rdma_bind_addr(listener, (struct sockaddr *)address) ? code : -EADDRINUSE;
 }
 
-/* The IPv6 wildcard takes IPv4 as well; a kernel may have no IPv6. */
+/* The IPv6 wildcard also accepts IPv4, but a kernel may lack IPv6. */
 int cm_bind_all(struct rdma_cm_id *listener, uint16_t port)
 {
 	struct sockaddr_storage any = {.ss_family = AF_INET6};
 	int is_alone = 0;
 	int code;
 
-	/* Whatever net.ipv6.bindv6only says; where that cannot be asked for, it says so. */
+	/* Overrides net.ipv6.bindv6only, which applies if the option is not supported. */
 	rdma_set_option(listener, RDMA_OPTION_ID, RDMA_OPTION_ID_AFONLY, &is_alone,
 			sizeof(is_alone));
 	code = cm_bind(listener, &any, port);
@@ -114,7 +114,7 @@ int cm_take(struct rdma_event_channel *channel, struct cm_event *event, struct e
 		return errno == EAGAIN
 			       ? 0
 			       : error_set_errno(error, -errno, "cannot take a connection event");
-	/* A shallow copy would dangle: the private data go with the acknowledgement. */
+	/* The private data is freed with the acknowledgement: copy it. */
 	event->event = *taken;
 	length = taken->param.conn.private_data ? taken->param.conn.private_data_len : 0;
 	memcpy(event->data, taken->param.conn.private_data ? taken->param.conn.private_data : "",
@@ -157,13 +157,13 @@ static int rejected(const struct cm_event *event, struct error *error)
 	if (reason)
 		return error_set(error, -ECONNREFUSED, "the server refused: %s", reason);
 	if (event->event.status == REJECT_INVALID_SERVICE || event->event.status == -ECONNREFUSED)
-		return error_set(error, -ECONNREFUSED, "nothing listens there");
+		return error_set(error, -ECONNREFUSED, "no server is listening");
 	if (event->event.status == REJECT_CONSUMER)
-		return error_set(error, -ECONNREFUSED,
-				 "nothing listens there, or a program that is not verbmark");
+		return error_set(
+			error, -ECONNREFUSED,
+			"no server is listening, or the program listening is not verbmark");
 	if (event->event.status == REJECT_TIMEOUT)
-		return error_set(error, -ECONNREFUSED,
-				 "the other end gave up, or its process ended");
+		return error_set(error, -ECONNREFUSED, "the peer gave up, or its process ended");
 	return error_set(error, -ECONNREFUSED, "the connection was rejected (reason %d)",
 			 event->event.status);
 }
@@ -175,7 +175,8 @@ int cm_unexpected(const struct cm_event *event, struct error *error)
 	switch (event->event.event) {
 	case RDMA_CM_EVENT_ADDR_ERROR:
 		if (status == -ENODEV)
-			return error_set(error, status, "no RDMA device leads to this address");
+			return error_set(error, status,
+					 "no RDMA device has a route to this address");
 		return error_set_errno(error, status < 0 ? status : -EHOSTUNREACH,
 				       "cannot resolve the address");
 	case RDMA_CM_EVENT_ROUTE_ERROR:
@@ -184,14 +185,14 @@ int cm_unexpected(const struct cm_event *event, struct error *error)
 	case RDMA_CM_EVENT_REJECTED:
 		return rejected(event, error);
 	case RDMA_CM_EVENT_UNREACHABLE:
-		return error_set(error, -EHOSTUNREACH, "the other end does not answer");
+		return error_set(error, -EHOSTUNREACH, "the peer does not answer");
 	case RDMA_CM_EVENT_CONNECT_ERROR:
 		return error_set_errno(error, status < 0 ? status : -ECONNABORTED,
 				       "the connection failed");
 	case RDMA_CM_EVENT_DISCONNECTED:
 	case RDMA_CM_EVENT_TIMEWAIT_EXIT:
 		return error_set(error, -ECONNRESET,
-				 "the other end closed the connection, or its process ended");
+				 "the peer closed the connection, or its process ended");
 	case RDMA_CM_EVENT_DEVICE_REMOVAL:
 		return error_set(error, -ENODEV, "the RDMA device was removed");
 	case RDMA_CM_EVENT_ADDR_CHANGE:
@@ -205,6 +206,6 @@ int cm_unexpected(const struct cm_event *event, struct error *error)
 	case RDMA_CM_EVENT_MULTICAST_ERROR:
 		break;
 	}
-	return error_set(error, -EPROTO, "an event that does not belong here: %s",
+	return error_set(error, -EPROTO, "unexpected connection event %s",
 			 rdma_event_str(event->event.event));
 }

@@ -61,11 +61,11 @@ int context_use(struct rdma_context *ctx, struct endpoint *endpoint, struct erro
 	if (ctx->state)
 		return busy(error);
 	if (!endpoint->pd)
-		return error_set(error, -EINVAL, "the ground for this context is not open");
+		return error_set(error, -EINVAL, "the endpoint for this context is not open");
 	if (!ctx->settings.own_receives)
 		return error_set(error, -EINVAL,
-				 "a context on the ground of others receives by itself: "
-				 "own_receives");
+				 "a context on a shared endpoint must post its own receives; "
+				 "set own_receives");
 	code = make_state(ctx, error);
 	if (code)
 		return code;
@@ -97,8 +97,8 @@ int context_check_client(const struct rdma_context *ctx, struct rdma_cm_id *id, 
 	if (!state->permits || state->permits(state->owner, client))
 		return 0;
 	return error_set(error, -EACCES,
-			 "this server serves nobody at %s: add its network to 'serve --allow' "
-			 "there",
+			 "clients from %s are not allowed; add their network to 'serve --allow' "
+			 "on the server",
 			 address_text_bare(client, text));
 }
 
@@ -110,7 +110,7 @@ int context_begin(struct rdma_context *ctx, struct error *error)
 		return busy(error);
 	if (ctx->cq_notify < RDMA_POLL || ctx->cq_notify > RDMA_ADAPTIVE)
 		return error_set(error, -EINVAL,
-				 "cq_notify %d is none of 0 (poll), 1 (event), 2 (adaptive)",
+				 "invalid cq_notify %d; use 0 (poll), 1 (event) or 2 (adaptive)",
 				 ctx->cq_notify);
 	if (settings_timeout_ms(&ctx->settings) > INT_MAX)
 		return error_set(error, -EINVAL, "timeout_ms %u exceeds the limit %d",
@@ -144,7 +144,7 @@ int context_check_device(const struct rdma_cm_id *id, const char *ib_dev, struct
 	found = ibv_get_device_name(id->verbs->device);
 	if (!strcmp(found, ib_dev))
 		return 0;
-	return error_set(error, -ENODEV, "the address of device %s leads to device %s", ib_dev,
+	return error_set(error, -ENODEV, "the address of device %s belongs to device %s", ib_dev,
 			 found);
 }
 
@@ -218,7 +218,7 @@ static int build_own(struct rdma_context *ctx, struct error *error)
 	return code;
 }
 
-/* A queue pair's memory and completions are those of its own device, opened once. */
+/* A queue pair and its endpoint must use the same verbs context of the same device. */
 static int check_borrowed(const struct rdma_context *ctx, struct error *error)
 {
 	struct ibv_context *endpoint = ctx->state->endpoint->verbs;
@@ -228,14 +228,16 @@ static int check_borrowed(const struct rdma_context *ctx, struct error *error)
 	if (conn == endpoint)
 		return 0;
 	if (!strcmp(device, ibv_get_device_name(endpoint->device)))
-		return error_set(error, -EINVAL,
-				 "device %s is open twice: the ground's is not the connection's",
-				 device);
-	return error_set(error, -EINVAL, "the connection is by device %s, its ground on device %s",
-			 device, ibv_get_device_name(endpoint->device));
+		return error_set(
+			error, -EINVAL,
+			"device %s is open twice: endpoint and connection use different contexts",
+			device);
+	return error_set(error, -EINVAL,
+			 "the connection uses device %s, but its endpoint is on device %s", device,
+			 ibv_get_device_name(endpoint->device));
 }
 
-/* Where heads of messages go, which no peer can write to. */
+/* Allocates memory for message headers, which no peer can write to. */
 static int create_slots(struct rdma_context *ctx, struct error *error)
 {
 	int node = device_numa_node(ibv_get_device_name(ctx->conn->verbs->device));
@@ -250,7 +252,7 @@ static int create_slots(struct rdma_context *ctx, struct error *error)
 	return state->slots_mr ? 0 : error->code;
 }
 
-int context_stand(struct rdma_context *ctx, struct error *error)
+int context_open_qp(struct rdma_context *ctx, struct error *error)
 {
 	const struct endpoint *endpoint = ctx->state->endpoint;
 	int code;
@@ -271,7 +273,7 @@ int context_build(struct rdma_context *ctx, struct error *error)
 		return code;
 	code = context_borrows(ctx) ? check_borrowed(ctx, error) : build_own(ctx, error);
 	if (!code)
-		code = context_stand(ctx, error);
+		code = context_open_qp(ctx, error);
 	if (!code && !context_borrows(ctx))
 		code = create_slots(ctx, error);
 	if (!code && !ctx->settings.own_receives)
@@ -285,11 +287,14 @@ struct rdma_remote context_own(const struct rdma_context *ctx)
 		.address = (uintptr_t)ctx->buffer, .size = ctx->buffer_size, .rkey = ctx->mr->rkey};
 }
 
-void context_mend_timeout(struct rdma_context *ctx)
+void context_set_ack_timeout(struct rdma_context *ctx)
 {
 	uint8_t timeout = settings_ack_timeout(&ctx->settings);
 
-	/* rdma_cm's own is 19, 2 s a try. Kernels before 5.2 cannot; nor has iWARP one. */
+	/*
+	 * rdma_cm's default is 19, 2 s per try. Fails on kernels before 5.2 and on iWARP,
+	 * harmlessly.
+	 */
 	rdma_set_option(ctx->conn, RDMA_OPTION_ID, RDMA_OPTION_ID_ACK_TIMEOUT, &timeout,
 			sizeof(timeout));
 }
@@ -300,12 +305,12 @@ int context_connected(struct rdma_context *ctx, struct rdma_event_channel *chann
 	struct ibv_qp_attr attr = {.min_rnr_timer = settings_rnr_timer(&ctx->settings)};
 	int code;
 
-	/* rdma_cm leaves it at 0, which is the longest: 655 ms. iWARP has none. */
+	/* rdma_cm leaves it at 0, which is the maximum: 655 ms. iWARP has no RNR timer. */
 	code = ctx->conn->verbs->device->transport_type == IBV_TRANSPORT_IWARP
 		       ? 0
 		       : verbs_result(ibv_modify_qp(ctx->qp, &attr, IBV_QP_MIN_RNR_TIMER));
 	if (code)
-		alarm_note(context_alarm(ctx), "the RNR timer could not be set: it is 655 ms");
+		alarm_note(context_alarm(ctx), "cannot set the RNR timer: it stays at 655 ms");
 	code = guard_connection(ctx, channel, error);
 	ctx->state->connected = !code;
 	return code;
@@ -343,10 +348,10 @@ int context_drop(struct rdma_context *ctx)
 	struct rdma_state *state = ctx->state;
 	int first = 0;
 
-	/* First: the end of one's own connection is no alarm for others on the ground. */
+	/* First: this disconnect must not raise the alarm of other contexts on the endpoint. */
 	guard_release(ctx);
 	if (state->connected && ctx->conn)
-		rdma_disconnect(ctx->conn); /* fails if the other end was first */
+		rdma_disconnect(ctx->conn); /* fails if the peer disconnected first */
 	error_keep(&first, qp_close(ctx));
 	if (state->path.route.ah)
 		error_keep(&first, verbs_result(ibv_destroy_ah(state->path.route.ah)));

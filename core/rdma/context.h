@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The inside of a struct rdma_context, and how its resources are built and
- * released; what server, client and operations have in common. Functions return 0
- * or a negative errno with the error; the public ones turn that into -1 and a
- * reason by context_end.
+ * Internals of struct rdma_context: creating and releasing its resources, and code shared
+ * by server, client and operations. Functions return 0 or a negative errno with the error
+ * set; the public functions turn that into -1 and a reason with context_end.
  */
 #ifndef CORE_RDMA_CONTEXT_H
 #define CORE_RDMA_CONTEXT_H
@@ -22,40 +21,43 @@
 #include "core/verbs/limits.h"
 #include "core/verbs/post.h"
 
-/* The wr_id of what the blocking operations post: none that a caller would think of. */
+/*
+ * The wr_id values of work requests posted by the blocking operations, unlikely to clash
+ * with a caller's.
+ */
 #define CONTEXT_OPERATION 0x56424d4b00000001ULL
 #define CONTEXT_RECEIVE   0x56424d4b00000002ULL
 #define CONTEXT_PROBE     0x56424d4b00000003ULL
 
-/* What is registered for heads only, so that no peer can write there. */
+/* Message headers. They are registered separately, so that no peer can write to them. */
 struct context_slots {
 	uint8_t received[SEND_HEADER_SIZE];
 	uint8_t sent[SEND_HEADER_SIZE];
-	uint8_t packed[256]; /* behind sent: a payload that goes inline with its head */
+	uint8_t packed[256]; /* follows sent: a payload sent inline with its header */
 };
 
-/* What a pair by hand goes by. */
+/* Path of a manual queue pair. */
 struct context_path {
 	bool is_open;
-	struct manual_qp_settings settings; /* with their defaults put in */
+	struct manual_qp_settings settings; /* with defaults filled in */
 	struct manual_qp_address own;
 	struct manual_qp_address other;
-	struct route route; /* to the other end; owns its address handle */
+	struct route route; /* to the peer; owns its address handle */
 };
 
-/* Whether one at that address may be a server's client. */
+/* Returns whether a client at that address may connect to the server. */
 typedef bool context_permits(const void *owner, const struct sockaddr *client);
 
 struct rdma_state {
-	bool begun;                /* set-up has, beyond a borrowed ground */
-	struct endpoint own;       /* closed, if one is borrowed */
-	struct endpoint *endpoint; /* the one it is on, own or borrowed */
+	bool begun;                /* set-up has begun, beyond borrowing an endpoint */
+	struct endpoint own;       /* closed if an endpoint is borrowed */
+	struct endpoint *endpoint; /* the endpoint in use, own or borrowed */
 	struct post_queue queue;
-	struct rdma_event_channel *channel; /* conn's own, where ec is the listener's */
-	struct rdma_event_channel *watched; /* the one that conn's events come by */
+	struct rdma_event_channel *channel; /* conn's own, where ec belongs to the listener */
+	struct rdma_event_channel *watched; /* the channel that reports conn's events */
 	struct rdma_cm_id *conn;            /* the context's, for the watcher */
 	struct cm_event event;
-	struct memory slots; /* none on a borrowed ground */
+	struct memory slots; /* closed on a borrowed endpoint */
 	struct ibv_mr *slots_mr;
 	struct watch cm_watch;
 	struct async async;
@@ -63,94 +65,100 @@ struct rdma_state {
 	struct ibv_port_attr port;
 	uint8_t port_num;
 	enum transport transport;
-	struct context_path path; /* of a pair by hand */
-	struct error failed;      /* of this connection, for good */
+	struct context_path path; /* of a manual queue pair */
+	struct error failed;      /* fatal error of this connection */
 	bool connected;
 	bool prepared; /* a receive is posted */
-	bool arrived;  /* a message was received and not yet handed out */
-	bool probing;  /* a probe is under way */
-	bool done;     /* the operation that is waited for */
+	bool arrived;  /* a message was received but not yet returned */
+	bool probing;  /* a probe is outstanding */
+	bool done;     /* the awaited operation has completed */
 	struct rdma_message message;
 	bool has_ticket;
 	uint8_t ticket[PRIVATE_DATA_TICKET];
-	context_permits *permits; /* NULL: everybody is */
+	context_permits *permits; /* NULL: all clients are allowed */
 	const void *owner;
 };
 
 /*
- * Puts a zeroed context, with its settings, on a ground that others are on: set-up then
- * makes only the connection and its queue pair, and rdma_close leaves the ground alone.
- * The context receives by itself (own_receives), and its owner posts: operations that
- * block are refused, for they would take the completions of others. It holds until
- * rdma_close or a set-up that fails. Buffer, its size and the way of waiting are the
- * ground's. A listener that drops the last connection on a ground and takes the next
- * one finds it as good as new.
+ * Attaches a zeroed context, with its settings, to a shared endpoint: set-up then creates
+ * only the connection and its queue pair, and rdma_close leaves the endpoint open. The
+ * caller posts all work requests and receives (own_receives); blocking operations fail,
+ * since they would consume other contexts' completions. The attachment lasts until
+ * rdma_close or a failed set-up. Buffer, buffer size and completion mode are the
+ * endpoint's. When a listener drops the last connection of an endpoint, its next client
+ * gets a renewed endpoint.
  */
 int context_use(struct rdma_context *ctx, struct endpoint *endpoint, struct error *error);
 
 /*
- * Between context_use and set-up: a client shows that ticket when it connects, and a
- * server takes nobody without it.
+ * Call between context_use and set-up. A client presents the ticket when it connects; a
+ * server rejects clients without it.
  */
 void context_set_ticket(struct rdma_context *ctx, const uint8_t ticket[static PRIVATE_DATA_TICKET]);
 
-/* Between context_use and set-up: a server takes nobody but those. */
+/* Call between context_use and set-up: restricts the clients that a server accepts. */
 void context_set_permits(struct rdma_context *ctx, context_permits *permits, const void *owner);
-/* Of who asks to connect. -EACCES: is not to. */
+/* Returns -EACCES if the client that asks to connect is not allowed. */
 int context_check_client(const struct rdma_context *ctx, struct rdma_cm_id *id,
 			 struct error *error);
 
-/* What a loop needs of a context that is set up. */
+/* Parts of a context that a measurement loop uses, once the context is set up. */
 struct completion *context_completion(const struct rdma_context *ctx);
 const struct post_queue *context_queue(const struct rdma_context *ctx);
 struct alarm *context_alarm(const struct rdma_context *ctx);
 
-/* Whether it is not set up, and so goes when its set-up fails. */
+/* Returns whether set-up has not begun, so that a failed set-up releases the context. */
 bool context_is_fresh(const struct rdma_context *ctx);
 
-/* Makes the state of a context that has none, or none but a ground. */
+/* Creates the state of a context, unless context_use did. */
 int context_begin(struct rdma_context *ctx, struct error *error);
 
-/* Whether it shares a ground with others. */
+/* Returns whether the context is on a shared endpoint. */
 bool context_borrows(const struct rdma_context *ctx);
 
-/* Queries device and port, and holds what is wanted of that transport against them. */
+/* Queries device and port and checks the settings against their limits. */
 int context_check(struct rdma_context *ctx, struct ibv_context *verbs, uint8_t port,
 		  struct error *error);
 
-/* An address may belong to several devices: whether it is the one that was named. */
+/* Checks that the id is on the named device: several devices may have the same address. */
 int context_check_device(const struct rdma_cm_id *id, const char *ib_dev, struct error *error);
 
-/* Waits on a channel for that event; everything else is an error. */
+/* Waits on a channel for the wanted event; any other event is an error. */
 int context_expect(struct rdma_context *ctx, struct rdma_event_channel *channel,
 		   enum rdma_cm_event_type wanted, unsigned int timeout_ms, struct error *error);
 
-/* conn is there: checks limits, makes the ground if it is its own, and the queue pair. */
+/*
+ * Checks limits and creates the queue pair, and the context's own endpoint if none is
+ * borrowed. conn must exist.
+ */
 int context_build(struct rdma_context *ctx, struct error *error);
 
-/* Makes the queue pair on the ground that there is, and watches over it. */
-int context_stand(struct rdma_context *ctx, struct error *error);
+/* Creates the queue pair on the existing endpoint and watches it. */
+int context_open_qp(struct rdma_context *ctx, struct error *error);
 
-/* What the other end is told about our buffer. */
+/* Returns the description of the local buffer that is sent to the peer. */
 struct rdma_remote context_own(const struct rdma_context *ctx);
 
-/* Before conn connects or accepts: what rdma_cm would choose badly. */
-void context_mend_timeout(struct rdma_context *ctx);
+/* Sets the ACK timeout before conn connects or accepts; rdma_cm's default is too long. */
+void context_set_ack_timeout(struct rdma_context *ctx);
 
-/* The connection is up: mends its RNR timer and hands its channel to the watcher. */
+/*
+ * Finishes an established connection: sets the RNR timer and lets the watcher read the
+ * channel.
+ */
 int context_connected(struct rdma_context *ctx, struct rdma_event_channel *channel,
 		      struct error *error);
 
-/* Posts the receive for the next message, unless there is one. */
+/* Posts the receive for the next message, unless one is posted. */
 int context_prepare(struct rdma_context *ctx, struct error *error);
 
-/* Releases the connection and keeps the listener. Returns the first failure. */
+/* Releases the connection but keeps the listener. Returns the first failure. */
 int context_drop(struct rdma_context *ctx);
 
 /* Releases everything. */
 int context_release(struct rdma_context *ctx);
 
-/* Leaves the reason of a failure. Returns 0 or -1. */
+/* Stores the reason of a failure in the context. Returns 0 or -1. */
 int context_end(struct rdma_context *ctx, int code, const struct error *error);
 
 #endif

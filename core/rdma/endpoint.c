@@ -45,7 +45,7 @@ static int create_srq(struct endpoint *endpoint, struct error *error)
 	return 0;
 }
 
-/* The software device reaches memory that it can map without a system call. */
+/* The software device reaches mappable memory without a system call. */
 static const struct memory_kind *choose_memory(const struct endpoint *endpoint,
 					       const struct endpoint_settings *settings)
 {
@@ -128,7 +128,7 @@ int endpoint_open(struct endpoint *endpoint, struct ibv_context *verbs,
 		return code;
 	code = endpoint_build(endpoint, verbs, settings, error);
 	if (!code)
-		code = guard_ground(endpoint, error);
+		code = guard_endpoint(endpoint, error);
 	if (code)
 		endpoint_close(endpoint);
 	return code;
@@ -138,7 +138,7 @@ int endpoint_strip(struct endpoint *endpoint)
 {
 	int first = 0;
 
-	guard_release_ground(endpoint);
+	guard_release_endpoint(endpoint);
 	error_keep(&first, completion_close(&endpoint->completion));
 	if (endpoint->srq)
 		error_keep(&first, verbs_result(ibv_destroy_srq(endpoint->srq)));
@@ -146,7 +146,7 @@ int endpoint_strip(struct endpoint *endpoint)
 		error_keep(&first, verbs_result(ibv_dereg_mr(endpoint->mr)));
 	if (endpoint->pd)
 		error_keep(&first, verbs_result(ibv_dealloc_pd(endpoint->pd)));
-	/* What a region still holds is nobody else's. */
+	/* Keep no memory that a failed deregistration may have left in use. */
 	if (endpoint->spare && !first)
 		memory_keep(&endpoint->memory, endpoint->spare);
 	memory_close(&endpoint->memory);
@@ -171,7 +171,7 @@ int endpoint_close(struct endpoint *endpoint)
 	return code;
 }
 
-/* Receives that nothing has consumed go only with their queue. */
+/* Only destroying the queue discards receives that no message has consumed. */
 static int renew_srq(struct endpoint *endpoint, struct error *error)
 {
 	int code = verbs_result(ibv_destroy_srq(endpoint->srq));
@@ -187,11 +187,12 @@ int endpoint_renew(struct endpoint *endpoint, struct error *error)
 	int code = 0;
 
 	if (endpoint->n_queues)
-		return error_set(error, -EBUSY, "%u connections are still open on this ground",
+		return error_set(error, -EBUSY, "%u connections are still open on this endpoint",
 				 endpoint->n_queues);
 	if (atomic_load(&endpoint->is_broken)) {
 		code = alarm_reason(&endpoint->alarm, error);
-		return code ? code : error_set(error, -EIO, "what is beneath it has failed");
+		return code ? code
+			    : error_set(error, -EIO, "the endpoint's device or queues have failed");
 	}
 	if (endpoint->srq)
 		code = renew_srq(endpoint, error);

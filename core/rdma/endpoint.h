@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the connections of one end stand on: protection domain, buffer, completion
- * queue, alarm, and a shared receive queue if one is asked for. A context has one of
- * its own, or borrows one with others: context_use, manual_qp_open. Then whatever raises
- * the alarm ends the waits of all of them. The verbs context is the caller's and
- * outlives the ground, as the ground outlives the contexts on it. All of them belong
- * to one thread; only its alarm may be raised by others.
+ * Resources that connections of one side share: protection domain, buffer, completion
+ * queue, alarm, and optionally a shared receive queue. A context has an endpoint of its own
+ * or shares one with other contexts (context_use, manual_qp_open); the alarm then ends the
+ * waits of all of them. The verbs context belongs to the caller and must outlive the
+ * endpoint, which must outlive its contexts. They are all used by one thread; other threads
+ * may only raise the alarm.
  */
 #ifndef CORE_RDMA_ENDPOINT_H
 #define CORE_RDMA_ENDPOINT_H
@@ -17,24 +17,24 @@
 #include "core/verbs/completion.h"
 #include "core/verbs/limits.h"
 
-/* As a node: none, wherever the kernel puts it. */
+/* Value of numa_node: no preference. */
 #define ENDPOINT_NO_NODE (-2)
 
-/* What the other end may do to a ground's memory. */
+/* Access rights of the peer to an endpoint's memory. */
 #define ENDPOINT_ACCESS (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE)
 
 struct endpoint_settings {
 	size_t buffer_size;               /* 4096 if 0 */
-	const struct memory_kind *memory; /* NULL: ordinary pages, as the device likes them */
-	bool is_relaxed;                  /* it is registered with IBV_ACCESS_RELAXED_ORDERING */
+	const struct memory_kind *memory; /* NULL: ordinary pages, or what suits the device */
+	bool is_relaxed;                  /* register with IBV_ACCESS_RELAXED_ORDERING */
 	int numa_node;                    /* of the buffer; -1: the device's; or ENDPOINT_NO_NODE */
-	uint32_t cq_depth; /* completions that can be outstanding, of all queue pairs together */
+	uint32_t cq_depth;                /* outstanding completions of all queue pairs together */
 	enum rdma_wait_mode wait;
-	unsigned int vector;  /* of the device, for events: of those that it has, in turn */
-	unsigned int spin_us; /* RDMA_ADAPTIVE polls so long before it sleeps: 50 if 0 */
-	uint32_t srq_depth;   /* receives that all queue pairs share; 0: each has its own */
-	uint32_t sges;        /* pieces of such a receive; POST_SGES if fewer */
-	struct memory *spare; /* taken if it fits, and its buffer's place afterwards; NULL: none */
+	unsigned int vector;  /* completion vector, modulo the device's number of vectors */
+	unsigned int spin_us; /* RDMA_ADAPTIVE polls this long before it sleeps; 50 if 0 */
+	uint32_t srq_depth; /* depth of the shared receive queue; 0: each queue pair has its own */
+	uint32_t sges;      /* scatter/gather elements of a shared receive; at least POST_SGES */
+	struct memory *spare; /* reused if it fits, and receives the buffer on close; NULL: none */
 };
 
 struct endpoint {
@@ -46,47 +46,50 @@ struct endpoint {
 	struct memory memory;
 	struct memory *spare; /* or NULL */
 	size_t buffer_size;
-	struct ibv_mr *mr;   /* of the buffer: the other end reads, writes, and adds to it */
-	int ordering;        /* of that region: IBV_ACCESS_RELAXED_ORDERING, or 0 */
+	struct ibv_mr *mr;   /* of the buffer: the peer reads, writes and does atomics on it */
+	int ordering;        /* of the region: IBV_ACCESS_RELAXED_ORDERING, or 0 */
 	struct ibv_srq *srq; /* or NULL */
 	uint32_t srq_depth;
 	uint32_t sges;
-	unsigned int n_contexts;           /* that borrow it */
-	unsigned int n_queues;             /* queue pairs that they have on it now */
-	bool is_used;                      /* there were such since it was made ready */
-	struct limits_inline taken_inline; /* what was found last */
-	atomic_bool is_broken;             /* with its device or a queue of its own: for good */
-	/* Bound to the device, if that has an address: the only ones told of a removal. */
+	unsigned int n_contexts;           /* contexts that borrow the endpoint */
+	unsigned int n_queues;             /* their queue pairs */
+	bool is_used;                      /* had a queue pair since it was opened or renewed */
+	struct limits_inline taken_inline; /* the last result of limits_inline */
+	atomic_bool is_broken;             /* device, CQ or SRQ failed: permanent */
+	/* Bound to the device, if it has an address: only bound ids receive device removal. */
 	struct rdma_event_channel *channel;
 	struct rdma_cm_id *id;
 	struct watch watch;
 };
 
 /*
- * Makes all of it on a device: device_open. The error names what exceeds the device's
- * limits.
+ * Creates all resources on a device; see device_open. The error names what exceeds the
+ * device's limits.
  */
 int endpoint_open(struct endpoint *endpoint, struct ibv_context *verbs,
 		  const struct endpoint_settings *settings, struct error *error);
 
-/* Releases all of it; a zeroed one is fine. -EBUSY, and nothing done, under contexts. */
+/*
+ * Releases everything; a zeroed endpoint is fine. Returns -EBUSY and does nothing while
+ * contexts use it.
+ */
 int endpoint_close(struct endpoint *endpoint);
 
 /*
- * Makes it ready for fresh queue pairs on the same buffer: the queues are empty, the
- * alarm is off, even after a -ECANCELED. Before it all contexts on it are closed, or
- * dropped by context_drop. It refuses what is broken for good: a queue that has overrun,
- * a device that is gone. After a failure only endpoint_close is of use.
+ * Prepares the endpoint for new queue pairs on the same buffer: empties its queues and
+ * clears the alarm, even after -ECANCELED. All contexts on it must have been closed, or
+ * dropped by context_drop. Fails if a queue has overrun or the device is gone. After a
+ * failure, only endpoint_close may be called.
  */
 int endpoint_reset(struct endpoint *endpoint, struct error *error);
 
-/* The same, but what was raised with -ECANCELED stays. */
+/* Like endpoint_reset, but keeps an alarm that was raised with -ECANCELED. */
 int endpoint_renew(struct endpoint *endpoint, struct error *error);
 
-/* Of a context's own ground, whose alarm is there before the device is known. */
+/* For a context's own endpoint, whose alarm is needed before the device is known. */
 int endpoint_begin(struct endpoint *endpoint, struct error *error);
 int endpoint_build(struct endpoint *endpoint, struct ibv_context *verbs,
 		   const struct endpoint_settings *settings, struct error *error);
-int endpoint_strip(struct endpoint *endpoint); /* all but the alarm */
+int endpoint_strip(struct endpoint *endpoint); /* releases all but the alarm */
 
 #endif

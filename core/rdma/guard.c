@@ -8,7 +8,7 @@
 
 #include "core/verbs/verbs.h"
 
-/* What is over with it; NULL: nothing. */
+/* Returns the reason of a fatal event, or NULL. */
 static const char *fatal_reason(enum ibv_event_type type)
 {
 	switch ((int)type) {
@@ -19,9 +19,9 @@ static const char *fatal_reason(enum ibv_event_type type)
 	case IBV_EVENT_QP_FATAL:
 		return "the queue pair failed";
 	case IBV_EVENT_QP_REQ_ERR:
-		return "the other end sent a request that the queue pair cannot take";
+		return "the peer sent a request that the queue pair does not support";
 	case IBV_EVENT_QP_ACCESS_ERR:
-		return "the other end reached for memory that it may not use";
+		return "the peer accessed memory without permission";
 	case IBV_EVENT_DEVICE_FATAL:
 		return "the RDMA device failed";
 	default:
@@ -49,14 +49,14 @@ static bool concerns(const struct rdma_state *state, const struct ibv_async_even
 	}
 }
 
-/* What all other queue pairs of the ground cannot do without either, then or later. */
-static bool breaks_ground(enum ibv_event_type type)
+/* Returns whether the event makes the endpoint unusable for other queue pairs, too. */
+static bool breaks_endpoint(enum ibv_event_type type)
 {
 	return type == IBV_EVENT_CQ_ERR || type == IBV_EVENT_SRQ_ERR ||
 	       type == IBV_EVENT_DEVICE_FATAL;
 }
 
-/* The kernel keeps what nobody fetches: an event may be from before there was a queue pair. */
+/* The kernel queues unread events: one may be older than the queue pair. */
 static bool is_port_up(const struct rdma_state *state)
 {
 	struct ibv_port_attr port;
@@ -66,10 +66,10 @@ static bool is_port_up(const struct rdma_state *state)
 }
 
 /*
- * What was under way fails by itself, on RC: unless the port comes back in time. By hand,
- * nothing else tells an end that only waits, and datagrams are lost in silence.
+ * On RC, outstanding operations fail unless the port returns in time. A manual queue pair
+ * that only waits would not notice, and UD loses messages silently.
  */
-static void tell_of_port(struct rdma_state *state)
+static void handle_port_down(struct rdma_state *state)
 {
 	static const char reason[] = "the port of the device went down";
 
@@ -79,14 +79,14 @@ static void tell_of_port(struct rdma_state *state)
 		alarm_raise(&state->endpoint->alarm, -ENETDOWN, reason);
 }
 
-static void hear(struct async *async, const struct ibv_async_event *event)
+static void handle(struct async *async, const struct ibv_async_event *event)
 {
 	struct rdma_state *state = CONTAINER_OF(async, struct rdma_state, async);
 	const char *reason;
 
 	if (!event) {
 		alarm_raise(&state->endpoint->alarm, -EIO,
-			    "the RDMA device tells its events no more");
+			    "the RDMA device no longer reports events");
 		return;
 	}
 	if (!concerns(state, event))
@@ -94,14 +94,14 @@ static void hear(struct async *async, const struct ibv_async_event *event)
 	if (event->event_type == IBV_EVENT_COMM_EST && state->conn)
 		rdma_notify(state->conn, IBV_EVENT_COMM_EST);
 	if (event->event_type == IBV_EVENT_PORT_ERR)
-		tell_of_port(state);
+		handle_port_down(state);
 	if (event->event_type == IBV_EVENT_PORT_ACTIVE)
 		alarm_note(&state->endpoint->alarm, "");
 	reason = fatal_reason(event->event_type);
 	if (!reason)
 		return;
-	/* Before anybody who is woken looks. */
-	if (breaks_ground(event->event_type))
+	/* Must be set before a woken thread looks. */
+	if (breaks_endpoint(event->event_type))
 		atomic_store(&state->endpoint->is_broken, true);
 	alarm_raise(&state->endpoint->alarm, -EIO, reason);
 }
@@ -109,7 +109,7 @@ static void hear(struct async *async, const struct ibv_async_event *event)
 int guard_device(struct rdma_context *ctx, struct error *error)
 {
 	ctx->state->conn = ctx->conn;
-	ctx->state->async = (struct async){.verbs = ctx->state->endpoint->verbs, .hear = hear};
+	ctx->state->async = (struct async){.verbs = ctx->state->endpoint->verbs, .handle = handle};
 	return async_add(&ctx->state->async, error);
 }
 
@@ -124,12 +124,12 @@ static void cm_ready(struct watch *watch)
 		struct error found = {0};
 
 		if (event.event.event == RDMA_CM_EVENT_ADDR_CHANGE)
-			continue; /* bonding: the connection itself lives on */
-		/* Of a server that ended before it knew of the connection. */
+			continue; /* bonding: the connection survives */
+		/* Sent by a server that ended before it saw the connection. */
 		if (event.event.event == RDMA_CM_EVENT_REJECTED)
 			event.event.event = RDMA_CM_EVENT_DISCONNECTED;
 		cm_unexpected(&event, &found);
-		/* The device is gone for all that is on it. */
+		/* The device is gone for all queue pairs on the endpoint. */
 		if (event.event.event == RDMA_CM_EVENT_DEVICE_REMOVAL)
 			atomic_store(&state->endpoint->is_broken, true);
 		alarm_raise(&state->endpoint->alarm, found.code, found.text);
@@ -176,7 +176,7 @@ static void removal_ready(struct watch *watch)
 		watch->fd = -1;
 }
 
-/* 1: it is bound to the device; 0: the address leads to another, or to none. */
+/* Returns 1 if bound to the device, 0 if the address leads to no or another device. */
 static int bind_removal(struct rdma_cm_id **id, struct rdma_event_channel *channel,
 			const char *device, struct sockaddr_storage *address)
 {
@@ -204,7 +204,7 @@ int guard_port(struct rdma_cm_id **id, struct rdma_event_channel *channel,
 	return bound;
 }
 
-/* Of RoCE a GID is an internet address, which is sooner found than all the devices. */
+/* A RoCE GID is an IP address: looking it up is faster than listing all devices. */
 static bool bind_by_gid(struct endpoint *endpoint)
 {
 	const char *device = ibv_get_device_name(endpoint->verbs->device);
@@ -246,9 +246,9 @@ static bool bind_by_address(struct endpoint *endpoint)
 	return is_bound;
 }
 
-int guard_ground(struct endpoint *endpoint, struct error *error)
+int guard_endpoint(struct endpoint *endpoint, struct error *error)
 {
-	/* Fabrics without any of these are what connections by hand are for. */
+	/* Fabrics without any address can only use manual queue pairs. */
 	if (cm_channel_open(&endpoint->channel, NULL) ||
 	    (!bind_by_gid(endpoint) && !bind_by_address(endpoint)))
 		return 0;
@@ -256,7 +256,7 @@ int guard_ground(struct endpoint *endpoint, struct error *error)
 	return watch_add(&endpoint->watch, error);
 }
 
-void guard_release_ground(struct endpoint *endpoint)
+void guard_release_endpoint(struct endpoint *endpoint)
 {
 	watch_remove(&endpoint->watch);
 	if (endpoint->id)

@@ -18,11 +18,11 @@
 #define DEFAULT_HOPS 64
 
 #define BITS_24 0xffffffU
-/* Below it are the queue pairs of the fabric's management. */
+/* Lower numbers are management queue pairs. */
 #define FIRST_QPN 2
-/* LIDs from here on are of multicast groups. */
+/* LIDs from here on are multicast. */
 #define MULTICAST_LID 0xc000
-/* Q_Keys with this bit are for who may set them in the kernel only. */
+/* Q_Keys with this bit are reserved for privileged users. */
 #define CONTROLLED_QKEY 0x80000000U
 
 static bool is_ethernet(const struct rdma_state *state)
@@ -35,7 +35,7 @@ bool manual_qp_has_lids(const struct ibv_port_attr *port)
 	return port->link_layer == IBV_LINK_LAYER_INFINIBAND;
 }
 
-/* Whether packets carry GIDs: always where there are no LIDs, else where one was asked for. */
+/* Returns whether packets carry a GID: always without LIDs, otherwise if one was requested. */
 static bool has_gid(const struct rdma_state *state)
 {
 	return state->path.settings.gid_index >= 0;
@@ -49,8 +49,8 @@ static struct in6_addr gid_address(const uint8_t gid[static 16])
 	return address;
 }
 
-/* Of RoCE an address is a GID: an IPv4 one is mapped. */
-static bool is_of(const struct ibv_gid_entry *entry, const struct sockaddr_storage *address)
+/* Returns whether a RoCE GID is that address; IPv4 is mapped to IPv6. */
+static bool is_gid_of(const struct ibv_gid_entry *entry, const struct sockaddr_storage *address)
 {
 	const struct in6_addr gid = gid_address(entry->gid.raw);
 	struct sockaddr_in in;
@@ -63,7 +63,9 @@ static bool is_of(const struct ibv_gid_entry *entry, const struct sockaddr_stora
 		       !memcmp(&gid.s6_addr[12], &in.sin_addr, sizeof(in.sin_addr));
 	case AF_INET6:
 		memcpy(&in6, address, sizeof(in6));
-		/* With a zone it may be on other interfaces as well, as those of a card's VLANs. */
+		/*
+		 * A link-local address may also exist on other interfaces, such as a NIC's VLANs.
+		 */
 		return IN6_ARE_ADDR_EQUAL(&gid, &in6.sin6_addr) &&
 		       (!in6.sin6_scope_id || in6.sin6_scope_id == entry->ndev_ifindex);
 	default:
@@ -79,7 +81,7 @@ unsigned int manual_qp_rank_gid(const struct ibv_gid_entry *entry,
 
 	if (IN6_IS_ADDR_UNSPECIFIED(&gid))
 		return 0;
-	if (address && is_of(entry, address))
+	if (address && is_gid_of(entry, address))
 		rank += 4;
 	if (IN6_IS_ADDR_V4MAPPED(&gid))
 		return rank + 3;
@@ -118,8 +120,8 @@ static int choose_gid(struct rdma_state *state, struct error *error)
 	if (settings->gid_index == MANUAL_QP_GID_BEST && manual_qp_has_lids(&state->port)) {
 		if (settings->traffic_class)
 			return error_set(error, -EINVAL,
-					 "packets of InfiniBand have a type of service with a GID "
-					 "only: -x names one");
+					 "InfiniBand packets carry a traffic class only with a "
+					 "GID; choose one with -x");
 		return 0;
 	}
 	code = device_gids(state->endpoint->verbs, state->device.phys_port_cnt, &gids, &count,
@@ -130,7 +132,7 @@ static int choose_gid(struct rdma_state *state, struct error *error)
 			settings->gid_index = (int)found->gid_index;
 			memcpy(state->path.own.gid, found->gid.raw, sizeof(found->gid.raw));
 		} else if (settings->gid_index >= 0) {
-			code = error_set(error, -EINVAL, "port %u has no GID of index %d",
+			code = error_set(error, -EINVAL, "port %u has no GID with index %d",
 					 state->port_num, settings->gid_index);
 		} else {
 			code = error_set(error, -EADDRNOTAVAIL,
@@ -150,7 +152,7 @@ static int check_port(struct rdma_context *ctx, struct endpoint *endpoint, struc
 
 	if (endpoint->verbs->device->transport_type == IBV_TRANSPORT_IWARP)
 		return error_set(error, -EOPNOTSUPP,
-				 "device %s is iWARP, which is connected by rdma_cm only", device);
+				 "device %s is iWARP, which connects only through rdma_cm", device);
 	if (settings->port > endpoint->device.phys_port_cnt)
 		return error_set(error, -EINVAL, "device %s has no port %u", device,
 				 settings->port);
@@ -195,7 +197,7 @@ static int ready_to_init(struct rdma_context *ctx, struct error *error)
 	return code ? error_set_errno(error, code, "cannot set up the queue pair") : 0;
 }
 
-/* Numbers that no connection before used, so that its late packets hit nothing. */
+/* Returns random numbers, so that late packets of earlier connections are not accepted. */
 static uint32_t random_bits(void)
 {
 	uint32_t bits = 0;
@@ -214,7 +216,7 @@ static int build(struct rdma_context *ctx, struct error *error)
 	if (!code)
 		code = choose_gid(state, error);
 	if (!code)
-		code = context_stand(ctx, error);
+		code = context_open_qp(ctx, error);
 	if (code)
 		return code;
 	own->lid = state->port.lid;
@@ -256,9 +258,9 @@ void manual_qp_local(const struct rdma_context *ctx, struct manual_qp_address *a
 	*address = ctx->state->path.own;
 }
 
-static int wrong(struct error *error, const char *what, uint32_t value)
+static int invalid(struct error *error, const char *what, uint32_t value)
 {
-	return error_set(error, -EPROTO, "the other end's %s %#x cannot be", what, value);
+	return error_set(error, -EPROTO, "the peer sent an invalid %s: %#x", what, value);
 }
 
 static int check_gid(const struct rdma_state *state, const struct manual_qp_address *remote,
@@ -269,38 +271,38 @@ static int check_gid(const struct rdma_state *state, const struct manual_qp_addr
 	bool is_v4 = IN6_IS_ADDR_V4MAPPED(&other);
 
 	if (IN6_IS_ADDR_UNSPECIFIED(&other))
-		return error_set(error, -EPROTO, "the other end tells no GID");
+		return error_set(error, -EPROTO, "the peer sent no GID");
 	if (IN6_IS_ADDR_MULTICAST(&other))
-		return error_set(error, -EPROTO, "the other end's GID is of a multicast group");
+		return error_set(error, -EPROTO, "the peer's GID is a multicast address");
 	if (is_ethernet(state) && is_v4 != IN6_IS_ADDR_V4MAPPED(&own))
 		return error_set(error, -EPROTO,
-				 "the other end's GID is of %s, ours of %s: choose the GID index",
+				 "the peer's GID is %s, the local one %s; choose the GID index",
 				 is_v4 ? "IPv4" : "IPv6", is_v4 ? "IPv6" : "IPv4");
 	return 0;
 }
 
-/* All of it comes from a peer. */
+/* Checks an address received from the peer, which is untrusted. */
 static int manual_qp_check(const struct rdma_context *ctx, const struct manual_qp_address *remote,
 			   struct error *error)
 {
 	const struct rdma_state *state = ctx->state;
 
 	if (remote->qpn < FIRST_QPN || remote->qpn > BITS_24)
-		return wrong(error, "queue pair number", remote->qpn);
+		return invalid(error, "queue pair number", remote->qpn);
 	if (remote->psn > BITS_24)
-		return wrong(error, "packet sequence number", remote->psn);
+		return invalid(error, "packet sequence number", remote->psn);
 	if (!limits_mtu_bytes(remote->mtu))
-		return wrong(error, "MTU", remote->mtu);
+		return invalid(error, "MTU", remote->mtu);
 	if (!transport_has(state->transport, TRANSPORT_CONNECTED) && remote->qkey & CONTROLLED_QKEY)
-		return wrong(error, "Q_Key", remote->qkey);
+		return invalid(error, "Q_Key", remote->qkey);
 	if (manual_qp_has_lids(&state->port) && (!remote->lid || remote->lid >= MULTICAST_LID))
-		return wrong(error, "LID", remote->lid);
+		return invalid(error, "LID", remote->lid);
 	if (remote->address + remote->size < remote->address)
-		return error_set(error, -EPROTO, "the other end's buffer wraps around");
+		return error_set(error, -EPROTO, "the peer's buffer wraps around");
 	if (transport_has(state->transport, TRANSPORT_DATAGRAM) &&
 	    ctx->settings.max_message > limits_mtu_bytes(remote->mtu))
 		return error_set(error, -EMSGSIZE,
-				 "message size %" PRIu64 " exceeds the other end's MTU %u",
+				 "message size %" PRIu64 " exceeds the peer's MTU %u",
 				 ctx->settings.max_message, limits_mtu_bytes(remote->mtu));
 	return has_gid(state) ? check_gid(state, remote, error) : 0;
 }
@@ -347,7 +349,7 @@ static int ready_to_receive(struct rdma_context *ctx, struct error *error)
 	if (transport_is_acknowledged(state->transport))
 		mask |= IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
 	code = verbs_result(ibv_modify_qp(ctx->qp, &attr, mask));
-	return code ? error_set_errno(error, code, "cannot reach the other end") : 0;
+	return code ? error_set_errno(error, code, "cannot reach the peer") : 0;
 }
 
 static int ready_to_send(struct rdma_context *ctx, struct error *error)
@@ -384,7 +386,7 @@ static int make_route(struct rdma_context *ctx, struct error *error)
 	path->route.qkey = path->other.qkey;
 	path->route.ah = ibv_create_ah(ctx->pd, &attr);
 	if (!path->route.ah)
-		return error_set_errno(error, verbs_null(), "cannot reach the other end");
+		return error_set_errno(error, verbs_null(), "cannot reach the peer");
 	return 0;
 }
 
@@ -394,7 +396,8 @@ int manual_qp_connect(struct rdma_context *ctx, const struct manual_qp_address *
 	int code;
 
 	if (!ctx->state || !ctx->state->path.is_open || ctx->state->connected)
-		return error_set(error, -EINVAL, "this context has nothing to connect: pair_open");
+		return error_set(error, -EINVAL,
+				 "context has no queue pair to connect; call manual_qp_open first");
 	code = manual_qp_check(ctx, remote, error);
 	if (code)
 		return code;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Queue pairs connected by hand, without rdma_cm: for fabrics without IP addresses,
- * for UC and UD, and for an MTU, a GID index, a service level or a traffic class that
- * rdma_cm does not carry. The two ends exchange their struct manual_qp_address by a channel
- * of their own, which also has to tell when the other one goes: nothing here does. The
- * context borrows a ground; depths, retries, timers and outstanding reads are those of
- * its settings; operations are posted by core/verbs/post.h; rdma_close releases it. Functions
- * return 0 or a negative errno with the error.
+ * Queue pairs connected without rdma_cm: for fabrics without IP addresses, for UC and UD,
+ * and for an MTU, GID index, service level or traffic class that rdma_cm cannot set. Client
+ * and server exchange their struct manual_qp_address over a channel of their own, which
+ * must also report when the peer goes away. The context borrows an endpoint. Its settings
+ * provide depths, retries, timers and outstanding reads. Operations are posted with
+ * core/verbs/post.h, and rdma_close releases it. Functions return 0 or a negative errno
+ * with the error set.
  */
 #ifndef CORE_RDMA_MANUAL_QP_H
 #define CORE_RDMA_MANUAL_QP_H
@@ -22,65 +22,64 @@ struct manual_qp_settings {
 	enum transport transport;
 	uint8_t port; /* 1 if 0 */
 	/*
-	 * MANUAL_QP_GID_BEST on Ethernet: RoCE v2 before v1, then that of the address, then
-	 * IPv4-mapped, global and link-local, then the lowest; on InfiniBand: LIDs only,
-	 * without a GID. MANUAL_QP_GID_ANY: such a one there, too.
+	 * MANUAL_QP_GID_BEST on Ethernet prefers RoCE v2 over v1, then the GID of the address,
+	 * then IPv4-mapped, global and link-local ones, then the lowest index. On InfiniBand it
+	 * uses LIDs without a GID. MANUAL_QP_GID_ANY chooses a GID on InfiniBand, too.
 	 */
 	int gid_index;
-	struct sockaddr_storage address; /* by which the other end knows this one, or none */
-	enum ibv_mtu mtu; /* the port's active one if 0; of both ends the smaller is used */
+	struct sockaddr_storage address; /* the local address that the peer uses, or AF_UNSPEC */
+	enum ibv_mtu mtu; /* the port's active MTU if 0; the smaller of both sides is used */
 	uint8_t sl;
-	uint8_t traffic_class; /* the whole byte: DSCP in its upper six bits */
-	uint8_t hop_limit;     /* 64 if 0; on RoCE v2 the kernel takes its route's */
+	uint8_t traffic_class; /* the whole byte: DSCP in the upper six bits */
+	uint8_t hop_limit;     /* 64 if 0; on RoCE v2 the kernel uses its route's limit */
 };
 
-/* What the other end must know. All of it comes from a peer: manual_qp_connect checks it. */
+/* Connection parameters sent to the peer. manual_qp_connect checks received ones. */
 struct manual_qp_address {
 	uint16_t lid;
 	uint8_t gid[16];
 	uint32_t qpn;
 	uint32_t psn;
 	enum ibv_mtu mtu;
-	uint8_t reads; /* and atomics, that this end answers at a time */
-	uint32_t qkey; /* of UD */
+	uint8_t reads; /* reads and atomics that this side can answer concurrently */
+	uint32_t qkey; /* UD only */
 	uint64_t address;
 	uint64_t size;
 	uint32_t rkey;
 };
 
-/*
- * Makes the queue pair of a zeroed context with settings. After a failure nothing is
- * held any more.
- */
+/* Creates the queue pair of a zeroed context with settings. Releases everything on failure. */
 int manual_qp_open(struct rdma_context *ctx, struct endpoint *endpoint,
 		   const struct manual_qp_settings *settings, struct error *error);
 
-/* What to tell the other end. */
+/* Returns the local address to send to the peer. */
 void manual_qp_local(const struct rdma_context *ctx, struct manual_qp_address *address);
 
 /*
- * Connects it to the other end, whose buffer is in ctx->remote afterwards. Receives may
- * be posted before, and should: the other end sends as soon as it is connected. An
- * address that is refused (-EPROTO) changes nothing; after another failure only
- * rdma_close is of use.
+ * Connects to the peer, whose buffer is in ctx->remote afterwards. Post receives before the
+ * call: the peer may send as soon as it is connected. A rejected address (-EPROTO) changes
+ * nothing; after any other failure, only rdma_close may be called.
  */
 int manual_qp_connect(struct rdma_context *ctx, const struct manual_qp_address *remote,
 		      struct error *error);
 
-/* Whether its ends are told apart by LIDs: of devices of a link layer of their own by GIDs. */
+/*
+ * Returns whether the port addresses its peers by LID. Ports with a link layer of their own
+ * use GIDs.
+ */
 bool manual_qp_has_lids(const struct ibv_port_attr *port);
 
 /*
- * How well a GID on Ethernet suits, as MANUAL_QP_GID_BEST sees it, of an end of that address (NULL:
- * any): more is better, 0 is none.
+ * Returns the rank of a GID for MANUAL_QP_GID_BEST on Ethernet, for a local address (NULL:
+ * any). Higher is better; 0 is unusable.
  */
 unsigned int manual_qp_rank_gid(const struct ibv_gid_entry *entry,
 				const struct sockaddr_storage *address);
 
-/* Aims a request at the other end: its buffer and key, and the route there. */
+/* Fills in the peer's buffer, key and route in a work request. */
 void manual_qp_aim(const struct rdma_context *ctx, struct post_work *work);
 
-/* Returns the address vector of its packets, once it is connected. */
+/* Returns the address vector of the connected queue pair. */
 struct ibv_ah_attr manual_qp_address_vector(const struct rdma_context *ctx);
 
 #endif

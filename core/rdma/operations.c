@@ -6,10 +6,10 @@
 #include "core/rdma/settings.h"
 #include "core/verbs/verbs.h"
 
-/* An end that waits for a message asks so often whether the other one is alive. */
+/* While waiting for a message, probe the peer at this interval. */
 #define PROBE_MS 1000
 
-/* What is wrong with a connection now is wrong with it for good. */
+/* Records the error: the connection stays failed. */
 static int fail(struct rdma_context *ctx, struct error *error)
 {
 	alarm_explain(context_alarm(ctx), error);
@@ -21,8 +21,9 @@ static int fail(struct rdma_context *ctx, struct error *error)
 static int usable(struct rdma_context *ctx, struct error *error)
 {
 	if (ctx->state && context_borrows(ctx))
-		return error_set(error, -EINVAL,
-				 "this context shares its completions: its owner posts by itself");
+		return error_set(
+			error, -EINVAL,
+			"this context shares its completion queue: its owner must post the work");
 	if (!ctx->state || !ctx->state->connected)
 		return error_set(error, -ENOTCONN, "this context is not connected");
 	if (ctx->state->failed.code) {
@@ -38,15 +39,15 @@ static const char *work_name(uint64_t id)
 	case CONTEXT_RECEIVE:
 		return "receive";
 	case CONTEXT_PROBE:
-		return "probe of the other end";
+		return "probe of the peer";
 	default:
 		return "operation";
 	}
 }
 
 /*
- * The end of the other process, or of a port, is often first seen as a completion
- * that failed: the watcher is about to tell. A flush by itself says nothing.
+ * A dead peer process or a port that went down often shows up first as a failed completion:
+ * give the watcher time to report the cause. A flush error alone says nothing.
  */
 static int completion_failed(struct rdma_context *ctx, const struct ibv_wc *wc, struct error *error)
 {
@@ -68,7 +69,7 @@ static bool within(size_t offset, size_t length, uint64_t size)
 	return offset <= size && length <= size - offset;
 }
 
-/* A notification speaks of our buffer: whoever reads it there must be able to trust it. */
+/* A notification refers to the local buffer: reject one that exceeds it. */
 static int read_message(struct rdma_context *ctx, uint32_t bytes, struct error *error)
 {
 	struct rdma_message *message = &ctx->state->message;
@@ -78,8 +79,8 @@ static int read_message(struct rdma_context *ctx, uint32_t bytes, struct error *
 	if (!code && !within(message->offset, message->length, ctx->buffer_size))
 		return error_set(
 			error, -EPROTO,
-			"a notification of %zu bytes at %zu, which are not within the buffer's "
-			"%zu",
+			"notification of %zu bytes at offset %zu exceeds the buffer of %zu "
+			"bytes",
 			message->length, message->offset, ctx->buffer_size);
 	return code;
 }
@@ -95,13 +96,13 @@ static int handle(struct rdma_context *ctx, const struct ibv_wc *wc, struct erro
 	if (wc->wr_id == CONTEXT_PROBE)
 		state->probing = false;
 	if (wc->wr_id != CONTEXT_RECEIVE)
-		return 0; /* the caller's own is passed by */
+		return 0; /* discard a caller's own completion */
 	state->prepared = false;
 	state->arrived = true;
 	return read_message(ctx, wc->byte_len, error);
 }
 
-/* Waits for one completion and handles it. -ETIMEDOUT leaves the error unset. */
+/* Waits for one completion and handles it. Returns -ETIMEDOUT without setting the error. */
 static int step(struct rdma_context *ctx, uint64_t deadline_ns, struct error *error)
 {
 	uint64_t now = clock_now_ns();
@@ -112,7 +113,7 @@ static int step(struct rdma_context *ctx, uint64_t deadline_ns, struct error *er
 	return got < 0 ? got : handle(ctx, &wc, error);
 }
 
-/* Posts on the path that suits the work; there are three operations that block. */
+/* Posts a blocking operation on the path that suits the work request. */
 static int post(struct rdma_context *ctx, struct post_work *work, enum post_operation operation)
 {
 	const struct post_queue *queue = &ctx->state->queue;
@@ -136,18 +137,18 @@ static int operate(struct rdma_context *ctx, struct post_work *work, enum post_o
 
 	work->id = CONTEXT_OPERATION;
 	state->done = false;
-	/* Here, too: completions that are always there at once would hide it. */
+	/* Check here, too: an operation that completes at once never looks at the alarm. */
 	if (alarm_raised(context_alarm(ctx)))
 		code = alarm_reason(context_alarm(ctx), &error);
 	else
 		code = verbs_result(post(ctx, work, operation));
 	if (code)
-		error_set_errno(&error, code, "cannot post it");
+		error_set_errno(&error, code, "cannot post the work request");
 	while (!code && !state->done)
 		code = step(ctx, deadline, &error);
 	if (code == -ETIMEDOUT)
 		error_set(&error, code, "no completion within %u ms%s", timeout_ms,
-			  operation == POST_SEND ? "; does the other end receive?" : "");
+			  operation == POST_SEND ? "; is the peer receiving?" : "");
 	if (code) {
 		error_wrap(&error, "%s", name);
 		fail(ctx, &error);
@@ -167,8 +168,9 @@ static int check_length(struct rdma_context *ctx, size_t length, size_t head, st
 }
 
 /*
- * Sends a head and, behind it, length bytes of buffer. Inline data go as one piece,
- * since a list of them is not sent by every provider: rdma-core's rxe counted none.
+ * Sends a header followed by length bytes of buffer. Inline data is packed into one
+ * element, since some providers mishandle inline lists: rdma-core's rxe used to count no
+ * bytes.
  */
 static int send_message(struct rdma_context *ctx, const struct rdma_message *message, size_t length,
 			unsigned int flags, const char *name)
@@ -203,12 +205,12 @@ int rdma_send(struct rdma_context *ctx, size_t length)
 
 	if (!code && length > ctx->buffer_size)
 		code = error_set(&error, -EMSGSIZE,
-				 "send: %zu bytes are more than the buffer's %zu", length,
+				 "send: %zu bytes exceed the buffer of %zu bytes", length,
 				 ctx->buffer_size);
 	if (!code && length > ctx->remote.size)
 		code = error_set(&error, -EMSGSIZE,
-				 "send: %zu bytes are more than the other end's buffer takes, %zu",
-				 length, (size_t)ctx->remote.size);
+				 "send: %zu bytes exceed the peer's buffer of %zu bytes", length,
+				 (size_t)ctx->remote.size);
 	if (!code)
 		code = check_length(ctx, length, SEND_HEADER_SIZE, &error);
 	if (code)
@@ -216,7 +218,7 @@ int rdma_send(struct rdma_context *ctx, size_t length)
 	return send_message(ctx, &message, length, 0, "send");
 }
 
-/* What a one-sided operation moves: nothing at the other end takes part but its device. */
+/* The bytes that a one-sided operation moves. */
 struct range {
 	size_t local_offset;
 	size_t remote_offset;
@@ -226,11 +228,12 @@ struct range {
 static int check_range(struct rdma_context *ctx, const struct range *range, struct error *error)
 {
 	if (!within(range->local_offset, range->length, ctx->buffer_size))
-		return error_set(error, -ERANGE, "%zu bytes at %zu are not within the buffer's %zu",
+		return error_set(error, -ERANGE,
+				 "%zu bytes at offset %zu exceed the buffer of %zu bytes",
 				 range->length, range->local_offset, ctx->buffer_size);
 	if (!within(range->remote_offset, range->length, ctx->remote.size))
 		return error_set(error, -ERANGE,
-				 "%zu bytes at %zu are not within the other end's %zu",
+				 "%zu bytes at offset %zu exceed the peer's buffer of %zu bytes",
 				 range->length, range->remote_offset, (size_t)ctx->remote.size);
 	return check_length(ctx, range->length, 0, error);
 }
@@ -303,17 +306,20 @@ int rdma_notify_read(struct rdma_context *ctx)
 	struct rdma_message message = ctx->last_read;
 
 	message.kind = RDMA_MESSAGE_READ;
-	/* Behind a read that the caller posted itself and that is not complete yet. */
+	/*
+	 * The fence waits for a read that the caller posted itself and that may be outstanding.
+	 */
 	return notify(ctx, message, IBV_SEND_FENCE, "notify of a read");
 }
 
-/* With own_receives the receives, and what they are for, are the caller's. */
+/* With own_receives, the caller posts receives and interprets them. */
 static int can_receive(struct rdma_context *ctx, struct error *error)
 {
 	int code = usable(ctx, error);
 
 	if (!code && ctx->settings.own_receives)
-		return error_set(error, -EINVAL, "this context leaves receives to its caller");
+		return error_set(error, -EINVAL,
+				 "the caller posts this context's receives (own_receives)");
 	return code;
 }
 
@@ -331,8 +337,8 @@ int rdma_prepare(struct rdma_context *ctx)
 }
 
 /*
- * A machine that has vanished says nothing to an end that only waits. An empty
- * write goes unacknowledged there, and that ends the wait.
+ * Posts an empty write. If the peer's machine has vanished, the write is not acknowledged
+ * and fails, which ends the wait.
  */
 static int probe(struct rdma_context *ctx, struct error *error)
 {
@@ -354,7 +360,7 @@ static uint64_t earlier(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* Waits for a message. -ETIMEDOUT, past idle_timeout_ms, is no failure for good. */
+/* Waits for a message. -ETIMEDOUT after idle_timeout_ms leaves the connection usable. */
 static int wait_for_message(struct rdma_context *ctx, struct error *error)
 {
 	unsigned int idle_ms = ctx->settings.idle_timeout_ms;

@@ -12,7 +12,7 @@
 struct head {
 	uint32_t magic;
 	uint16_t version;
-	uint16_t length; /* of all of it */
+	uint16_t length; /* total length in bytes */
 };
 
 struct greeting {
@@ -30,8 +30,9 @@ struct refusal {
 
 _Static_assert(sizeof(struct greeting) == PRIVATE_DATA_GREETING, "no padding on the wire");
 _Static_assert(sizeof(struct greeting) + PRIVATE_DATA_TICKET <= 56,
-	       "what rdma_cm leaves of a connect request");
-_Static_assert(sizeof(struct refusal) == PRIVATE_DATA_REFUSAL, "what rdma_cm takes in a reject");
+	       "must fit in a connect request");
+_Static_assert(sizeof(struct refusal) == PRIVATE_DATA_REFUSAL,
+	       "must fill the private data of a reject");
 
 size_t private_data_greet(uint8_t data[static PRIVATE_DATA_GREETING], const struct rdma_remote *own)
 {
@@ -55,25 +56,23 @@ int private_data_read(struct rdma_remote *remote, const void *data, size_t lengt
 	uint16_t version;
 
 	if (!data || length < sizeof(greeting.head))
-		return error_set(error, -EPROTO,
-				 "the other end is not verbmark: it sent no greeting");
+		return error_set(error, -EPROTO, "the peer is not verbmark: it sent no greeting");
 	memcpy(&greeting.head, data, sizeof(greeting.head));
 	if (be32toh(greeting.head.magic) != GREETING_MAGIC)
-		return error_set(error, -EPROTO,
-				 "the other end is not verbmark: its greeting is not ours");
+		return error_set(error, -EPROTO, "the peer is not verbmark: unknown greeting");
 	version = be16toh(greeting.head.version);
 	if (version != PRIVATE_DATA_VERSION)
 		return error_set(error, -EPROTONOSUPPORT,
-				 "the other end speaks version %u of the connection, we speak %u",
-				 version, PRIVATE_DATA_VERSION);
+				 "the peer uses connection version %u, this side uses %u", version,
+				 PRIVATE_DATA_VERSION);
 	if (be16toh(greeting.head.length) != sizeof(greeting) || length < sizeof(greeting))
-		return error_set(error, -EPROTO, "the other end's greeting has a wrong length");
+		return error_set(error, -EPROTO, "the peer's greeting has the wrong length");
 	memcpy(&greeting, data, sizeof(greeting));
 	*remote = (struct rdma_remote){.address = be64toh(greeting.address),
 				       .size = be64toh(greeting.size),
 				       .rkey = be32toh(greeting.rkey)};
 	if (remote->address + remote->size < remote->address)
-		return error_set(error, -EPROTO, "the other end's buffer wraps around");
+		return error_set(error, -EPROTO, "the peer's buffer wraps around");
 	return 0;
 }
 
@@ -95,8 +94,7 @@ int private_data_check_ticket(const void *data, size_t length,
 		differs |= found[i] ^ ticket[i];
 	if (length >= PRIVATE_DATA_GREETING + PRIVATE_DATA_TICKET && !differs)
 		return 0;
-	return error_set(error, -EACCES,
-			 "this queue pair is for a client that was told its ticket");
+	return error_set(error, -EACCES, "missing or wrong ticket for this queue pair");
 }
 
 size_t private_data_refuse(uint8_t data[static PRIVATE_DATA_REFUSAL], const char *reason)
@@ -118,20 +116,20 @@ const char *private_data_reason(char text[static PRIVATE_DATA_REFUSAL], const vo
 				size_t length)
 {
 	struct head head;
-	size_t said;
+	size_t claimed;
 
 	if (!data || length < sizeof(head))
 		return NULL;
 	memcpy(&head, data, sizeof(head));
-	said = be16toh(head.length);
-	if (be32toh(head.magic) != REFUSAL_MAGIC || said < sizeof(head) || said > length ||
-	    said >= PRIVATE_DATA_REFUSAL)
+	claimed = be16toh(head.length);
+	if (be32toh(head.magic) != REFUSAL_MAGIC || claimed < sizeof(head) || claimed > length ||
+	    claimed >= PRIVATE_DATA_REFUSAL)
 		return NULL;
-	said -= sizeof(head);
-	memcpy(text, (const char *)data + sizeof(head), said);
-	text[said] = '\0';
-	/* It goes to somebody's terminal: nothing but text may. */
-	for (size_t i = 0; i < said; i++)
+	claimed -= sizeof(head);
+	memcpy(text, (const char *)data + sizeof(head), claimed);
+	text[claimed] = '\0';
+	/* The text goes to a terminal: replace everything unprintable. */
+	for (size_t i = 0; i < claimed; i++)
 		if (text[i] < ' ' || text[i] > '~')
 			text[i] = '?';
 	return text;

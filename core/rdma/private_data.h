@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What travels in the private data of a connection, in network byte order: the
- * greeting that both ends send with connect and accept, and the refusal that
- * comes with a reject. The CM pads private data and reports its maximum, so each
- * carries a length of its own. A greeting fits the 56 bytes that connect leaves.
+ * Private data of a connection, in network byte order: the greeting that both sides send
+ * with connect and accept, and the refusal sent with a reject. The CM pads private data and
+ * reports its maximum length, so each message carries its own length. A greeting fits in
+ * the 56 bytes available in a connect request.
  */
 #ifndef CORE_RDMA_PRIVATE_DATA_H
 #define CORE_RDMA_PRIVATE_DATA_H
@@ -17,7 +17,7 @@
 #define PRIVATE_DATA_VERSION  1
 #define PRIVATE_DATA_GREETING 32
 #define PRIVATE_DATA_REFUSAL  148
-/* Behind the greeting of a client to a server that wants one. */
+/* Follows the greeting of a client, if the server requires it. */
 #define PRIVATE_DATA_TICKET 16
 
 /* Writes the greeting. Returns its length. */
@@ -25,17 +25,17 @@ size_t private_data_greet(uint8_t data[static PRIVATE_DATA_GREETING],
 			  const struct rdma_remote *own);
 
 /*
- * Reads the other end's greeting. -EPROTO: it is not ours; -EPROTONOSUPPORT: it is
- * of another version.
+ * Reads the peer's greeting. Returns -EPROTO if it is not a verbmark greeting, or
+ * -EPROTONOSUPPORT if it has another version.
  */
 int private_data_read(struct rdma_remote *remote, const void *data, size_t length,
 		      struct error *error);
 
-/* Writes a ticket behind the greeting. Returns the length of both. */
+/* Appends a ticket to the greeting. Returns their total length. */
 size_t private_data_add_ticket(uint8_t data[static PRIVATE_DATA_GREETING + PRIVATE_DATA_TICKET],
 			       const uint8_t ticket[static PRIVATE_DATA_TICKET]);
 
-/* -EACCES: there is none, or another one. In constant time. */
+/* Compares the ticket in constant time. Returns -EACCES if it is missing or wrong. */
 int private_data_check_ticket(const void *data, size_t length,
 			      const uint8_t ticket[static PRIVATE_DATA_TICKET],
 			      struct error *error);
@@ -43,7 +43,7 @@ int private_data_check_ticket(const void *data, size_t length,
 /* Writes a refusal. Returns its length. */
 size_t private_data_refuse(uint8_t data[static PRIVATE_DATA_REFUSAL], const char *reason);
 
-/* The reason in a refusal, or NULL if it is not ours. Text needs PRIVATE_DATA_REFUSAL. */
+/* Returns the reason of a refusal, copied to text, or NULL if it is not a verbmark refusal. */
 const char *private_data_reason(char text[static PRIVATE_DATA_REFUSAL], const void *data,
 				size_t length);
 

@@ -33,12 +33,12 @@ static struct ibv_qp_cap capabilities(const struct rdma_context *ctx)
 	};
 }
 
-/* Queue pairs on one ground are mostly alike: then it was found with the first. */
+/* Queue pairs of an endpoint are mostly alike: reuse the last result if it applies. */
 static uint32_t find_inline(struct endpoint *endpoint, const struct ibv_qp_init_attr_ex *wanted)
 {
 	struct limits_inline *found = &endpoint->taken_inline;
 
-	/* Nothing at all may have been a failure of the moment. */
+	/* A result of 0 may be a temporary failure. */
 	if (!found->bytes || found->type != wanted->qp_type ||
 	    memcmp(&found->cap, &wanted->cap, sizeof(wanted->cap)) != 0)
 		*found =
@@ -46,7 +46,7 @@ static uint32_t find_inline(struct endpoint *endpoint, const struct ibv_qp_init_
 	return found->bytes;
 }
 
-/* Finds how much goes inline: as asked, or not at all; unasked, what there is. */
+/* Determines the inline size. A requested size must be available; without one, uses what is. */
 static int choose_inline(struct rdma_context *ctx, struct ibv_qp_init_attr_ex *attr,
 			 struct error *error)
 {
@@ -109,7 +109,7 @@ int qp_open(struct rdma_context *ctx, struct error *error)
 	if (code)
 		return code;
 	code = create(ctx, &attr);
-	/* Providers without the extended interface say so in several ways. */
+	/* Providers without the extended interface return different errors. */
 	if (code == -EOPNOTSUPP || code == -ENOSYS || code == -EINVAL) {
 		attr.comp_mask = IBV_QP_INIT_ATTR_PD;
 		code = create(ctx, &attr);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The queue pair of a context: on its ground, of its transport, by rdma_cm where it has a
- * connection, with the extended post interface where the provider has that.
+ * The queue pair of a context. It is created through rdma_cm if the context has a
+ * connection, with the extended post interface if the provider supports it.
  */
 #ifndef CORE_RDMA_QP_H
 #define CORE_RDMA_QP_H
@@ -10,10 +10,10 @@
 
 enum ibv_qp_type qp_type_of(enum transport transport);
 
-/* What it is to be able to post: all of core/verbs/post.h that the transport has, and the device. */
+/* Returns the IBV_QP_EX_WITH_* flags for all operations that transport and device support. */
 uint64_t qp_operations(enum transport transport, const struct ibv_device_attr *device);
 
-/* Finds out what goes inline, and makes it. */
+/* Determines the inline size and creates the queue pair. */
 int qp_open(struct rdma_context *ctx, struct error *error);
 int qp_close(struct rdma_context *ctx);
 

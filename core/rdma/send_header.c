@@ -37,15 +37,15 @@ int send_header_decode(struct rdma_message *message, const uint8_t head[static S
 	uint64_t length;
 
 	if (bytes < sizeof(wire))
-		return error_set(error, -EPROTO, "a message of %u bytes, without a head", bytes);
+		return error_set(error, -EPROTO, "message of %u bytes has no header", bytes);
 	memcpy(&wire, head, sizeof(wire));
 	kind = be32toh(wire.kind);
 	length = be64toh(wire.length);
 	if (be32toh(wire.magic) != MESSAGE_MAGIC || kind < RDMA_MESSAGE_DATA ||
 	    kind > RDMA_MESSAGE_READ)
-		return error_set(error, -EPROTO, "a message whose head is not ours");
+		return error_set(error, -EPROTO, "message with an unknown header");
 	if (bytes - sizeof(wire) != (kind == RDMA_MESSAGE_DATA ? length : 0))
-		return error_set(error, -EPROTO, "a message of %u bytes whose head says %" PRIu64,
+		return error_set(error, -EPROTO, "message of %u bytes whose header says %" PRIu64,
 				 bytes, length);
 	*message = (struct rdma_message){.kind = (enum rdma_message_kind)kind,
 					 .length = length,

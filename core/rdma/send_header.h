@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The head of every SEND of the blocking operations, in network byte order. It
- * lands in a slot of its own, so that a notification, which is nothing else,
- * never touches the buffer. It needs no immediate data, which iWARP often lacks.
+ * The header of every SEND of the blocking operations, in network byte order. It is
+ * received into a separate slot, so that a notification, which is only a header, never
+ * touches the buffer. It needs no immediate data, which iWARP often lacks.
  */
 #ifndef CORE_RDMA_SEND_HEADER_H
 #define CORE_RDMA_SEND_HEADER_H
@@ -16,7 +16,7 @@
 
 void send_header_encode(uint8_t head[static SEND_HEADER_SIZE], const struct rdma_message *message);
 
-/* bytes is what the completion counted, head included. */
+/* Decodes and checks a header; bytes is the completion's byte count, including the header. */
 int send_header_decode(struct rdma_message *message, const uint8_t head[static SEND_HEADER_SIZE],
 		       uint32_t bytes, struct error *error);
 

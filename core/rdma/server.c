@@ -12,10 +12,10 @@
 #include "core/verbs/device.h"
 #include "core/verbs/verbs.h"
 
-/* Clients that may wait while one is being served. */
+/* Clients that may queue while one is served. */
 #define BACKLOG 16
 
-/* To all addresses, or to the one that ib_dev is or has. */
+/* Binds to all addresses, or to ib_dev: an address, or a device with an address. */
 static int bind_listener(struct rdma_context *ctx, uint16_t port, const char *ib_dev,
 			 struct error *error)
 {
@@ -45,7 +45,7 @@ static int listen_on(struct rdma_context *ctx, uint16_t port, const char *ib_dev
 		code = verbs_result(rdma_listen(ctx->listener, BACKLOG));
 	if (code == -EADDRINUSE)
 		return error_set(error, code,
-				 "port %u is in use; take another, or 0 for a free one", port);
+				 "port %u is in use; choose another, or 0 for a free one", port);
 	if (code)
 		return error_set_errno(error, code, "cannot listen on port %u", port);
 	ctx->port = ntohs(rdma_get_src_port(ctx->listener));
@@ -56,7 +56,7 @@ static int setup(struct rdma_context *ctx, uint16_t port, const char *ib_dev, st
 {
 	int code = context_begin(ctx, error);
 
-	/* A ground that is lent is on a device. */
+	/* A borrowed endpoint is already on a device. */
 	if (!code && !context_borrows(ctx))
 		code = device_require(error);
 	if (!code)
@@ -80,7 +80,7 @@ int rdma_setup_server(struct rdma_context *sctx, uint16_t port, const char *ib_d
 	return context_end(sctx, code, &error);
 }
 
-/* Waits for a connection request whose greeting is ours, and keeps it as conn. */
+/* Waits for a connection request with a valid greeting and keeps it as conn. */
 static int wait_for_request(struct rdma_context *ctx, struct rdma_conn_param *asked,
 			    struct error *error)
 {
@@ -161,7 +161,7 @@ static int accept_client(struct rdma_context *ctx, const struct rdma_conn_param 
 	return context_connected(ctx, ctx->state->channel, error);
 }
 
-/* From here on the client has a channel of its own; who comes meanwhile waits at ec. */
+/* Moves the client to a channel of its own; other clients wait on ec meanwhile. */
 static int build_for_client(struct rdma_context *ctx, struct error *error)
 {
 	int code = cm_channel_open(&ctx->state->channel, error);
@@ -171,7 +171,7 @@ static int build_for_client(struct rdma_context *ctx, struct error *error)
 	code = verbs_result(rdma_migrate_id(ctx->conn, ctx->state->channel));
 	if (code)
 		return error_set_errno(error, code, "cannot move the client to its own channel");
-	context_mend_timeout(ctx);
+	context_set_ack_timeout(ctx);
 	return context_build(ctx, error);
 }
 
@@ -181,9 +181,10 @@ static int wait_for_client(struct rdma_context *ctx, struct error *error)
 	int code = 0;
 
 	if (!ctx->state || !ctx->listener)
-		return error_set(error, -EINVAL, "this context does not listen: rdma_setup_server");
+		return error_set(error, -EINVAL,
+				 "context is not listening; call rdma_setup_server first");
 	context_drop(ctx);
-	/* The end of the former client has raised the alarm: it is over once all are gone. */
+	/* The previous client's disconnect has raised the alarm: renew once all are gone. */
 	if (context_borrows(ctx) && ctx->state->endpoint->is_used &&
 	    !ctx->state->endpoint->n_queues)
 		code = endpoint_renew(ctx->state->endpoint, error);
@@ -207,7 +208,7 @@ int rdma_wait_for_client(struct rdma_context *sctx)
 	struct error error = {0};
 	int code = wait_for_client(sctx, &error);
 
-	/* A client's connection is none of this function's. */
+	/* On failure, drop the client's connection and keep the listener. */
 	if (code && sctx->state && sctx->listener)
 		context_drop(sctx);
 	return context_end(sctx, code, &error);

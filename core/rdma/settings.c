@@ -18,7 +18,7 @@ unsigned int settings_timeout_ms(const struct rdma_settings *settings)
 
 uint32_t settings_send_depth(const struct rdma_settings *settings)
 {
-	/* An operation and a probe may be under way at once. */
+	/* An operation and a probe may be outstanding at the same time. */
 	return settings->send_depth > 1 ? settings->send_depth
 	       : settings->send_depth   ? 2
 					: DEFAULT_DEPTH;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The settings of a context with their defaults put in.
- */
+/* Settings of a context, with defaults filled in. */
 #ifndef CORE_RDMA_SETTINGS_H
 #define CORE_RDMA_SETTINGS_H
 

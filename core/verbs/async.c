@@ -5,11 +5,11 @@
 #include <fcntl.h>
 #include <pthread.h>
 
-static void tell(struct watch *watch, void *argument)
+static void dispatch(struct watch *watch, void *argument)
 {
 	struct async *async = CONTAINER_OF(watch, struct async, watch);
 
-	async->hear(async, argument);
+	async->handle(async, argument);
 }
 
 static void ready(struct watch *watch)
@@ -18,21 +18,21 @@ static void ready(struct watch *watch)
 	struct ibv_async_event event;
 
 	while (!ibv_get_async_event(async->verbs, &event)) {
-		watch_visit(watch, tell, &event);
+		watch_visit(watch, dispatch, &event);
 		ibv_ack_async_event(&event);
 	}
 	if (errno != EAGAIN && errno != EINTR) {
-		async->hear(async, NULL);
+		async->handle(async, NULL);
 		watch->fd = -1;
 	}
 }
 
-/* Librdmacm's own context of a device is the program's, too. */
+/* Shared with the program: librdmacm has one context of each device. */
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct async *all;
 
-/* With the mutex: any that is on the same descriptor. */
-static const struct async *beside(const struct async *async)
+/* Returns another listener on the same descriptor. Call with the mutex held. */
+static const struct async *find_other(const struct async *async)
 {
 	const struct async *other = all;
 
@@ -41,10 +41,10 @@ static const struct async *beside(const struct async *async)
 	return other;
 }
 
-/* With the mutex. */
+/* Call with the mutex held. */
 static int async_begin(struct async *async)
 {
-	const struct async *other = beside(async);
+	const struct async *other = find_other(async);
 	int fd = async->verbs->async_fd;
 	int flags = fcntl(fd, F_GETFL);
 
@@ -60,7 +60,7 @@ static int async_begin(struct async *async)
 	return 0;
 }
 
-/* With the mutex, when nobody reads for it any more. */
+/* Call with the mutex held, after the watcher has stopped reading for it. */
 static void async_end(struct async *async)
 {
 	int fd = async->verbs->async_fd;
@@ -70,7 +70,7 @@ static void async_end(struct async *async)
 	if (async->next)
 		async->next->link = async->link;
 	async->is_added = false;
-	if (!async->was_blocking || beside(async))
+	if (!async->was_blocking || find_other(async))
 		return;
 	flags = fcntl(fd, F_GETFL);
 	if (flags >= 0)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The asynchronous events of a device. Each comes once, to whoever reads it first: here it
- * is read once for all in the process that listen on that device, and acknowledged when all
- * have heard it. They hear it in the watcher's thread, as watch.h has it. Meanwhile nobody waits
- * in ibv_get_async_event: afterwards the program may, as before.
+ * Asynchronous events of a device. Only one reader gets each event, so all listeners in the
+ * process share one reader per device, in the watcher's thread (see watch.h). An event is
+ * acknowledged after all listeners have handled it. Reads do not block; the program may
+ * call ibv_get_async_event again once the last listener is removed.
  */
 #ifndef CORE_VERBS_ASYNC_H
 #define CORE_VERBS_ASYNC_H
@@ -15,19 +15,19 @@
 
 struct async {
 	struct ibv_context *verbs;
-	/* NULL: the device tells its events no more. */
-	void (*hear)(struct async *async, const struct ibv_async_event *event);
+	/* event is NULL if the device no longer reports events. */
+	void (*handle)(struct async *async, const struct ibv_async_event *event);
 	struct watch watch;
 	struct async *next;
-	struct async **link; /* what points to it */
-	bool was_blocking;   /* its descriptor, before the first of those that are on it */
+	struct async **link; /* the pointer that points here */
+	bool was_blocking;   /* whether the descriptor was blocking before the first listener */
 	bool is_added;
 };
 
-/* verbs and hear are filled in. */
+/* The caller sets verbs and handle. */
 int async_add(struct async *async, struct error *error);
 
-/* One that was never added is fine. */
+/* Removes a listener; one that was never added is fine. */
 void async_remove(struct async *async);
 
 #endif

@@ -7,11 +7,11 @@
 
 #include "core/verbs/verbs.h"
 
-/* Empty polls between two looks at the clock. */
+/* Empty polls between two reads of the clock. */
 #define POLLS_PER_LOOK 256
-/* Events that wait for one acknowledgement: each one takes a lock. */
+/* Events per acknowledgement: each acknowledgement takes a lock. */
 #define ACKNOWLEDGE_AT 64
-/* Who watches the device may be a moment later than its channel. */
+/* The watcher may report a lost device slightly after its channel closes. */
 #define REASON_MS 100
 
 int completion_open(struct completion *completion, struct ibv_context *verbs, uint32_t depth,
@@ -55,10 +55,10 @@ int completion_close(struct completion *completion)
 
 int completion_poll_failed(struct error *error)
 {
-	return error_set(error, -EIO, "the completion queue cannot be polled; did it overrun?");
+	return error_set(error, -EIO, "cannot poll the completion queue; did it overrun?");
 }
 
-/* What came before the alarm counts: the last message before a peer closes, say. */
+/* Completions before the alarm count, such as the last message before the peer closes. */
 static COLD int last_look(struct completion *completion, int max, struct ibv_wc *wc,
 			  struct error *error)
 {
@@ -70,8 +70,8 @@ static COLD int last_look(struct completion *completion, int max, struct ibv_wc 
 }
 
 /*
- * Polls until something came, the alarm, or the time. 0 is for the time. Without a
- * pause instruction: it would add tens of nanoseconds to what is being measured.
+ * Polls until a completion, the alarm or the timeout, for which it returns 0. A pause
+ * instruction would add tens of nanoseconds to the measured latency.
  */
 static int spin(struct completion *completion, int max, struct ibv_wc *wc, uint64_t timeout_ns,
 		struct error *error)
@@ -148,7 +148,7 @@ static struct timespec time_left(uint64_t deadline_ns)
 				 .tv_nsec = (long)(left_ns % NS_PER_S)};
 }
 
-/* Sleeps until an event, the alarm, or the deadline. */
+/* Sleeps until an event, the alarm or the deadline. */
 static int sleep_once(struct completion *completion, uint64_t deadline_ns, struct error *error)
 {
 	struct pollfd fds[] = {
@@ -167,8 +167,8 @@ static int sleep_once(struct completion *completion, uint64_t deadline_ns, struc
 }
 
 /*
- * Whoever sleeps after the time was over asks for an event anew: between sleeps the program has
- * polled, and a device may take arming for the sign that this ends.
+ * After a timeout, the CQ is armed again before the next sleep: the program polls in
+ * between, and a device may treat arming as the end of polling.
  */
 static int sleep_until_event(struct completion *completion, uint64_t deadline_ns,
 			     struct error *error)
@@ -179,17 +179,17 @@ static int sleep_until_event(struct completion *completion, uint64_t deadline_ns
 	return -ETIMEDOUT;
 }
 
-/* A device that is gone closes its channel: that alone is no reason that helps anybody. */
+/* A device that is gone closes its channel: add the reason, which the alarm has. */
 static COLD void explain_channel(struct completion *completion, struct error *error)
 {
-	struct pollfd told = {.fd = completion->alarm->fd, .events = POLLIN};
+	struct pollfd raised = {.fd = completion->alarm->fd, .events = POLLIN};
 	struct error cause = {0};
 
-	if (poll(&told, 1, REASON_MS) > 0 && alarm_reason(completion->alarm, &cause))
+	if (poll(&raised, 1, REASON_MS) > 0 && alarm_reason(completion->alarm, &cause))
 		error_append(error, "%s", cause.text);
 }
 
-/* Takes the event of the last wake-up, and has the next completion raise one. */
+/* Takes the event of the last wake-up, and arms the CQ. */
 static int prepare_to_sleep(struct completion *completion, struct error *error)
 {
 	int got = completion->rung ? completion_take_event(completion, error) : 0;
@@ -203,7 +203,7 @@ static int prepare_to_sleep(struct completion *completion, struct error *error)
 	return 0;
 }
 
-/* After an empty poll. */
+/* Call after an empty poll. */
 static int wait_event(struct completion *completion, int max, struct ibv_wc *wc,
 		      uint64_t timeout_ns, struct error *error)
 {
@@ -226,7 +226,7 @@ static int wait_event(struct completion *completion, int max, struct ibv_wc *wc,
 	return got > 0 ? got : completion_poll_failed(error);
 }
 
-/* The time in which it spins is of the time that it has. */
+/* The time spent polling counts toward timeout_ns. */
 static int wait_adaptive(struct completion *completion, int max, struct ibv_wc *wc,
 			 uint64_t timeout_ns, struct error *error)
 {

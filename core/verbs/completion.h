@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Completions of one CQ and the ways of waiting for them: poll, arm, drain, sleep.
- * The discipline of events is drain, arm, drain again, then sleep: what arrives
- * between the two drains is neither lost nor waited for. Who wakes up drains first:
- * the event is taken before the next arming, when there is nothing else to do, and
- * acknowledged in batches. An alarm ends every wait; it is looked at only after an
- * empty poll.
+ * Completions of one CQ and the completion modes: poll, arm, drain, sleep. To sleep, a
+ * thread drains the CQ, arms it, drains it again and then sleeps, so that a completion
+ * between the two drains is neither lost nor delayed. After waking, it drains the CQ first
+ * and takes the event before re-arming. Events are acknowledged in batches. A raised alarm
+ * ends every wait; it is checked only after an empty poll.
  */
 #ifndef CORE_VERBS_COMPLETION_H
 #define CORE_VERBS_COMPLETION_H
@@ -22,33 +21,33 @@ struct completion {
 	struct alarm *alarm;
 	enum rdma_wait_mode mode;
 	uint64_t spin_ns;
-	unsigned int vector; /* of the device, that its events come by */
-	bool armed;          /* no event has to be asked for before a sleep */
-	bool rung;           /* the channel woke who slept, who has not looked at it yet */
-	unsigned int taken;  /* events that are not acknowledged yet */
-	uint64_t events;     /* ever: that woke somebody, or were taken */
+	unsigned int vector; /* completion vector of the events */
+	bool armed;          /* armed since the last event */
+	bool rung;           /* the channel woke a sleeper, but its event is not taken yet */
+	unsigned int taken;  /* events not yet acknowledged */
+	uint64_t events;     /* total: woke a sleeper or were taken */
 };
 
-/* Makes channel and CQ; who may sleep on it has it armed. The alarm is the caller's. */
+/* Creates channel and CQ, armed unless the mode is RDMA_POLL. The alarm belongs to the caller. */
 int completion_open(struct completion *completion, struct ibv_context *verbs, uint32_t depth,
 		    struct alarm *alarm, struct error *error);
 
-/* Acknowledges what was taken: without it ibv_destroy_cq would wait for ever. */
+/* Destroys both, after acknowledging all events: otherwise ibv_destroy_cq would wait forever. */
 int completion_close(struct completion *completion);
 
 /*
- * For new queue pairs when there are none on it any more: what is left of the old ones
- * goes, completions and events, and it is armed as completion_open leaves it.
+ * Prepares the CQ for new queue pairs after all old ones are gone: discards their
+ * completions and events, and arms it as completion_open does.
  */
 int completion_reset(struct completion *completion, struct error *error);
 
-/* The number of completions taken, 0 for none, or a negative errno. */
+/* Returns the number of completions taken, or a negative errno. */
 static ALWAYS_INLINE int completion_poll(struct completion *completion, int max, struct ibv_wc *wc)
 {
 	return ibv_poll_cq(completion->cq, max, wc);
 }
 
-/* The next completion raises an event. */
+/* Makes the next completion raise an event. */
 static inline int completion_arm(struct completion *completion)
 {
 	int code = ibv_req_notify_cq(completion->cq, 0);
@@ -59,18 +58,21 @@ static inline int completion_arm(struct completion *completion)
 
 COLD int completion_poll_failed(struct error *error);
 
-/* For who sleeps by itself: takes one event if there is any: 1, 0, or a negative errno. */
+/*
+ * Takes an event if one is pending, for callers with a sleep of their own. Returns 1, 0 or
+ * a negative errno.
+ */
 int completion_take_event(struct completion *completion, struct error *error);
 
-/* The rest of completion_wait, after a poll that was empty. */
+/* The slow path of completion_wait, after an empty poll. */
 int completion_wait_on(struct completion *completion, int max, struct ibv_wc *wc,
 		       uint64_t timeout_ns, struct error *error);
 
 /*
- * Waits for completions in the CQ's mode and takes at most max. Returns how many;
- * -ETIMEDOUT after timeout_ns (UINT64_MAX: never), with no error set; else a
- * negative errno with the error: the alarm's reason, or what poll(2) said. While it
- * polls, the clock is first read when the wait turns out to be long.
+ * Waits for completions in the CQ's completion mode and takes at most max. Returns their
+ * number; -ETIMEDOUT after timeout_ns (UINT64_MAX: never), without setting the error; or
+ * another negative errno with the error set: the alarm's reason, or the failure of poll(2).
+ * Polling reads the clock only once the wait gets long.
  */
 static ALWAYS_INLINE int completion_wait(struct completion *completion, int max, struct ibv_wc *wc,
 					 uint64_t timeout_ns, struct error *error)

@@ -24,13 +24,13 @@ enum {
 	RANK_SAME_NETWORK = 3,
 };
 
-/* The network interfaces that lead to one port. */
+/* The network interfaces of one port. */
 struct interfaces {
 	unsigned int index[INTERFACES_MAX];
 	size_t count;
 };
 
-/* What is found while one device is open. */
+/* State of the scan of one device. */
 struct scan {
 	struct ibv_context *context;
 	const char *device;
@@ -56,9 +56,7 @@ static void interfaces_add(struct interfaces *interfaces, unsigned int index)
 		interfaces->index[interfaces->count++] = index;
 }
 
-/*
- * The device's own interfaces, for links whose GIDs name none: IPoIB and iWARP.
- */
+/* Adds the device's own interfaces, for IPoIB and iWARP, whose GIDs name none. */
 static void add_own_interfaces(struct interfaces *interfaces, const char *device, uint8_t port)
 {
 	struct sysfs_names names;
@@ -144,7 +142,7 @@ static int add_addresses(struct device_port *port, const struct scan *scan, stru
 		if (scan->gids[i].port_num == port->port)
 			interfaces_add(&interfaces, scan->gids[i].ndev_ifindex);
 	add_own_interfaces(&interfaces, scan->device, port->port);
-	/* Some software devices are reached over the loopback, too: as the last resort. */
+	/* Some software devices are also reached through loopback: list that last. */
 	code = add_some(port, scan->own, &interfaces, false, error);
 	return code ? code : add_some(port, scan->own, &interfaces, true, error);
 }
@@ -193,7 +191,7 @@ static int add_port(struct device_list *list, const struct scan *scan, uint8_t n
 	return add_addresses(port, scan, error);
 }
 
-/* The table must have room for all that there could be, or nothing is told. */
+/* ibv_query_gid_table fails unless the table has room for all possible entries. */
 static size_t count_gids(struct ibv_context *verbs, unsigned int ports)
 {
 	struct ibv_port_attr attr;
@@ -229,10 +227,10 @@ static int scan_ports(struct device_list *list, struct scan *scan, struct error 
 	int code = verbs_result(ibv_query_device(scan->context, &attr));
 
 	if (code)
-		return error_set_errno(error, code, "cannot query it");
+		return error_set_errno(error, code, "cannot query the device");
 	scan->kind =
 		device_kind_is_soft(&attr) ? DEVICE_KIND_SOFT : device_kind_find("", scan->device);
-	/* A device without GIDs is reached through its own interfaces, if at all. */
+	/* A device without GIDs is reached only through its own interfaces. */
 	device_gids(scan->context, attr.phys_port_cnt, &scan->gids, &scan->n_gids, &fault);
 	if (!scan->gids)
 		return error_set(error, fault.code, "%s", fault.text);
@@ -270,7 +268,7 @@ int device_require(struct error *error)
 	return count ? 0 : device_none("", error);
 }
 
-/* A device that is not ours to use is no reason to leave out the others. */
+/* Records a device that cannot be used, and continues with the others. */
 static void leave_out(struct device_list *list, const char *device, const struct error *fault)
 {
 	struct device_left *larger = reallocarray(list->left, list->n_left + 1, sizeof(*larger));
@@ -381,8 +379,8 @@ void device_close(struct device_handle *handle)
 }
 
 /*
- * How well an address of the device suits: 0 not at all, more is better. A
- * link-local one is ambiguous without its zone, so it comes last.
+ * Returns how well an address of the device suits: higher is better, 0 is unusable. A
+ * link-local address is ambiguous without its zone, so it ranks last.
  */
 static unsigned int rank(const struct device_address *address, sa_family_t family,
 			 const struct sockaddr *remote)
@@ -457,7 +455,7 @@ bool device_is_reached_by(const struct sockaddr *remote)
 	struct device_list list;
 	bool is_reached = false;
 
-	/* Then rdma_cm is asked, who says no more than that there is none. */
+	/* Let rdma_cm try; its error only says that there is no device. */
 	if (device_list_open(&list, &ignored))
 		return true;
 	for (size_t i = 0; i < list.n_ports; i++)

@@ -10,7 +10,7 @@
 #define CLASS "/sys/class/infiniband"
 #define NAMES 100
 
-/* The one of core/soft, which is none of the kernel's. */
+/* Returns whether this is the device of core/soft, which the kernel does not know. */
 static bool is_soft(const char *device)
 {
 	return !strcmp(device, "soft0") && device_kind_find("", device) == DEVICE_KIND_OTHER;
@@ -21,13 +21,14 @@ static bool is_refused(int code)
 	return code == -EACCES || code == -EPERM;
 }
 
-/* Its processes meet in a directory; NULL: that is not to blame. */
+/* Explains a failure of the directory where soft0's processes meet, or returns NULL. */
 static const char *soft_hint(int code)
 {
 	if (is_refused(code))
-		return "soft0's directory must be the user's own, of mode 0700: VERBMARK_SOFT_DIR";
+		return "soft0's directory must belong to the user and have mode 0700: "
+		       "check VERBMARK_SOFT_DIR";
 	if (code == -ENOSPC)
-		return "there is no room for soft0's directory, by itself in /dev/shm: "
+		return "no space for soft0's directory, by default in /dev/shm: set "
 		       "VERBMARK_SOFT_DIR";
 	return NULL;
 }
@@ -48,11 +49,11 @@ int device_not_opened(const char *device, int code, struct error *error)
 {
 	const char *hint = is_soft(device) ? soft_hint(code) : NULL;
 
-	error_set_errno(error, code, "device %s: cannot open it", device);
+	error_set_errno(error, code, "cannot open device %s", device);
 	if (hint)
 		return error_append(error, "%s", hint);
 	if (is_refused(code))
-		return error_append(error, "who may is told by the rights of /dev/infiniband");
+		return error_append(error, "check the permissions of /dev/infiniband");
 	return code;
 }
 
@@ -75,20 +76,21 @@ int device_none(const char *root, struct error *error)
 		add_name(names, devices.name[i]);
 	sysfs_names_close(&devices);
 	if (names[0])
-		return error_set(error, -ENODEV,
-				 "no RDMA device for programs, though the kernel has %s: install "
-				 "ibverbs-providers, or start the container with "
-				 "--device /dev/infiniband",
-				 names);
+		return error_set(
+			error, -ENODEV,
+			"no RDMA device in user space, although the kernel has %s; install "
+			"ibverbs-providers, or start the container with "
+			"--device /dev/infiniband",
+			names);
 	return error_set(error, -ENODEV,
-			 "no RDMA device; modprobe rdma_rxe && "
+			 "no RDMA device; for Soft-RoCE: modprobe rdma_rxe && "
 			 "rdma link add rxe0 type rxe netdev eth0");
 }
 
 int device_unknown(const struct device_list *list, const char *device, struct error *error)
 {
 	char names[160] = "";
-	size_t length = strcspn(device, "/"); /* a port may be named behind it */
+	size_t length = strcspn(device, "/"); /* may be followed by a port */
 	size_t used = 0;
 
 	for (size_t i = 0; i < list->n_left; i++)
@@ -104,7 +106,7 @@ int device_unknown(const struct device_list *list, const char *device, struct er
 		used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s",
 					 used ? ", " : "", name);
 	}
-	return error_set(error, -ENODEV, "no device '%.40s'; there is %s", device, names);
+	return error_set(error, -ENODEV, "no device '%.40s'; available: %s", device, names);
 }
 
 static const struct device_address *address_of(const struct device_port *port, sa_family_t family)
@@ -127,12 +129,14 @@ int device_no_address(const struct device_list *list, const char *device, sa_fam
 		error_set(error, -EADDRNOTAVAIL, "port %u of device %s is %s", port->port, device,
 			  device_state_name(port->state));
 		if (port->link_layer && !strcmp(port->link_layer, "InfiniBand"))
-			return error_append(error, "does a subnet manager run?");
-		return error_append(error, "ip link set %s up", address->interface);
+			return error_append(error, "is a subnet manager running?");
+		return error_append(error, "try 'ip link set %s up'", address->interface);
 	}
-	return error_set(error, -EADDRNOTAVAIL,
-			 "device %s has no active port with an %saddress; ip address add", device,
-			 family == AF_INET    ? "IPv4 "
-			 : family == AF_INET6 ? "IPv6 "
-					      : "");
+	return error_set(
+		error, -EADDRNOTAVAIL,
+		"device %s has no active port with an %saddress; add one with 'ip address add'",
+		device,
+		family == AF_INET    ? "IPv4 "
+		: family == AF_INET6 ? "IPv6 "
+				     : "");
 }

@@ -1,23 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Why a device cannot be used, as sentences that say what to do. Each returns the code of the
- * error that it sets.
+ * Errors about devices that cannot be used, with what to do about it. Each function returns
+ * the code of the error that it sets.
  */
 #ifndef CORE_VERBS_DEVICE_FAULT_H
 #define CORE_VERBS_DEVICE_FAULT_H
 
 #include "core/verbs/device.h"
 
-/* It is there, and ibv_open_device failed with that code. */
+/* The device exists, but ibv_open_device failed with that code. */
 int device_not_opened(const char *device, int code, struct error *error);
 
-/* What of soft0 is to blame for that code, where the only device is that; NULL: nothing. */
+/*
+ * Returns what to do about a failure of soft0 with that code, if soft0 is the only device;
+ * otherwise NULL.
+ */
 const char *device_soft_hint(int code);
 
-/* There is none, as far as libibverbs has it. The kernel's are below the root. */
+/* libibverbs has no device. Looks up the kernel's devices below root. */
 int device_none(const char *root, struct error *error);
 
-/* It is known, and has no address of that family (AF_UNSPEC: any) at a port that is active. */
+/* The device has no address of that family (AF_UNSPEC: any) at an active port. */
 int device_no_address(const struct device_list *list, const char *device, sa_family_t family,
 		      struct error *error);
 

@@ -11,8 +11,8 @@
 #define NODE_SIW "Software iWARP stack"
 
 /*
- * Soft-RoCE alone has "parent". Kernels have hung both kinds of software devices below
- * the network card that they use, so that a device above proves no hardware.
+ * Only Soft-RoCE has "parent". Some kernels place both kinds of software devices below the
+ * NIC that they use, so a parent device does not prove hardware.
  */
 enum device_kind device_kind_find(const char *root, const char *device)
 {

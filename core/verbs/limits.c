@@ -25,8 +25,8 @@ static void limits_check_one(struct error *error, const char *what, uint64_t ask
 			  what, asked, allowed);
 }
 
-/* No device can do nothing: one that says so does not tell. */
-static uint64_t if_told(uint64_t most)
+/* A limit of zero means that the device does not report it. */
+static uint64_t zero_is_unlimited(uint64_t most)
 {
 	return most ? most : UINT64_MAX;
 }
@@ -35,9 +35,9 @@ static void check_srq(const struct limits *wanted, const struct ibv_device_attr 
 		      struct error *error)
 {
 	if (wanted->srq_depth && device->max_srq < 1)
-		error_set(error, -EOPNOTSUPP, "the device has no shared receive queues");
+		error_set(error, -EOPNOTSUPP, "the device does not support shared receive queues");
 	limits_check_one(error, "number of shared receive queues", wanted->srqs,
-			 if_told(least(device->max_srq, INT32_MAX)));
+			 zero_is_unlimited(least(device->max_srq, INT32_MAX)));
 	limits_check_one(error, "shared receive queue depth", wanted->srq_depth,
 			 least(device->max_srq_wr, INT32_MAX));
 }
@@ -49,12 +49,12 @@ static void check_port(const struct limits *wanted, const struct ibv_port_attr *
 	uint64_t mtu = wanted->mtu ? limits_mtu_bytes(wanted->mtu) : active;
 
 	if (wanted->mtu && (!mtu || mtu > active))
-		error_set(error, -EINVAL, "MTU %" PRIu64 " exceeds the port's %" PRIu64, mtu,
+		error_set(error, -EINVAL, "MTU %" PRIu64 " exceeds the port's MTU %" PRIu64, mtu,
 			  active);
 	if (transport_has(wanted->transport, TRANSPORT_DATAGRAM) && wanted->message_bytes > mtu)
 		error_set(error, -EINVAL,
 			  "message size %" PRIu64 " exceeds the MTU %" PRIu64
-			  ", which is all that a datagram carries",
+			  ", the limit of a datagram",
 			  wanted->message_bytes, mtu);
 	limits_check_one(error, "message size", wanted->message_bytes, port->max_msg_sz);
 }
@@ -66,7 +66,7 @@ int limits_check(const struct limits *wanted, const struct ibv_device_attr *devi
 	uint64_t reads = least(device->max_qp_rd_atom, device->max_qp_init_rd_atom);
 	int sge = wanted->srq_depth ? device->max_srq_sge : INT32_MAX;
 
-	/* Each is looked at; the first fault is the one that the error keeps. */
+	/* Runs all checks; the error keeps the first failure. */
 	limits_check_one(error, "send queue depth", wanted->send_depth, depth);
 	limits_check_one(error, "receive queue depth", wanted->recv_depth, depth);
 	check_srq(wanted, device, error);
@@ -75,15 +75,15 @@ int limits_check(const struct limits *wanted, const struct ibv_device_attr *devi
 	limits_check_one(error, "number of scatter-gather entries", wanted->sge,
 			 least(device->max_sge, sge));
 	limits_check_one(error, "number of scatter-gather entries of a read", wanted->read_sge,
-			 if_told(least(device->max_sge_rd, INT32_MAX)));
+			 zero_is_unlimited(least(device->max_sge_rd, INT32_MAX)));
 	limits_check_one(error, "number of queue pairs", wanted->queue_pairs,
-			 if_told(least(device->max_qp, INT32_MAX)));
+			 zero_is_unlimited(least(device->max_qp, INT32_MAX)));
 	limits_check_one(error, "number of completion queues", wanted->completion_queues,
-			 if_told(least(device->max_cq, INT32_MAX)));
+			 zero_is_unlimited(least(device->max_cq, INT32_MAX)));
 	limits_check_one(error, "number of memory regions", wanted->regions,
-			 if_told(least(device->max_mr, INT32_MAX)));
+			 zero_is_unlimited(least(device->max_mr, INT32_MAX)));
 	limits_check_one(error, "size of registered memory", wanted->memory_bytes,
-			 if_told(device->max_mr_size));
+			 zero_is_unlimited(device->max_mr_size));
 	limits_check_one(error, "number of outstanding reads", wanted->reads, reads);
 	if (port)
 		check_port(wanted, port, error);
@@ -119,20 +119,23 @@ int limits_operation(enum transport transport, enum post_operation operation,
 	bool is_atomic = operation == POST_FETCH_ADD || operation == POST_COMPARE_SWAP;
 
 	if (!transport_has(transport, operations[operation].needs))
-		return error_set(error, -EOPNOTSUPP, "%s has no %s", transport_names[transport],
-				 operations[operation].name);
+		return error_set(error, -EOPNOTSUPP, "%s does not support %s",
+				 transport_names[transport], operations[operation].name);
 	if (is_atomic && !limits_has_atomics(device))
-		return error_set(error, -EOPNOTSUPP, "the device has no atomics");
+		return error_set(error, -EOPNOTSUPP, "the device does not support atomics");
 	return 0;
 }
 
-/* Of a queue pair that cannot be made: whether it is for what it is. */
+/*
+ * Returns whether the device rejected the kind of queue pair, rather than being out of
+ * resources.
+ */
 static bool is_refusal(int code)
 {
 	return code == -EOPNOTSUPP || code == -ENOSYS || code == -EINVAL;
 }
 
-/* Whether such a queue pair can be made with that much inline. */
+/* Returns whether such a queue pair can be created with that inline size. */
 static bool takes_inline(const struct ibv_qp_init_attr_ex *wanted, uint32_t bytes)
 {
 	struct ibv_qp_init_attr_ex attr = *wanted;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a connection wants, held against what its device allows, before anything
- * is connected. The error says the asked and the allowed.
+ * Checks requested resources against the limits of the device before connecting. Errors
+ * name the requested and the allowed value.
  */
 #ifndef CORE_VERBS_LIMITS_H
 #define CORE_VERBS_LIMITS_H
@@ -21,16 +21,16 @@ struct limits {
 	uint32_t srq_depth;
 	uint64_t cq_depth;
 	uint32_t sge;
-	uint32_t read_sge; /* where those of reads are counted; 0: there are none */
+	uint32_t read_sge; /* for reads, if the device limits those separately; 0: no reads */
 	uint32_t queue_pairs;
 	uint32_t completion_queues;
 	uint32_t srqs;
-	uint32_t regions;      /* of memory that are registered */
+	uint32_t regions;      /* number of registered memory regions */
 	uint32_t reads;        /* outstanding, as initiator and as responder */
 	uint64_t memory_bytes; /* of each region */
 	uint64_t message_bytes;
 	enum ibv_mtu mtu; /* 0: the port's active one */
-	/* These have as many bits as the specification gives them. */
+	/* Limited by their number of bits in the specification. */
 	uint32_t ack_timeout;
 	uint32_t retries;
 	uint32_t rnr_retries;
@@ -38,39 +38,40 @@ struct limits {
 	uint32_t service_level;
 };
 
-/* The port is NULL where none of its limits is wanted. */
+/* port may be NULL if no port limit is requested. */
 int limits_check(const struct limits *wanted, const struct ibv_device_attr *device,
 		 const struct ibv_port_attr *port, struct error *error);
 
-/* Whether the transport has that operation, and the device can do it. */
+/* Fails if the transport or the device does not support the operation. */
 int limits_operation(enum transport transport, enum post_operation operation,
 		     const struct ibv_device_attr *device, struct error *error);
 
-/* Whether the device has atomics at all. */
+/* Returns whether the device supports atomics. */
 bool limits_has_atomics(const struct ibv_device_attr *device);
 
-/* What a queue pair takes inline, once it was found. */
+/* A known inline limit of a queue pair. */
 struct limits_inline {
-	enum ibv_qp_type type; /* 0: nothing was */
+	enum ibv_qp_type type; /* 0: none is known */
 	struct ibv_qp_cap cap;
 	uint32_t bytes;
 };
 
 /*
- * Whether the device makes queue pairs of that type: 1 or 0. No attribute tells: it is
- * tried. A negative errno where that cannot be found out now.
+ * Returns 1 if the device can create queue pairs of that type, 0 if not, or a negative
+ * errno if that could not be determined. No attribute reports it, so the function creates
+ * one.
  */
 int limits_has_type(struct ibv_pd *pd, enum ibv_qp_type type);
 
 /*
- * Bytes that such a queue pair takes inline, at most those that its capabilities name. No
- * attribute tells: it is found with queue pairs made and thrown away. Those take room as their
- * kind, depth and pieces do, so that all of it has to be that of the one to be made; only their
- * completion queue is another. Where there is no extended interface, it is left out.
+ * Returns the number of bytes that such a queue pair can send inline, at most the requested
+ * number. No attribute reports it, so the function creates and destroys queue pairs. Type,
+ * depths and scatter/gather elements affect the limit and must be those of the final queue
+ * pair; only the CQ is replaced. Falls back to queue pairs without the extended interface.
  */
 uint32_t limits_inline(const struct ibv_qp_init_attr_ex *wanted);
 
-/* Bytes of an MTU, and the MTU of so many bytes: 0 if there is none. */
+/* Convert between an MTU and its bytes. Return 0 if there is no such MTU. */
 unsigned int limits_mtu_bytes(enum ibv_mtu mtu);
 enum ibv_mtu limits_mtu(unsigned int bytes);
 

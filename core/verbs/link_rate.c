@@ -9,10 +9,10 @@
 #include "core/base/compiler.h"
 #include "core/base/sysfs.h"
 
-/* More than any link will have, and little enough to be counted. */
+/* More than any link will have, but without overflow. */
 #define GBPS_MAX 1000000
 
-/* Megabits per second of one lane, by the bit of active_speed. */
+/* Returns megabits per second of one lane, by the bit of active_speed. */
 static uint64_t lane_mbps(uint8_t speed)
 {
 	static const uint64_t mbps[] = {2500, 5000, 10000, 10000, 14000, 25000, 50000, 100000};
@@ -46,7 +46,7 @@ static bool is_digit(char character)
 	return character >= '0' && character <= '9';
 }
 
-uint64_t link_rate_told(const char *text)
+uint64_t link_rate_parse(const char *text)
 {
 	uint64_t place = 1000;
 	uint64_t mbps;
@@ -68,11 +68,11 @@ uint64_t link_rate_mbps(const char *root, const char *device, unsigned int port,
 			uint8_t speed)
 {
 	uint64_t product = lanes(width) * lane_mbps(speed);
-	uint64_t told = 0;
+	uint64_t reported = 0;
 	char line[64];
 
 	if (sysfs_line(root, line, sizeof(line), "/sys/class/infiniband/%s/ports/%u/rate", device,
 		       port))
-		told = link_rate_told(line);
-	return told > product ? told : product;
+		reported = link_rate_parse(line);
+	return reported > product ? reported : product;
 }

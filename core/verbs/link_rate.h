@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How fast the link of a port is, in 10^6 bits per second. Verbs have it as a width and a
- * speed, and the kernel says NDR there for whatever is faster; a file of its own has the
- * rate as it is.
+ * Link rate of a port, in 10^6 bits per second. Verbs report it as a width and a speed, but
+ * the kernel reports NDR for anything faster; sysfs has the exact rate.
  */
 #ifndef CORE_VERBS_LINK_RATE_H
 #define CORE_VERBS_LINK_RATE_H
 
 #include <stdint.h>
 
-/* The larger of what verbs say and what is below the root; 0: neither knows. */
+/* Returns the larger of verbs' and sysfs' (below root) rates, or 0 if both are unknown. */
 uint64_t link_rate_mbps(const char *root, const char *device, unsigned int port, uint8_t width,
 			uint8_t speed);
 
-/* From that file, as in "2.5 Gb/sec (1X SDR)"; 0: it tells no rate. */
-uint64_t link_rate_told(const char *text);
+/* Parses the sysfs text, such as "2.5 Gb/sec (1X SDR)". Returns 0 if it has no rate. */
+uint64_t link_rate_parse(const char *text);
 
 #endif

@@ -18,7 +18,8 @@ int post_list_open(struct post_list *list, unsigned int n, struct error *error)
 	if (n && list->works && list->sends && list->receives)
 		return 0;
 	post_list_close(list);
-	return error_set(error, n ? -ENOMEM : -EINVAL, "a list of %u requests cannot be", n);
+	return error_set(error, n ? -ENOMEM : -EINVAL, "cannot allocate a list of %u work requests",
+			 n);
 }
 
 void post_list_close(struct post_list *list)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Posting of work requests. A struct post_work holds everything known before a loop
- * starts. The operation is a constant at the call; the path may be one, or a run-time
- * value. It is the extended interface (ibv_wr_*) where the provider has it, else
- * ibv_post_send. Functions that post return 0 or a positive errno, as verbs does.
+ * Posts work requests. A struct post_work holds everything known before a loop starts. The
+ * operation is a constant at each call; the path may be a constant or a run-time value: the
+ * extended interface (ibv_wr_*) if the provider has it, else ibv_post_send. Functions that
+ * post return 0 or a positive errno, as verbs do.
  */
 #ifndef CORE_VERBS_POST_H
 #define CORE_VERBS_POST_H
@@ -18,7 +18,10 @@
 #include "core/base/error.h"
 #include "core/verbs/route.h"
 
-/* Each queue pair can have so many pieces in a request, and none more than that. */
+/*
+ * Every queue pair supports at least POST_SGES scatter/gather elements; POST_SGES_MOST is
+ * the maximum.
+ */
 #define POST_SGES      2
 #define POST_SGES_MOST 32
 
@@ -28,30 +31,30 @@ enum post_operation {
 	POST_READ,
 	POST_SEND_IMM,
 	POST_WRITE_IMM,
-	POST_FETCH_ADD,    /* eight bytes; what was there comes into the piece */
-	POST_COMPARE_SWAP, /* the same */
+	POST_FETCH_ADD,    /* eight bytes; returns the old value */
+	POST_COMPARE_SWAP, /* likewise */
 };
 
 enum post_path {
 	POST_CLASSIC,
-	POST_EXTENDED,        /* one piece */
-	POST_EXTENDED_LIST,   /* none */
-	POST_EXTENDED_INLINE, /* one piece, of inline data */
+	POST_EXTENDED,        /* one element */
+	POST_EXTENDED_LIST,   /* no elements */
+	POST_EXTENDED_INLINE, /* one element of inline data */
 };
 
 struct post_queue {
 	struct ibv_qp *qp;
 	struct ibv_qp_ex *qpx; /* NULL: ibv_post_send only */
-	struct ibv_srq *srq;   /* where it receives by; NULL: a queue of its own */
+	struct ibv_srq *srq;   /* NULL: the queue pair has its own receive queue */
 };
 
 struct post_work {
 	uint64_t id;
 	uint64_t remote; /* address and key, of one-sided operations */
 	uint32_t rkey;
-	unsigned int flags; /* IBV_SEND_INLINE and others; IBV_SEND_SIGNALED is the caller's */
-	int n_sges;         /* as the queue pair has them; 1 with IBV_SEND_INLINE */
-	uint32_t imm;       /* in the processor's order: post_imm at the other end */
+	unsigned int flags; /* IBV_SEND_INLINE and others; the caller adds IBV_SEND_SIGNALED */
+	int n_sges;         /* at most the queue pair's; 1 with IBV_SEND_INLINE */
+	uint32_t imm;       /* in host byte order; the peer reads it with post_imm */
 	uint64_t add;       /* of POST_FETCH_ADD */
 	uint64_t compare;   /* of POST_COMPARE_SWAP */
 	uint64_t swap;
@@ -60,18 +63,18 @@ struct post_work {
 };
 
 /*
- * Requests that are posted at once, all of one operation and on one path. The caller
- * fills in works and then calls post_list_link; afterwards only what their pieces hold
- * may change, and their places: post_list_aim.
+ * Work requests posted together, all of one operation and path. The caller fills in works
+ * and calls post_list_link; afterwards only the contents of their buffers may change, and
+ * their remote addresses, by post_list_aim.
  */
 struct post_list {
 	unsigned int n;
 	struct post_work *works;
-	struct ibv_send_wr *sends; /* linked, and so are the receives */
+	struct ibv_send_wr *sends; /* linked, as are the receives */
 	struct ibv_recv_wr *receives;
 };
 
-/* Zeroes all but the pieces, which are most of it. */
+/* Zeroes everything but the elements, which are most of the struct. */
 static inline void post_clear(struct post_work *work)
 {
 	memset(work, 0, offsetof(struct post_work, sges));
@@ -81,13 +84,13 @@ static inline void post_clear(struct post_work *work)
 int post_list_open(struct post_list *list, unsigned int n, struct error *error);
 void post_list_close(struct post_list *list);
 
-/* Makes the chains of an operation; of receives it does not matter which. */
+/* Links the work requests for an operation; receives are linked for any operation. */
 void post_list_link(struct post_list *list, enum post_operation operation);
 
-/* Cuts what is whole into so many pieces, one behind the other, none longer by two bytes. */
+/* Splits a buffer into n_sges consecutive elements of equal length, give or take a byte. */
 void post_cut(struct post_work *work, const struct ibv_sge *whole, unsigned int n_sges);
 
-/* Moves all pieces: they stay one behind the other. */
+/* Moves all elements to address, still consecutive. */
 static ALWAYS_INLINE void post_move(struct post_work *work, uint64_t address)
 {
 	work->sges[0].addr = address;
@@ -95,7 +98,7 @@ static ALWAYS_INLINE void post_move(struct post_work *work, uint64_t address)
 		work->sges[i].addr = work->sges[i - 1].addr + work->sges[i - 1].length;
 }
 
-/* The immediate data of a completion. */
+/* Returns the immediate data of a completion. */
 static inline uint32_t post_imm(const struct ibv_wc *wc)
 {
 	return be32toh(wc->imm_data);
@@ -104,7 +107,7 @@ static inline uint32_t post_imm(const struct ibv_wc *wc)
 static inline enum post_path post_choose(const struct post_queue *queue,
 					 const struct post_work *work)
 {
-	/* rdma-core's rxe adds up a list wrongly there; the two may be posted in turn. */
+	/* rdma-core's rxe miscounts a list there; mixing the two paths is allowed. */
 	if (!queue->qpx || work->n_sges > 1)
 		return POST_CLASSIC;
 	if (work->flags & IBV_SEND_INLINE)
@@ -125,14 +128,14 @@ static ALWAYS_INLINE void post_data(struct ibv_qp_ex *qpx, const struct post_wor
 		ibv_wr_set_sge_list(qpx, (size_t)work->n_sges, work->sges);
 }
 
-/* Between ibv_wr_start and ibv_wr_complete. */
+/* Builds one work request, between ibv_wr_start and ibv_wr_complete. */
 static ALWAYS_INLINE void post_build(struct ibv_qp_ex *qpx, const struct post_work *work,
 				     enum post_operation operation, enum post_path path,
-				     unsigned int signalled)
+				     unsigned int signaled)
 {
 	qpx->wr_id = work->id;
-	/* IBV_SEND_INLINE among them: rxe does not set it by itself. */
-	qpx->wr_flags = work->flags | signalled;
+	/* Includes IBV_SEND_INLINE, which rxe does not set itself. */
+	qpx->wr_flags = work->flags | signaled;
 	switch (operation) {
 	case POST_SEND:
 		ibv_wr_send(qpx);
@@ -163,26 +166,26 @@ static ALWAYS_INLINE void post_build(struct ibv_qp_ex *qpx, const struct post_wo
 
 static ALWAYS_INLINE int post_extended(const struct post_queue *queue, const struct post_work *work,
 				       enum post_operation operation, enum post_path path,
-				       unsigned int signalled)
+				       unsigned int signaled)
 {
 	struct ibv_qp_ex *qpx = queue->qpx;
 
 	ibv_wr_start(qpx);
-	post_build(qpx, work, operation, path, signalled);
+	post_build(qpx, work, operation, path, signaled);
 	return ibv_wr_complete(qpx);
 }
 
 static ALWAYS_INLINE int post_extended_list(const struct post_queue *queue,
 					    const struct post_list *list, unsigned int count,
 					    enum post_operation operation, enum post_path path,
-					    unsigned int signalled)
+					    unsigned int signaled)
 {
 	unsigned int last = list->n - 1;
 
 	ibv_wr_start(queue->qpx);
 	for (unsigned int i = list->n - count; i < last; i++)
 		post_build(queue->qpx, &list->works[i], operation, path, 0);
-	post_build(queue->qpx, &list->works[last], operation, path, signalled);
+	post_build(queue->qpx, &list->works[last], operation, path, signaled);
 	return ibv_wr_complete(queue->qpx);
 }
 
@@ -208,11 +211,11 @@ static ALWAYS_INLINE enum ibv_wr_opcode post_opcode(enum post_operation operatio
 }
 
 /*
- * Sets what is read of a request of that operation, and no more: zeroing all of it costs
- * more than the rest. Providers copy imm_data whatever the operation is.
+ * Sets only the fields that the operation uses: zeroing the whole request costs more than
+ * the rest. Providers copy imm_data for every operation.
  */
 static ALWAYS_INLINE void post_request(struct ibv_send_wr *wr, struct post_work *work,
-				       enum post_operation operation, unsigned int signalled)
+				       enum post_operation operation, unsigned int signaled)
 {
 	enum ibv_wr_opcode opcode = post_opcode(operation);
 	bool has_imm = opcode == IBV_WR_SEND_WITH_IMM || opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
@@ -222,7 +225,7 @@ static ALWAYS_INLINE void post_request(struct ibv_send_wr *wr, struct post_work 
 	wr->sg_list = work->sges;
 	wr->num_sge = work->n_sges;
 	wr->opcode = opcode;
-	wr->send_flags = work->flags | signalled;
+	wr->send_flags = work->flags | signaled;
 	wr->imm_data = has_imm ? htobe32(work->imm) : 0;
 	switch (operation) {
 	case POST_SEND:
@@ -245,7 +248,7 @@ static ALWAYS_INLINE void post_request(struct ibv_send_wr *wr, struct post_work 
 	}
 }
 
-/* The place of request number i of a list has changed. */
+/* Updates the remote address of request i of a list. */
 static ALWAYS_INLINE void post_list_aim(struct post_list *list, unsigned int i,
 					enum post_operation operation)
 {
@@ -255,44 +258,44 @@ static ALWAYS_INLINE void post_list_aim(struct post_list *list, unsigned int i,
 		list->sends[i].wr.rdma.remote_addr = list->works[i].remote;
 }
 
-/* signalled is IBV_SEND_SIGNALED or 0. */
+/* signaled is IBV_SEND_SIGNALED or 0. */
 static ALWAYS_INLINE int post_send(const struct post_queue *queue, struct post_work *work,
 				   enum post_operation operation, enum post_path path,
-				   unsigned int signalled)
+				   unsigned int signaled)
 {
 	if (path == POST_CLASSIC) {
 		struct ibv_send_wr wr;
 		struct ibv_send_wr *bad;
 
-		post_request(&wr, work, operation, signalled);
+		post_request(&wr, work, operation, signaled);
 		return ibv_post_send(queue->qp, &wr, &bad);
 	}
-	return post_extended(queue, work, operation, path, signalled);
+	return post_extended(queue, work, operation, path, signaled);
 }
 
 /*
- * Posts the last count requests of a list, of which the last is signalled or not, the
- * others as their own flags say.
+ * Posts the last count requests of a list. signaled applies to the last one; the others
+ * use their own flags.
  */
 static ALWAYS_INLINE int post_send_list(const struct post_queue *queue,
 					const struct post_list *list, unsigned int count,
 					enum post_operation operation, enum post_path path,
-					unsigned int signalled)
+					unsigned int signaled)
 {
 	unsigned int last = list->n - 1;
 
 	if (path == POST_CLASSIC) {
 		struct ibv_send_wr *bad;
 
-		list->sends[last].send_flags = list->works[last].flags | signalled;
+		list->sends[last].send_flags = list->works[last].flags | signaled;
 		return ibv_post_send(queue->qp, &list->sends[list->n - count], &bad);
 	}
 	if (path == POST_EXTENDED_INLINE)
 		return post_extended_list(queue, list, count, operation, POST_EXTENDED_INLINE,
-					  signalled);
+					  signaled);
 	if (path == POST_EXTENDED)
-		return post_extended_list(queue, list, count, operation, POST_EXTENDED, signalled);
-	return post_extended_list(queue, list, count, operation, POST_EXTENDED_LIST, signalled);
+		return post_extended_list(queue, list, count, operation, POST_EXTENDED, signaled);
+	return post_extended_list(queue, list, count, operation, POST_EXTENDED_LIST, signaled);
 }
 
 static inline int post_receive(const struct post_queue *queue, struct post_work *work)
@@ -303,7 +306,7 @@ static inline int post_receive(const struct post_queue *queue, struct post_work 
 	return ibv_post_recv(queue->qp, &wr, &bad);
 }
 
-/* Of a queue pair with a shared receive queue. */
+/* For a queue pair with a shared receive queue. */
 static inline int post_receive_shared(const struct post_queue *queue, struct post_work *work)
 {
 	struct ibv_recv_wr wr = {.wr_id = work->id, .sg_list = work->sges, .num_sge = work->n_sges};

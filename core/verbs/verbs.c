@@ -26,33 +26,33 @@ int verbs_null(void)
 }
 
 static const char *const hints[] = {
-	[IBV_WC_LOC_LEN_ERR] = "a message was longer than the receive posted for it",
-	[IBV_WC_LOC_QP_OP_ERR] = "the queue pair cannot do this; is the port down?",
-	[IBV_WC_LOC_PROT_ERR] = "the local memory is not registered for this",
-	[IBV_WC_WR_FLUSH_ERR] = "the connection ended before it was done",
-	[IBV_WC_MW_BIND_ERR] = "the memory window could not be bound",
-	[IBV_WC_BAD_RESP_ERR] = "the other end answered what was not asked",
-	[IBV_WC_LOC_ACCESS_ERR] = "the other end wrote where it may not",
-	[IBV_WC_REM_INV_REQ_ERR] = "the other end does not take such a request",
-	[IBV_WC_REM_ACCESS_ERR] = "address, length or rkey is not the other end's to give",
-	[IBV_WC_REM_OP_ERR] = "the other end failed in carrying it out",
+	[IBV_WC_LOC_LEN_ERR] = "a message was longer than its receive",
+	[IBV_WC_LOC_QP_OP_ERR] = "the queue pair does not support this; is the port down?",
+	[IBV_WC_LOC_PROT_ERR] = "the local memory is not registered for this access",
+	[IBV_WC_WR_FLUSH_ERR] = "the connection ended before the operation completed",
+	[IBV_WC_MW_BIND_ERR] = "cannot bind the memory window",
+	[IBV_WC_BAD_RESP_ERR] = "the peer sent an unexpected response",
+	[IBV_WC_LOC_ACCESS_ERR] = "the peer wrote to memory without permission",
+	[IBV_WC_REM_INV_REQ_ERR] = "the peer does not support this request",
+	[IBV_WC_REM_ACCESS_ERR] = "the peer rejected the address, length or rkey",
+	[IBV_WC_REM_OP_ERR] = "the peer failed to execute the operation",
 	[IBV_WC_RETRY_EXC_ERR] =
-		"no acknowledgement; is it alive, and does the path carry the MTU?",
-	[IBV_WC_RNR_RETRY_EXC_ERR] = "the other end had no receive posted in time",
+		"no acknowledgement; is the peer alive, and does the path carry the MTU?",
+	[IBV_WC_RNR_RETRY_EXC_ERR] = "the peer had no receive posted in time",
 };
 
 const char *verbs_hint(enum ibv_wc_status status)
 {
 	if ((size_t)status < ARRAY_LENGTH(hints) && hints[status])
 		return hints[status];
-	return "see the device's own documentation";
+	return "see the device's documentation";
 }
 
 int verbs_completion_error(struct error *error, const char *what, const struct ibv_wc *wc)
 {
 	char vendor[40] = "";
 
-	/* What the device itself has to say; 0 is nothing. */
+	/* Device-specific code; 0 is none. */
 	if (wc->vendor_err)
 		snprintf(vendor, sizeof(vendor), " (vendor error %#x)", wc->vendor_err);
 	return error_set(error, -EIO, "%s: %s: %s%s", what, ibv_wc_status_str(wc->status),
@@ -82,15 +82,15 @@ int verbs_memory_error(struct error *error, int code, const char *what)
 	if (getrlimit(RLIMIT_MEMLOCK, &limit) || limit.rlim_cur == RLIM_INFINITY ||
 	    free_memory_is_exempt("")) {
 		error_set_errno(error, code, "cannot %s", what);
-		return error_append(error, "the device may be out of it");
+		return error_append(error, "the device may be out of memory");
 	}
 	return error_set(error, code,
-			 "cannot %s: memlock is %s; ulimit -l unlimited, or "
+			 "cannot %s: memlock is %s; set 'ulimit -l unlimited', or "
 			 "LimitMEMLOCK=infinity for slurmd",
 			 what, size_text(allowed, sizeof(allowed), limit.rlim_cur));
 }
 
-/* Libraries drop the flag above kernels that do not know it; a device may refuse it even so. */
+/* Libraries drop the flag on kernels that do not know it; a device may still reject it. */
 static bool is_relaxing_refused(struct ibv_pd *pd, void *address, size_t length, int access)
 {
 	struct ibv_mr *mr = NULL;
@@ -114,7 +114,7 @@ struct ibv_mr *verbs_register(struct ibv_pd *pd, void *address, size_t length, i
 		return mr;
 	if (is_relaxing_refused(pd, address, length, access)) {
 		error_set(error, -EOPNOTSUPP,
-			  "the device takes no memory of relaxed ordering: "
+			  "the device does not support relaxed ordering; use "
 			  "--relaxed-ordering off");
 		return NULL;
 	}

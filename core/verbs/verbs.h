@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The one place that meets the conventions of verbs and rdma_cm: NULL and errno,
- * -1 and errno, a positive errno. Ours is 0 or a negative errno.
+ * Converts the error conventions of verbs and rdma_cm (NULL and errno, -1 and errno, a
+ * positive errno) to ours: 0 or a negative errno.
  */
 #ifndef CORE_VERBS_VERBS_H
 #define CORE_VERBS_VERBS_H
@@ -11,27 +11,27 @@
 
 #include "core/base/error.h"
 
-/* Of a function that returns 0, -1 and errno, or a positive errno. */
+/* Converts a result that is 0, -1 with errno set, or a positive errno. */
 int verbs_result(int result);
 
-/* The code of a function that has just returned NULL. */
+/* Returns the code of a function that has just returned NULL. */
 int verbs_null(void);
 
-/* What a failed completion means, and what to do about it. */
+/* Returns what a failed completion means and what to do about it. */
 const char *verbs_hint(enum ibv_wc_status status);
 
-/* Sets "what: status by name: hint". */
+/* Sets "what: status: hint". */
 int verbs_completion_error(struct error *error, const char *what, const struct ibv_wc *wc);
 
 /*
- * "cannot WHAT: reason" for what pins memory: a memlock that is too small is told with
- * its mend. Devices take it for queues, too. Returns code.
+ * Sets "cannot WHAT: reason" for an operation that locks memory, including creating queues.
+ * Explains a memlock limit that is too small and how to raise it. Returns code.
  */
 int verbs_memory_error(struct error *error, int code, const char *what);
 
 /*
- * Registers memory. -EOPNOTSUPP where it is IBV_ACCESS_RELAXED_ORDERING that the device does
- * not take; a kernel that does not know the flag is not asked for it, and nobody tells.
+ * Registers memory. Sets -EOPNOTSUPP if the device rejects IBV_ACCESS_RELAXED_ORDERING. A
+ * kernel that does not know the flag silently ignores it.
  */
 struct ibv_mr *verbs_register(struct ibv_pd *pd, void *address, size_t length, int access,
 			      struct error *error);

@@ -11,8 +11,8 @@ import unittest
 from verbmark import PATIENCE, VERBMARK, verbmark
 
 NO_DEVICE = (
-    "verbmark: no RDMA device; modprobe rdma_rxe && rdma link add rxe0 type rxe netdev eth0, "
-    "or --device soft0 (not a measurement)"
+    "verbmark: no RDMA device; for Soft-RoCE: modprobe rdma_rxe && "
+    "rdma link add rxe0 type rxe netdev eth0, or --device soft0 (not a measurement)"
 )
 
 

@@ -233,8 +233,8 @@ static void test_cases_that_no_plan_has(void **unused)
 {
 	static const char *const rows[][2] = {
 		{"{\"op\":\"write\",\"metric\":\"bw\",\"transport\":\"UD\",\"bidirectional\":true}",
-		 "UD has no such operation"										    },
-		{"{\"op\":\"fetch-add\",\"transport\":\"UC\"}",                                      "UC has no such operation"},
+		 "UD supports only send"										    },
+		{"{\"op\":\"fetch-add\",\"transport\":\"UC\"}",                                      "UC supports only send"},
 		{"{\"metric\":\"bw\",\"post-list\":2,\"latencies\":true}",
 		 "--latencies is for bw, without post lists"								   },
 		{"{\"metric\":\"bw\",\"tx-depth\":4,\"post-list\":8}",

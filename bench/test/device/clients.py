@@ -136,8 +136,8 @@ class Clients(unittest.TestCase):
             ({"parameters": None}, "a malformed case"),
             ({"address": 7}, "a malformed case"),
             ({"address": "192.0.2.1"}, "no RDMA device has the address 192.0.2.1"),
-            ({"address": "mlx5_0"}, f"no device 'mlx5_0'; there is {DEVICE}"),
-            ({"device": "mlx5_0"}, f"no device 'mlx5_0'; there is {DEVICE}"),
+            ({"address": "mlx5_0"}, f"no device 'mlx5_0'; available: {DEVICE}"),
+            ({"device": "mlx5_0"}, f"no device 'mlx5_0'; available: {DEVICE}"),
             ({"device": 7}, "a malformed case"),
             ({"device": ""}, "a malformed case: that is no name of a device"),
             # Cut to the 127 bytes that a path had, it was that of a terminal, which blocks.

@@ -268,8 +268,8 @@ class Networks(unittest.TestCase):
             self.assertEqual(ended.status, 1)
             self.assertRegex(
                 ended.err,
-                rf"^verbmark: {ADDRESS}: this server serves nobody at {ADDRESS}: add its "
-                "network to 'serve --allow' there$",
+                rf"^verbmark: {ADDRESS}: clients from {ADDRESS} are not allowed; add their "
+                "network to 'serve --allow' on the server$",
             )
             with Peer.dial(server.port) as peer:
                 self.assertEqual(peer.receive()["type"], "refused")
@@ -300,8 +300,8 @@ class Networks(unittest.TestCase):
     def test_who_connects(self):
         """What listens for a client's queue pairs is for allowed addresses, too."""
         for networks, status, sentence in (
-            ("::1", 1, f"this server serves nobody at {ADDRESS}: add its network to "
-                       "'serve --allow' there"),
+            ("::1", 1, f"clients from {ADDRESS} are not allowed; add their network to "
+                       "'serve --allow' on the server"),
             (f"::1,{ADDRESS}", 0, "connected"),
         ):
             with Server("--allow", networks) as server, Peer.dial(server.port, "::1") as peer:

@@ -173,7 +173,7 @@ class Doctor(unittest.TestCase):
         ended = verbmark("doctor", "-d", "nothing0")
         self.assertEqual(ended.status, 1)
         self.assertEqual(ended.out, "")
-        self.assertTrue(ended.err.startswith("verbmark: no device 'nothing0'; there is "))
+        self.assertTrue(ended.err.startswith("verbmark: no device 'nothing0'; available: "))
 
     def test_counters(self):
         quiet = self.examine("-d", self.name)["counters"]
@@ -227,5 +227,6 @@ class Spare(unittest.TestCase):
         ended = verbmark("serve", "-p", "0", "-d", DEVICE, "--bind", SPARE_ADDRESS, "--pool", "1m")
         self.assertEqual(ended.status, 1)
         self.assertIn(
-            f"{SPARE_ADDRESS} is an address of {SPARE}, and the pool is on {DEVICE}", ended.err
+            f"{SPARE_ADDRESS} is an address of device {SPARE}, but the pool is on device {DEVICE}",
+            ended.err,
         )

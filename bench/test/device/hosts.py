@@ -151,8 +151,8 @@ class Limits(Wire):
         self.assertEqual((small["status"], large["status"]), ("complete", "skipped"))
         self.assertRegex(
             large["error"],
-            rf"^{PEER}'s \S+/1: message size 2048 exceeds the MTU 1024, which is all that a "
-            "datagram carries$",
+            rf"^{PEER}'s \S+/1: message size 2048 exceeds the MTU 1024, the limit of a "
+            "datagram$",
         )
 
 

@@ -111,7 +111,7 @@ class Limits(Served):
     def test_datagrams(self):
         self.check(
             ("-c", "UD", "-m", 1024, ("-s", 1024, 1025)),
-            "message size 1025 exceeds the MTU 1024, which is all that a datagram carries",
+            "message size 1025 exceeds the MTU 1024, the limit of a datagram",
         )
 
     def test_facts(self):
@@ -170,8 +170,10 @@ class OfAServer(unittest.TestCase):
         self.assertEqual(
             {name: case["error"] for name, case in ids.items() if case["status"] == "skipped"},
             {
-                "fetch-add/lat/8/poll/r100": f"{ADDRESS}'s {WHERE}: the device has no atomics",
-                "fetch-add/lat/8/poll/r101": f"{ADDRESS}'s {WHERE}: the device has no atomics",
+                "fetch-add/lat/8/poll/r100":
+                    f"{ADDRESS}'s {WHERE}: the device does not support atomics",
+                "fetch-add/lat/8/poll/r101":
+                    f"{ADDRESS}'s {WHERE}: the device does not support atomics",
                 "write/lat/64/poll/r101":
                     f"{ADDRESS}'s {WHERE}: receive queue depth 101 exceeds the device's limit 100",
             },
@@ -195,18 +197,20 @@ class OfAServer(unittest.TestCase):
 
     def test_nothing_is_left(self):
         self.check_nothing_left(
-            ("--op", "fetch-add,compare-swap", "--metric", "lat,bw"), "the device has no atomics",
+            ("--op", "fetch-add,compare-swap", "--metric", "lat,bw"),
+            "the device does not support atomics",
             {"device": {"atomics": "none"}},
         )
         self.check_nothing_left(
-            ("--use-srq",), "the device has no shared receive queues", {"device": {"max_srq": 0}}
+            ("--use-srq",), "the device does not support shared receive queues",
+            {"device": {"max_srq": 0}}
         )
         self.check_nothing_left(
             ("-c", "UC"), "the device has no UC", {"device": {"max_inline": {"RC": 64}}}
         )
         self.check_nothing_left(
             ("-c", "UD", "-s", "1025,4096"),
-            "message size 1025 exceeds the MTU 1024, which is all that a datagram carries",
+            "message size 1025 exceeds the MTU 1024, the limit of a datagram",
             port={"mtu": 1024},
         )
 

@@ -138,7 +138,7 @@ class Measuring(Served):
         for option, who in (("-d", ""), ("--server-device", f"{ADDRESS}: ")):
             ended = Ended(client("-n", 50, option, "mlx5_0", port=self.server.port))
             self.assertEqual(ended.status, 1)
-            self.assertEqual(ended.err, f"verbmark: {who}no device 'mlx5_0'; there is {DEVICE}")
+            self.assertEqual(ended.err, f"verbmark: {who}no device 'mlx5_0'; available: {DEVICE}")
 
     def test_a_port_of_a_device(self):
         document = measure(self.server, "-n", 50, "-i", 1).document

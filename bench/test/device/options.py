@@ -210,6 +210,6 @@ class Running(unittest.TestCase):
             ended = Ended(client("--hugepages", "-s", "2m", "-n", 20, port=server.port))
             self.assertEqual(ended.status, 1)
             self.assertRegex(
-                ended.out, r"\d huge pages of 2048 KiB wanted, 1 free; sysctl vm.nr_hugepages=\d"
+                ended.out, r"need \d huge pages of 2048 KiB, 1 free; try 'sysctl vm.nr_hugepages=\d"
             )
             measure(server, "-n", 20)

@@ -108,10 +108,11 @@ class Pool(unittest.TestCase):
     def test_refusals(self):
         server = self.start("--pool-share", "64k")
         for size, reason in (
-            ("65537", "that is more than one client may have: give some back, or a larger "
-             "'serve --pool-share' there"),
-            ("0", "nothing was asked for: at least one byte"),
-            ("5m", "that is more than the whole pool: ask for less, or for a larger 'serve --pool' there"),
+            ("65537", "the request exceeds the client's share; free some memory, or raise "
+             "'serve --pool-share' on the server"),
+            ("0", "the requested size is 0; request at least one byte"),
+            ("5m", "the request exceeds the whole pool; request less, or raise "
+             "'serve --pool' on the server"),
         ):
             ended = Ended(pool(server, "--alloc", size))
             self.assertEqual(ended.status, 1)
@@ -127,12 +128,13 @@ class Pool(unittest.TestCase):
         ended = Ended(pool(server))
         self.assertEqual(ended.status, 1)
         self.assertIn(
-            "1 of its clients are here: come back later, or raise 'serve --pool-clients' there",
+            "the pool has reached its limit of 1 clients; retry later, or raise "
+            "'serve --pool-clients' on the server",
             ended.err,
         )
         # That is for who found nobody.
         self.assertNotIn("running there", ended.err)
-        server.wait_for("refused: 1 of its clients are here")
+        server.wait_for("refused: the pool has reached its limit of 1 clients")
         self.assertIsNone(first.process.poll(), first.errors)
         first.kill()
         server.wait_for("gone")
@@ -178,7 +180,7 @@ class Pool(unittest.TestCase):
             for words, reason in (
                 (("--pool", "17000000000000000000"), "memory"),
                 (("--pool", "4MiB", "--pool-share", 1000),
-                 "a share of 1000 bytes is less than a page of "),
+                 "the share of 1000 bytes is smaller than a page of "),
             ):
                 ended = verbmark("serve", "--device", DEVICE, "--port", 0, "--pool-dump",
                                  dump.name, *words)
@@ -196,8 +198,8 @@ class Pool(unittest.TestCase):
         ended = verbmark("serve", "--device", DEVICE, "--pool", "4MiB", *words)
         self.assertEqual(ended.status, 1)
         self.assertIn(
-            "1024 clients and 16384 shared receives are too many for the device's completion "
-            "queues of 32767: 511 clients fit", ended.err,
+            "1024 clients and 16384 shared receives do not fit in the device's completion "
+            "queue of 32767 entries; use at most 511 clients", ended.err,
         )
 
     def test_low_receives(self):
@@ -251,7 +253,7 @@ class Pool(unittest.TestCase):
         for wait in ("poll", "event"):
             server = self.start("--pool-cq", wait, "--max-time", "1s")
             ended = Ended(pool(server, "--writes", 2**32 - 1, "--doorbell-every", 0), PATIENCE)
-            sentence = "the time that a client is served is over: 'serve --max-time' there gives more"
+            sentence = "the client's time limit is over; raise 'serve --max-time' on the server"
             self.assertEqual(ended.status, 1)
             self.assertEqual(ended.err, f"verbmark: the server refused: {sentence}")
             server.wait_for("gone, 10000 bytes taken back")
@@ -265,7 +267,7 @@ class Pool(unittest.TestCase):
         self.assertEqual(Ended(pool(server, "--alloc", "4m", "--writes", 1)).status, 0)
         ended = Ended(pool(server, "--alloc", (4 << 20) + 1))
         self.assertEqual(ended.status, 1)
-        self.assertIn("that is more than the whole pool", ended.err)
+        self.assertIn("the request exceeds the whole pool", ended.err)
 
     def test_client_killed(self):
         """What it had is taken back, and the next one has it."""
@@ -303,8 +305,8 @@ class Pool(unittest.TestCase):
         server = self.start("--allow", "203.0.113.0/24")
         ended = Ended(pool(server))
         self.assertEqual(ended.status, 1)
-        self.assertIn(f"its pool serves nobody at {ADDRESS}: add its network to 'serve --allow' "
-                      "there", ended.err)
+        self.assertIn(f"the pool does not allow clients from {ADDRESS}; add their network to "
+                      "'serve --allow' on the server", ended.err)
         # Strangers do not fill what it tells.
         self.assertNotIn("refused", " ".join(server.told()))
 

@@ -160,8 +160,8 @@ static void test_rights_of_memory(void **unused)
 	static const char without[] = "{'device':{'atomics':'none'}}";
 	struct result_end end = made_up_end(without);
 
-	check_as(&end, false, "op=register mr-access=atomic", OWN "the device has no atomics");
-	check_as(&end, false, "op=deregister mr-access=atomic", OWN "the device has no atomics");
+	check_as(&end, false, "op=register mr-access=atomic", OWN "the device does not support atomics");
+	check_as(&end, false, "op=deregister mr-access=atomic", OWN "the device does not support atomics");
 	check_as(&end, false, "op=register mr-access=remote", NULL);
 	check_as(&end, true, "op=register mr-access=atomic", NULL);
 	json_decref(end.facts);
@@ -217,10 +217,10 @@ static void test_more_than_there_is(void **unused)
 		{"inline=121 transport=UC",						OWN "inline size 121 exceeds the device's limit 120"              },
 		{"inline=61 transport=UD",						 OWN "inline size 61 exceeds the device's limit 60"                },
 		{"transport=UD size=1025",						 OWN
-		 "message size 1025 exceeds the MTU 1024, which is all that a datagram carries"                    },
+		 "message size 1025 exceeds the MTU 1024, the limit of a datagram"                    },
 		{"transport=UD size=257 mtu=256",
-		 OWN "message size 257 exceeds the MTU 256, which is all that a datagram carries"                                                            },
-		{"mtu=2048",							       OWN "MTU 2048 exceeds the port's 1024"                            },
+		 OWN "message size 257 exceeds the MTU 256, the limit of a datagram"                                                            },
+		{"mtu=2048",							       OWN "MTU 2048 exceeds the port's MTU 1024"                            },
 		{"gid-index=1",							    OWN "the port has no GID of index 1; it has 0, 3, 255"            },
 		{"gid-index=254",							  OWN "the port has no GID of index 254; it has 0, 3, 255"          },
 	};
@@ -232,13 +232,13 @@ static void test_more_than_there_is(void **unused)
 static void test_what_a_device_has_not(void **unused)
 {
 	static const char *const rows[][3] = {
-		{"{'device':{'atomics':'none'}}",              "op=fetch-add",              OWN "the device has no atomics"},
+		{"{'device':{'atomics':'none'}}",              "op=fetch-add",              OWN "the device does not support atomics"},
 		{"{'device':{'atomics':'none'}}",              "op=compare-swap metric=bw",
-		 OWN "the device has no atomics"									   },
+		 OWN "the device does not support atomics"									   },
 		{"{'device':{'atomics':'none'}}",              "op=read",                   NULL                           },
 		{"{'device':{'atomics':'global'}}",            "op=fetch-add",              NULL                           },
 		{"{'device':{'max_srq':0}}",                   "use-srq=1",
-		 OWN "the device has no shared receive queues"                                                             },
+		 OWN "the device does not support shared receive queues"                                                             },
 		{"{'device':{'max_srq':0}}",                   "",                          NULL                           },
 		{"{'device':{'max_qp_rd_atom':0}}",            "op=read",
 		 OWN "number of outstanding reads 1 exceeds the device's limit 0"                                          },

@@ -233,9 +233,9 @@ static void test_unknown_devices(void **unused)
 
 	two_each(&local, &remote);
 	check_unknown(&local, &remote, &(struct inventory_wish){.device = "slow1"},
-		      "no device 'slow1'; there is slow0, fast0");
+		      "no device 'slow1'; available: slow0, fast0");
 	check_unknown(&local, &remote, &(struct inventory_wish){.server_device = "slow0"},
-		      "a.example: no device 'slow0'; there is slow1, fast1");
+		      "a.example: no device 'slow0'; available: slow1, fast1");
 }
 
 /* Two devices of two ports each; the second ports lead elsewhere, and are slower. */
@@ -292,7 +292,7 @@ static void test_unknown_ports(void **unused)
 		 "no device has a port 3; there is mlx4_0/1, mlx4_0/2, mlx4_1/1, mlx4_1/2"},
 		{"mlx4_1",   255, "mlx4_1 has no port 255; there is mlx4_1/1, mlx4_1/2"   },
 		{"mlx4_1/1", 2,   "mlx4_1/1 has no port 2; there is mlx4_1/1"             },
-		{"mlx5_0",   2,   "no device 'mlx5_0'; there is mlx4_0, mlx4_1"           },
+		{"mlx5_0",   2,   "no device 'mlx5_0'; available: mlx4_0, mlx4_1"           },
 		{"mlx4_1/3", 0,   "mlx4_1 has no port 3; there is mlx4_1/1, mlx4_1/2"     },
 	};
 	struct machine local;

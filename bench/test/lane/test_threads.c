@@ -251,8 +251,8 @@ static void test_none_to_be_had(void **unused)
 	assert_int_equal(threads_open(&few, 5, &error), -ENOMEM);
 	is_full = false;
 	assert_string_equal(error.text,
-			    "cannot start threads: Cannot allocate memory; ask for fewer queue "
-			    "pairs, threads or entries of queues, or raise LimitAS (ulimit -v), or "
+			    "cannot start threads: Cannot allocate memory; use fewer queue "
+			    "pairs, threads or queue entries, or raise LimitAS (ulimit -v) or "
 			    "vm.overcommit_memory");
 }
 

@@ -196,9 +196,9 @@ class Chosen(OnSoft):
 
     def test_one_device_of_several(self):
         err = self.fails("devices", "--device", "mlx5_0", before=(SOFTRDMA,))
-        self.assertEqual(err, "verbmark: no device 'mlx5_0'; there is soft0")
+        self.assertEqual(err, "verbmark: no device 'mlx5_0'; available: soft0")
         err = self.fails("serve", "-p", 0, "--device", "mlx5_0", before=(SOFTRDMA,))
-        self.assertEqual(err, "verbmark: no device 'mlx5_0'; there is soft0")
+        self.assertEqual(err, "verbmark: no device 'mlx5_0'; available: soft0")
 
     def test_a_port_that_it_has_not(self):
         for words in (("run", "--no-save", "-d", "soft0/3"), ("devices", "-d", "soft0/3"),

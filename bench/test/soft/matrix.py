@@ -61,13 +61,13 @@ SAID = {
     "rdma_accept#1=EIO": r"client 1: .*cannot accept the client: Input",
     "rdma_connect#1=EIO": r"client 1: .*cannot connect: Input/output error",
     "rdma_create_qp_ex#1=EIO": r"client 1: .*cannot create a queue pair: Input/output error",
-    "cm:ADDR_RESOLVED#1=DISCONNECTED": r"client 1: .*the other end closed the connection",
-    "cm:ESTABLISHED#1=UNREACHABLE": r"client 1: .*the other end does not answer",
+    "cm:ADDR_RESOLVED#1=DISCONNECTED": r"client 1: .*the peer closed the connection",
+    "cm:ESTABLISHED#1=UNREACHABLE": r"client 1: .*the peer does not answer",
     "send#3=RETRY_EXC_ERR": r"transport retry counter exceeded: no acknowledgement",
     "link#3=down:60s": r"transport retry counter exceeded|the port of the device went down",
     "device#3=removed": r"the RDMA device .*(was removed|failed)|Flushed",
 }
-HELD = "the pool has not so much left in one piece: come back later"
+HELD = "the pool has no free range of that size; retry later"
 DIRT = re.compile(r"Sanitizer|runtime error|Assertion|dumped|Traceback")
 
 

@@ -12,8 +12,8 @@
 #include "core/test/lib/check.h"
 
 /*
- * The resolver that core gets to see: numbers go to the real one, names here,
- * so that no test depends on what a network answers.
+ * A fake resolver: numeric addresses go to the real one, names are answered here, so that
+ * no test depends on the network.
  */
 static sem_t may_answer;
 static sem_t has_answered;
@@ -77,7 +77,7 @@ void freeaddrinfo(struct addrinfo *list)
 		(void (*)(struct addrinfo *))dlsym(RTLD_NEXT, "freeaddrinfo");
 	struct addrinfo *next;
 
-	/* The real ones hold their address in the same block. */
+	/* Real results have the address in the same block. */
 	if (list && list->ai_addr == (struct sockaddr *)(void *)(list + 1)) {
 		real(list);
 		return;
@@ -141,7 +141,7 @@ static void test_numbers(void **unused)
 	}
 }
 
-/* lo is interface 1 of every network namespace. */
+/* lo is interface 1 in every network namespace. */
 static void test_zones(void **unused)
 {
 	struct sockaddr_storage address = parse("fe80::1%lo");
@@ -151,7 +151,7 @@ static void test_zones(void **unused)
 	assert_true(address_is_link_local((struct sockaddr *)&address));
 	assert_string_equal(address_text((struct sockaddr *)&address, text), "fe80::1%lo");
 	assert_string_equal(address_text_bare((struct sockaddr *)&address, text), "fe80::1");
-	/* An interface that is not there any more has no name. */
+	/* A deleted interface has no name. */
 	((struct sockaddr_in6 *)&address)->sin6_scope_id = INT32_MAX;
 	assert_string_equal(address_text((struct sockaddr *)&address, text), "fe80::1");
 }
@@ -187,14 +187,14 @@ static void test_bad_hosts(void **unused)
 		int code;
 		const char *text;
 	} rows[] = {
-		{NULL,           -EINVAL, "'' is not a host"              },
-		{"",             -EINVAL, "'' is not a host"              },
-		{long_host,      -EINVAL, "is not a host"                 },
-		{"none.example", -ENOENT, "cannot resolve 'none.example'" },
-		{"unix.example", -ENOENT, "'unix.example' has no internet"},
-		{"192.0.2.256",  -ENOENT, "cannot resolve '192.0.2.256'"  },
-		{"fe80::1%none", -ENOENT, "cannot resolve 'fe80::1%none'" },
-		{"1.2.3.4 ",     -ENOENT, "cannot resolve '1.2.3.4 '"     },
+		{NULL,           -EINVAL, "'' is not a host"             },
+		{"",             -EINVAL, "'' is not a host"             },
+		{long_host,      -EINVAL, "is not a host"                },
+		{"none.example", -ENOENT, "cannot resolve 'none.example'"},
+		{"unix.example", -ENOENT, "'unix.example' has no IP"     },
+		{"192.0.2.256",  -ENOENT, "cannot resolve '192.0.2.256'" },
+		{"fe80::1%none", -ENOENT, "cannot resolve 'fe80::1%none'"},
+		{"1.2.3.4 ",     -ENOENT, "cannot resolve '1.2.3.4 '"    },
 	};
 
 	memset(long_host, 'h', sizeof(long_host) - 1);
@@ -239,8 +239,8 @@ static void test_names(void **unused)
 	assert_int_equal(list.count, ADDRESS_MAX);
 }
 
-/* The resolver answers only once the caller has gone; what it found is freed then. */
-static void test_a_resolver_that_does_not_answer(void **unused)
+/* The resolver answers only after the caller has given up; the result is freed then. */
+static void test_resolver_timeout(void **unused)
 {
 	struct address_list list = {0};
 	struct error error = {0};
@@ -301,7 +301,7 @@ static void test_networks(void **unused)
 	}
 }
 
-static void test_equality_is_of_the_address_alone(void **unused)
+static void test_equality_ignores_ports(void **unused)
 {
 	struct sockaddr_storage a = parse("192.0.2.1");
 	struct sockaddr_storage b = parse("192.0.2.1");
@@ -312,7 +312,7 @@ static void test_equality_is_of_the_address_alone(void **unused)
 	assert_false(address_equal((struct sockaddr *)&a, (struct sockaddr *)&c));
 }
 
-static void test_kinds(void **unused)
+static void test_loopback_and_link_local(void **unused)
 {
 	static const struct {
 		const char *text;
@@ -353,10 +353,10 @@ int main(void)
 		cmocka_unit_test(test_bad_hosts),
 		cmocka_unit_test(test_longest_host),
 		cmocka_unit_test(test_names),
-		cmocka_unit_test(test_a_resolver_that_does_not_answer),
+		cmocka_unit_test(test_resolver_timeout),
 		cmocka_unit_test(test_networks),
-		cmocka_unit_test(test_equality_is_of_the_address_alone),
-		cmocka_unit_test(test_kinds),
+		cmocka_unit_test(test_equality_ignores_ports),
+		cmocka_unit_test(test_loopback_and_link_local),
 	};
 
 	sem_init(&may_answer, 0, 0);

@@ -33,7 +33,7 @@ static int teardown(void **state)
 	return fcntl(fd, F_GETFD) < 0 ? 0 : -1;
 }
 
-static void test_quiet_at_first(void **state)
+static void test_not_raised_at_first(void **state)
 {
 	struct alarm *alarm = *state;
 
@@ -54,14 +54,14 @@ static void test_first_reason_stays(void **state)
 	assert_int_equal(alarm_reason(alarm, &error), -EIO);
 	assert_int_equal(error.code, -EIO);
 	assert_string_equal(error.text, "the first");
-	/* Whoever asks later gets the same. */
+	/* A later caller gets the same reason. */
 	error = (struct error){0};
 	assert_int_equal(alarm_reason(alarm, &error), -EIO);
 	assert_true(readable(alarm));
 }
 
-/* A connection may fail by the time that somebody else has waited: no wait goes on after that. */
-static void test_no_reason_is_the_time_of_a_wait(void **state)
+/* A failure of -ETIMEDOUT must not look like the end of a wait. */
+static void test_timeout_becomes_an_abort(void **state)
 {
 	struct error error = {0};
 
@@ -71,7 +71,7 @@ static void test_no_reason_is_the_time_of_a_wait(void **state)
 	assert_string_equal(error.text, "cannot resolve the address: Connection timed out");
 }
 
-static void test_reason_is_no_format(void **state)
+static void test_reason_is_not_a_format(void **state)
 {
 	struct error error = {0};
 
@@ -80,7 +80,7 @@ static void test_reason_is_no_format(void **state)
 	assert_string_equal(error.text, "100 %s");
 }
 
-static void test_cancelling_overrides(void **state)
+static void test_cancel_overrides_the_reason(void **state)
 {
 	struct alarm *alarm = *state;
 	struct error error = {0};
@@ -97,7 +97,7 @@ static void test_reset(void **state)
 	struct alarm *alarm = *state;
 	struct error error = {0};
 
-	alarm_reset(alarm); /* of one that was not raised does not block */
+	alarm_reset(alarm); /* does not block if the alarm is not raised */
 	alarm_raise(alarm, -EIO, "the first");
 	alarm_raise(alarm, -EIO, "the second");
 	alarm_reset(alarm);
@@ -122,7 +122,7 @@ static void test_reset_does_not_undo_a_cancel(void **state)
 	assert_string_equal(error.text, "interrupted");
 }
 
-static void test_clear_undoes_it(void **state)
+static void test_clear_undoes_a_cancel(void **state)
 {
 	struct alarm *alarm = *state;
 	struct error error = {0};
@@ -140,7 +140,7 @@ static void test_clear_undoes_it(void **state)
 	assert_false(alarm_raised(alarm));
 }
 
-static void test_close_of_none(void **unused)
+static void test_closing_a_zeroed_alarm(void **unused)
 {
 	struct alarm alarm = {0};
 	bool is_open = fcntl(0, F_GETFD) >= 0;
@@ -199,15 +199,15 @@ static void test_raised_by_many_threads(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		with_alarm(test_quiet_at_first),
+		with_alarm(test_not_raised_at_first),
 		with_alarm(test_first_reason_stays),
-		with_alarm(test_no_reason_is_the_time_of_a_wait),
-		with_alarm(test_reason_is_no_format),
-		with_alarm(test_cancelling_overrides),
+		with_alarm(test_timeout_becomes_an_abort),
+		with_alarm(test_reason_is_not_a_format),
+		with_alarm(test_cancel_overrides_the_reason),
 		with_alarm(test_reset),
 		with_alarm(test_reset_does_not_undo_a_cancel),
-		with_alarm(test_clear_undoes_it),
-		cmocka_unit_test(test_close_of_none),
+		with_alarm(test_clear_undoes_a_cancel),
+		cmocka_unit_test(test_closing_a_zeroed_alarm),
 		with_alarm(test_note),
 		with_alarm(test_raised_by_many_threads),
 	};

@@ -43,7 +43,7 @@ static void test_parents(void **unused)
 	assert_false(cgroup_parent(folder));
 }
 
-/* The group that leaves least binds, and files that the kernel frees on demand are left. */
+/* The group with the least memory left counts; reclaimable file pages count as free. */
 static void test_memory(void **unused)
 {
 	struct cgroup_limit limit;

@@ -5,8 +5,8 @@
 #include "core/test/lib/check.h"
 
 /*
- * mult is floor(10^9 * 2^32 / hz); nanoseconds are worked out with exact integers,
- * rounded to the nearest: (ticks * mult + 2^31) div 2^32.
+ * mult is floor(10^9 * 2^32 / hz). Nanoseconds are computed with exact integers and rounded
+ * to nearest: (ticks * mult + 2^31) div 2^32.
  */
 static void test_ticks_to_nanoseconds(void **unused)
 {
@@ -37,7 +37,7 @@ static void test_ticks_to_nanoseconds(void **unused)
 		assert_int_equal(clock_to_ns(rows[i].ticks, rows[i].mult), rows[i].ns);
 }
 
-static void test_clocks_do_not_go_back(void **unused)
+static void test_clocks_are_monotonic(void **unused)
 {
 	struct clock clock;
 	uint64_t last_ns = clock_now_ns();
@@ -71,13 +71,13 @@ static void test_calibration(void **unused)
 		struct clock doubled = clock;
 
 		assert_string_not_equal(clock.kind, "monotonic_raw");
-		/* Half as fast as it thinks is 500000 parts per million too slow. */
+		/* Half the expected speed is 500000 parts per million too slow. */
 		doubled.hz *= 2;
 		assert_near(clock_drift_ppm(&doubled), -500000, 50000);
 	}
 }
 
-/* A rate that was found in little time is that of a longer one, by the kernel's own clock. */
+/* A short calibration agrees with the kernel's clock over a longer time. */
 static void test_calibration_holds(void **unused)
 {
 	const struct timespec while_it_starts = {.tv_nsec = 5 * NS_PER_MS};
@@ -93,7 +93,10 @@ static void test_calibration_holds(void **unused)
 		assert_near(clock_drift_ppm(&clocks[i]), 0, 500);
 }
 
-/* A tick of 2.5 GHz is 0.4 ns, one of arm64's 24 MHz 41.67 ns; else the kernel tells. */
+/*
+ * A tick of 2.5 GHz is 0.4 ns, one of arm64's 24 MHz 41.67 ns; otherwise the kernel reports
+ * it.
+ */
 static void test_resolution(void **unused)
 {
 	const struct clock fast = {.is_counter = true, .hz = 2500000000};
@@ -107,7 +110,7 @@ static void test_resolution(void **unused)
 	assert_near(clock_resolution_ns(&system), (double)step.tv_nsec, 0);
 }
 
-/* It is found out by a thousand readings, which take no less than they cost. */
+/* The cost is measured with a thousand reads, which take at least that long. */
 static void test_cost(void **unused)
 {
 	uint64_t before = clock_now_ns();
@@ -118,7 +121,7 @@ static void test_cost(void **unused)
 	assert_true(clock.cost_ns * 1000 < clock_now_ns() - before);
 }
 
-/* What the kernel's clock says before and after brackets what ours may say. */
+/* Two readings of the kernel's clock bracket ours. */
 static void test_rate_agrees_with_the_kernel(void **unused)
 {
 	struct clock clock;
@@ -161,8 +164,8 @@ static uint64_t whole_ms(uint64_t ns)
 	return ns / 1000000 + (ns % 1000000 != 0);
 }
 
-/* Rounded up: a poll(2) of 0 ms before the deadline would turn into a busy loop. */
-static void test_what_is_left_is_rounded_up(void **unused)
+/* A poll(2) of 0 ms before the deadline would turn into a busy loop. */
+static void test_time_left_is_rounded_up(void **unused)
 {
 	static const uint64_t aheads[] = {1000000, 1000001, 999999999, 5000000000, 5000000001};
 
@@ -184,14 +187,14 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_ticks_to_nanoseconds),
-		cmocka_unit_test(test_clocks_do_not_go_back),
+		cmocka_unit_test(test_clocks_are_monotonic),
 		cmocka_unit_test(test_calibration),
 		cmocka_unit_test(test_calibration_holds),
 		cmocka_unit_test(test_resolution),
 		cmocka_unit_test(test_cost),
 		cmocka_unit_test(test_rate_agrees_with_the_kernel),
 		cmocka_unit_test(test_deadlines),
-		cmocka_unit_test(test_what_is_left_is_rounded_up),
+		cmocka_unit_test(test_time_left_is_rounded_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

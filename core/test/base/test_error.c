@@ -38,7 +38,7 @@ static void test_errno_has_its_text(void **unused)
 	}
 }
 
-static void test_wrap_goes_in_front(void **unused)
+static void test_wrap_prepends(void **unused)
 {
 	struct error error = {0};
 
@@ -48,7 +48,7 @@ static void test_wrap_goes_in_front(void **unused)
 	assert_string_equal(error.text, "device x0: queue 3: it failed");
 }
 
-static void test_what_is_wrapped_is_seen_to_be_cut(void **unused)
+static void test_wrap_marks_truncation(void **unused)
 {
 	struct error error = {0};
 	char filled[ROOM];
@@ -62,7 +62,7 @@ static void test_what_is_wrapped_is_seen_to_be_cut(void **unused)
 	assert_string_equal(error.text + ROOM - 5, "x...");
 }
 
-static void test_append_goes_behind(void **unused)
+static void test_append_adds_at_the_end(void **unused)
 {
 	struct error error = {0};
 
@@ -72,7 +72,7 @@ static void test_append_goes_behind(void **unused)
 	assert_string_equal(error.text, "it failed; at 3; twice");
 }
 
-static void test_no_error_is_left_alone(void **unused)
+static void test_wrap_and_append_ignore_success(void **unused)
 {
 	struct error error = {0};
 
@@ -90,7 +90,7 @@ static void test_null_is_allowed(void **unused)
 	assert_int_equal(error_append(NULL, "x"), 0);
 }
 
-/* What does not fit is cut; what was there stays, and the text is always ended. */
+/* Text that does not fit is truncated and always terminated; earlier text is kept. */
 static void test_truncation(void **unused)
 {
 	char filled[2 * ROOM];
@@ -129,10 +129,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_first_one_wins),
 		cmocka_unit_test(test_errno_has_its_text),
-		cmocka_unit_test(test_wrap_goes_in_front),
-		cmocka_unit_test(test_what_is_wrapped_is_seen_to_be_cut),
-		cmocka_unit_test(test_append_goes_behind),
-		cmocka_unit_test(test_no_error_is_left_alone),
+		cmocka_unit_test(test_wrap_prepends),
+		cmocka_unit_test(test_wrap_marks_truncation),
+		cmocka_unit_test(test_append_adds_at_the_end),
+		cmocka_unit_test(test_wrap_and_append_ignore_success),
 		cmocka_unit_test(test_null_is_allowed),
 		cmocka_unit_test(test_truncation),
 	};

@@ -53,7 +53,7 @@ static void test_machine(void **unused)
 	assert_int_equal(free_memory_most(root), 8192000000);
 }
 
-/* The one with least left, up to the top; what it keeps of files it gives back. */
+/* The group with the least memory left counts, including parents; cached files count as free. */
 static void test_groups(void **unused)
 {
 	put("/proc/meminfo", MEMINFO);
@@ -74,8 +74,8 @@ static void test_groups(void **unused)
 	assert_int_equal(free_memory_available(root), 0);
 }
 
-/* Within a container the group is the top of what is to be seen. */
-static void test_a_container(void **unused)
+/* In a container, the group is the top of the visible hierarchy. */
+static void test_container(void **unused)
 {
 	put("/proc/meminfo", MEMINFO);
 	put("/proc/self/cgroup", "0::/\n");
@@ -84,7 +84,7 @@ static void test_a_container(void **unused)
 	assert_int_equal(free_memory_available(root), 800);
 }
 
-static void test_the_older_version(void **unused)
+static void test_cgroup_version_1(void **unused)
 {
 	put("/proc/meminfo", MEMINFO);
 	put("/proc/self/cgroup", "4:cpu:/x\n3:memory:/jobs\n");
@@ -96,7 +96,7 @@ static void test_the_older_version(void **unused)
 	assert_int_equal(free_memory_available(root), 60000);
 }
 
-/* Tasks, of both versions: in none, in a service's own, and in what is around it. */
+/* Tasks in both versions: no group, a service's own group, and its parent. */
 static void test_tasks(void **unused)
 {
 	assert_true(cgroup_limit(root, CGROUP_TASKS).most == UINT64_MAX);
@@ -123,8 +123,8 @@ static void test_tasks(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		IN_A_FOLDER(test_machine),     IN_A_FOLDER(test_groups),
-		IN_A_FOLDER(test_a_container), IN_A_FOLDER(test_the_older_version),
+		IN_A_FOLDER(test_machine),   IN_A_FOLDER(test_groups),
+		IN_A_FOLDER(test_container), IN_A_FOLDER(test_cgroup_version_1),
 		IN_A_FOLDER(test_tasks),
 	};
 

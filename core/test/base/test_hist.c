@@ -9,9 +9,9 @@
 static struct hist hist;
 
 /*
- * Michelson's speed of light in air of 1879, in km/s less 299000. NIST's
- * Statistical Reference Datasets (Michelso) certify mean and deviation; the
- * quantiles are the sorted observations themselves (R: quantile, type 1).
+ * Michelson's speed of light in air of 1879, in km/s minus 299000. NIST's Statistical
+ * Reference Datasets (Michelso) certify mean and deviation; the quantiles are the sorted
+ * observations (R: quantile, type 1).
  */
 static const uint16_t michelson[] = {
 	850,  740, 900, 1070, 930, 850, 950, 980, 980, 880, 1000, 980, 930, 650, 760, 810, 1000,
@@ -44,7 +44,7 @@ static void check_value(uint64_t value)
 
 	assert_true(index < HIST_BINS);
 	assert_true(hist_low(index) <= value && value < hist_high(index));
-	/* Exact to 2047, to one part in 1024 above. */
+	/* Exact up to 2047, to one part in 1024 above. */
 	assert_true(hist_high(index) - hist_low(index) <= (value < 2048 ? 1 : value / 1024));
 }
 
@@ -64,7 +64,7 @@ static void test_values_are_in_their_bins(void **unused)
 		check_value(next_random(&random) >> (64 - HIST_MAX_BITS + i % HIST_MAX_BITS));
 }
 
-static void test_bins_join(void **unused)
+static void test_bins_are_contiguous(void **unused)
 {
 	assert_int_equal(hist_low(0), 0);
 	for (size_t i = 0; i < HIST_BINS; i++) {
@@ -92,7 +92,7 @@ static void test_one_sample(void **unused)
 	hist_add(&hist, 123456789);
 	assert_near(hist_mean(&hist), 123456789, 0);
 	assert_near(hist_stddev(&hist), 0, 0);
-	/* Its bin is 65536 wide; the minimum and the maximum tell better. */
+	/* Its bin is 65536 wide; minimum and maximum are exact. */
 	assert_near(hist_quantile(&hist, 0), 123456789, 0);
 	assert_near(hist_quantile(&hist, 500000), 123456789, 0);
 	assert_near(hist_quantile(&hist, 1000000), 123456789, 0);
@@ -135,7 +135,7 @@ static void test_certified_quantiles(void **unused)
 		assert_near(hist_quantile(&hist, rows[i].parts_per_million), rows[i].value, 0);
 }
 
-/* [4096, 4100) is one bin: four samples lie evenly in it, in eighths of its 3 steps. */
+/* [4096, 4100) is one bin: four samples are spread evenly over it, in eighths of its 3 steps. */
 static void test_interpolation(void **unused)
 {
 	hist_init(&hist);
@@ -153,8 +153,8 @@ static void test_interpolation(void **unused)
 }
 
 /*
- * NIST's NumAcc3 and NumAcc4, made whole by a factor of 10: a deviation of 1 about a
- * large mean. The third goes on where double precision would have lost it all.
+ * NIST's NumAcc3 and NumAcc4, scaled by 10 to integers: a deviation of 1 about a large
+ * mean. The third mean is beyond what double precision could handle.
  */
 static void test_jitter_about_a_large_mean(void **unused)
 {
@@ -172,7 +172,7 @@ static void test_jitter_about_a_large_mean(void **unused)
 	}
 }
 
-static void test_over(void **unused)
+static void test_samples_beyond_the_bins(void **unused)
 {
 	hist_init(&hist);
 	for (int i = 0; i < 9; i++)
@@ -222,7 +222,7 @@ static void test_merge(void **unused)
 	assert_memory_equal(&low, &hist, sizeof(hist));
 }
 
-/* One sample more of each at a time, so that each bin was once the first and once the last. */
+/* Covers ranges so that each value is once the smallest and once the largest. */
 static void test_clear(void **unused)
 {
 	static const uint64_t values[] = {0, 1, 100, 2047, 2048, 5000000, TOP - 1, TOP, 5 * TOP};
@@ -277,7 +277,7 @@ static void test_bins_in_use(void **unused)
 	check_range(HIST_BINS - 1, HIST_BINS);
 }
 
-static void test_tail_of_ten(void **unused)
+static void test_quantile_needs_ten_samples_beyond(void **unused)
 {
 	static const struct {
 		uint64_t count;
@@ -309,19 +309,19 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_values_are_in_their_bins),
-		cmocka_unit_test(test_bins_join),
+		cmocka_unit_test(test_bins_are_contiguous),
 		cmocka_unit_test(test_empty),
 		cmocka_unit_test(test_one_sample),
 		cmocka_unit_test(test_certified_mean_and_deviation),
 		cmocka_unit_test(test_certified_quantiles),
 		cmocka_unit_test(test_interpolation),
 		cmocka_unit_test(test_jitter_about_a_large_mean),
-		cmocka_unit_test(test_over),
+		cmocka_unit_test(test_samples_beyond_the_bins),
 		cmocka_unit_test(test_bins_and_over_make_the_count),
 		cmocka_unit_test(test_merge),
 		cmocka_unit_test(test_clear),
 		cmocka_unit_test(test_bins_in_use),
-		cmocka_unit_test(test_tail_of_ten),
+		cmocka_unit_test(test_quantile_needs_ten_samples_beyond),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -35,8 +35,8 @@ static void test_lines(void **unused)
 	made_up_close(&machine);
 }
 
-/* It is not waited for. */
-static void test_a_pipe_that_nobody_writes_to(void **unused)
+/* Reading must not wait for a writer. */
+static void test_pipe_without_writer(void **unused)
 {
 	struct made_up machine;
 	char path[512];
@@ -114,7 +114,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_lines),
-		cmocka_unit_test(test_a_pipe_that_nobody_writes_to),
+		cmocka_unit_test(test_pipe_without_writer),
 		cmocka_unit_test(test_numbers),
 		cmocka_unit_test(test_names),
 	};

@@ -38,7 +38,7 @@ static uint64_t tick(struct watch *watch, uint64_t now_ns)
 	return now_ns + TICK_MS * NS_PER_MS;
 }
 
-/* Not again while the test runs. */
+/* Ticks only once during the test. */
 static uint64_t tick_once(struct watch *watch, uint64_t now_ns)
 {
 	tick(watch, now_ns);
@@ -90,7 +90,7 @@ static void wait_for(atomic_int *value, int wanted)
 	assert_int_equal(atomic_load(value), wanted);
 }
 
-/* A thread that was joined leaves /proc a moment later. */
+/* A joined thread disappears from /proc with a delay. */
 static void wait_for_entries(const char *path, int wanted)
 {
 	uint64_t deadline = clock_deadline(PATIENCE_MS);
@@ -100,7 +100,7 @@ static void wait_for_entries(const char *path, int wanted)
 	assert_int_equal(entries(path), wanted);
 }
 
-static void test_each_is_called_for_its_own(void **unused)
+static void test_callbacks_match_descriptors(void **unused)
 {
 	static struct probe probes[3];
 
@@ -140,7 +140,7 @@ static void test_thread_and_descriptors_go_away(void **unused)
 	}
 }
 
-static void test_removing_what_was_never_added(void **unused)
+static void test_removing_an_unadded_watch(void **unused)
 {
 	struct watch watch = {0};
 
@@ -159,7 +159,7 @@ static void test_many(void **unused)
 		ring(probes[i].watch.fd);
 	for (size_t i = 0; i < ARRAY_LENGTH(probes); i++)
 		wait_for(&probes[i].called, 1);
-	/* Every third from the middle of the list, then the rest. */
+	/* Every third one, from within the list, then the rest. */
 	for (size_t i = 0; i < ARRAY_LENGTH(probes); i += 3)
 		probe_remove(&probes[i], probes[i].watch.fd);
 	for (size_t i = 0; i < ARRAY_LENGTH(probes); i++) {
@@ -192,31 +192,31 @@ static void test_ticks(void **unused)
 	wait_for(&once.ticks, 1);
 	usleep(3 * TICK_MS * 1000);
 	assert_int_equal(atomic_load(&once.ticks), 1);
-	/* The watcher sleeps without an end by now, or will. */
+	/* The watcher is now in a wait without a timeout, or about to be. */
 	add_ticking(&often, tick);
 	while (atomic_load(&often.ticks) < 5 && clock_left_ms(deadline))
 		usleep(100);
 	assert_true(atomic_load(&often.ticks) >= 5);
-	/* Nobody else wakes it up. */
+	/* Nothing else wakes the watcher. */
 	assert_true(clock_now_ns() - start >= (3 + 4) * TICK_MS * NS_PER_MS);
 	watch_remove(&often.watch);
 	watch_remove(&once.watch);
 }
 
-static void ready_for_the_last_time(struct watch *watch)
+static void ready_and_stop(struct watch *watch)
 {
-	/* Not read: it would be called for ever. */
+	/* Left unread: otherwise it would be called forever. */
 	atomic_fetch_add(&CONTAINER_OF(watch, struct probe, watch)->called, 1);
 	watch->fd = -1;
 }
 
-static void test_the_end_of_a_descriptor(void **unused)
+static void test_callback_stops_watching(void **unused)
 {
 	static struct probe ended;
 	static struct probe other;
 	int fd;
 
-	probe_add(&ended, ready_for_the_last_time);
+	probe_add(&ended, ready_and_stop);
 	fd = ended.watch.fd;
 	probe_add(&other, ready);
 	ring(fd);
@@ -235,7 +235,7 @@ static void connection(struct watch *watch, void *argument)
 	atomic_fetch_add(&CONTAINER_OF(watch, struct probe, watch)->visited, *(int *)argument);
 }
 
-static void ready_and_tell(struct watch *watch)
+static void ready_and_visit(struct watch *watch)
 {
 	int amount = 5;
 
@@ -243,18 +243,18 @@ static void ready_and_tell(struct watch *watch)
 	watch_visit(watch, connection, &amount);
 }
 
-/* One of those on a descriptor reads for all; another descriptor is not concerned. */
+/* One watch reads for all on its descriptor; others are not visited. */
 static void test_visit(void **unused)
 {
 	static struct probe probes[4];
 	struct error error = {0};
 
-	probe_add(&probes[0], ready_and_tell);
+	probe_add(&probes[0], ready_and_visit);
 	probes[1] = (struct probe){
-		.watch = {.fd = probes[0].watch.fd, .ready = ready_and_tell}
+		.watch = {.fd = probes[0].watch.fd, .ready = ready_and_visit}
         };
 	assert_int_equal(watch_add(&probes[1].watch, &error), 0);
-	probe_add(&probes[2], ready_and_tell);
+	probe_add(&probes[2], ready_and_visit);
 	probes[3] = (struct probe){
 		.watch = {.fd = -1, .ready = ready}
         };
@@ -317,8 +317,8 @@ static bool sleeps(int tid)
 	return state && state[1] == ' ' && state[2] == 'S';
 }
 
-/* watch_remove returns once the callback that runs meanwhile has returned. */
-static void test_removal_of_a_busy_one(void **unused)
+/* watch_remove waits for a running callback to return. */
+static void test_removal_waits_for_the_callback(void **unused)
 {
 	static struct probe probe;
 	struct remover remover = {.probe = &probe};
@@ -344,14 +344,14 @@ static void test_removal_of_a_busy_one(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_each_is_called_for_its_own),
+		cmocka_unit_test(test_callbacks_match_descriptors),
 		cmocka_unit_test(test_thread_and_descriptors_go_away),
-		cmocka_unit_test(test_removing_what_was_never_added),
+		cmocka_unit_test(test_removing_an_unadded_watch),
 		cmocka_unit_test(test_many),
 		cmocka_unit_test(test_ticks),
-		cmocka_unit_test(test_the_end_of_a_descriptor),
+		cmocka_unit_test(test_callback_stops_watching),
 		cmocka_unit_test(test_visit),
-		cmocka_unit_test(test_removal_of_a_busy_one),
+		cmocka_unit_test(test_removal_waits_for_the_callback),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

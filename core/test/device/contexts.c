@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Contexts themselves: when they are set up, what is in them, and many of them. */
+/* Contexts: set-up, fields, and many of them. */
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -8,7 +8,7 @@
 
 #define NR_HUGEPAGES "/proc/sys/vm/nr_hugepages"
 
-static void test_before_there_is_a_connection(void **unused)
+static void test_calls_before_connecting(void **unused)
 {
 	struct agent *agent = agent_start(NULL);
 	static const char words[] = "this context is not connected";
@@ -20,30 +20,34 @@ static void test_before_there_is_a_connection(void **unused)
 	agent_must_fail(agent, task_read(0, 0, 0), words);
 	agent_must_fail(agent, task_notify_write(), words);
 	agent_must_fail(agent, task_notify_read(), words);
-	agent_must_fail(agent, task_connect(), "nothing to connect: rdma_setup_client");
-	agent_must_fail(agent, task_wait_for_client(), "does not listen: rdma_setup_server");
+	agent_must_fail(agent, task_connect(),
+			"no connection to make; call rdma_setup_client first");
+	agent_must_fail(agent, task_wait_for_client(),
+			"is not listening; call rdma_setup_server first");
 	agent_must(agent, task_close());
 	agent_must(agent, task_close());
 
 	agent_must(agent, task_setup_server(0, NULL));
 	agent_must_fail(agent, task_send(0), words);
-	agent_must_fail(agent, task_connect(), "nothing to connect: rdma_setup_client");
+	agent_must_fail(agent, task_connect(),
+			"no connection to make; call rdma_setup_client first");
 	agent_must_fail(agent, task_setup_server(0, NULL), "set up already; close it first");
 	agent_must_fail(agent, task_setup_client(device_host(), 1, NULL),
 			"set up already; close it first");
 	agent_must(agent, task_close());
 	agent_must(agent, task_setup_client(device_host(), 1, NULL));
-	agent_must_fail(agent, task_wait_for_client(), "does not listen: rdma_setup_server");
+	agent_must_fail(agent, task_wait_for_client(),
+			"is not listening; call rdma_setup_server first");
 	agent_must_fail(agent, task_send(0), words);
 	agent_stop(agent);
 }
 
-/* What is refused takes nothing away from a client, before it connects or after. */
-static void test_a_client_that_would_listen(void **unused)
+/* Refused calls do not affect a client, before or after it connects. */
+static void test_client_cannot_listen(void **unused)
 {
 	struct agent *server = agent_start(NULL);
 	struct agent *client = agent_start(NULL);
-	static const char words[] = "does not listen: rdma_setup_server";
+	static const char words[] = "is not listening; call rdma_setup_server first";
 	uint16_t port = agent_must(server, task_setup_server(0, NULL)).port;
 	struct outcome outcome;
 
@@ -58,17 +62,17 @@ static void test_a_client_that_would_listen(void **unused)
 	agents_stop(server, client);
 }
 
-static int run_tell_address(struct rdma_context *ctx, const struct task *task, size_t *value)
+static int run_report_address(struct rdma_context *ctx, const struct task *task, size_t *value)
 {
 	snprintf(ctx->reason, sizeof(ctx->reason), "%s by %s", ctx->address,
 		 ctx->conn ? ibv_get_device_name(ctx->conn->verbs->device) : "any");
 	return 0;
 }
 
-/* ib_dev, as a name and as an address, at both ends. */
+/* ib_dev as a name and as an address, on both sides. */
 static void test_named_devices(void **unused)
 {
-	const struct task tell = {.run = run_tell_address};
+	const struct task tell = {.run = run_report_address};
 	const char *const names[] = {device_name(), device_host(), device_host6()};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(names); i++) {
@@ -111,7 +115,7 @@ static bool is_ready_to_send(struct ibv_qp *qp)
 	return !ibv_query_qp(qp, &attr, IBV_QP_STATE, &init) && attr.qp_state == IBV_QPS_RTS;
 }
 
-/* What the fields of the specification mean once both ends are connected. */
+/* Checks the fields of the specification once both sides are connected. */
 static int run_check_fields(struct rdma_context *ctx, const struct task *task, size_t *value)
 {
 	bool is_server = task->a;
@@ -155,7 +159,7 @@ static int run_check_path(struct rdma_context *ctx, const struct task *task, siz
 }
 
 /*
- * Both ends use the client's retry count, and each uses the peer's rnr_retry: InfiniBand
+ * Both sides use the client's retry count, and each uses the peer's rnr_retry: InfiniBand
  * Architecture Specification, volume 1, 12.7.
  */
 static void test_path_settings(void **unused)
@@ -215,7 +219,7 @@ static void test_fields(void **unused)
 	}
 }
 
-static void test_an_unknown_mode(void **unused)
+static void test_unknown_completion_mode(void **unused)
 {
 	static const int modes[] = {-1, 3, 1000};
 
@@ -231,7 +235,7 @@ static void test_an_unknown_mode(void **unused)
 
 static int run_huge_pages(struct rdma_context *ctx, const struct task *task, size_t *value)
 {
-	/* The kernel's own word for the mapping that holds the buffer. */
+	/* The kernel reports the page size of the mapping that holds the buffer. */
 	FILE *file = fopen("/proc/self/smaps", "re");
 	bool inside = false;
 	char line[512];
@@ -259,7 +263,7 @@ static void test_huge_pages(void **unused)
 	struct agent *client = agent_start(&plain);
 
 	agent_must_fail(server, task_setup_client(device_host(), 1, NULL),
-			"2 huge pages of 2048 KiB wanted, 0 free; sysctl vm.nr_hugepages=2");
+			"need 2 huge pages of 2048 KiB, 0 free; try 'sysctl vm.nr_hugepages=2'");
 	assert_int_equal(shell("echo 2 >" NR_HUGEPAGES), 0);
 	agents_connect(server, client);
 	assert_int_equal(agent_must(server, (struct task){.run = run_huge_pages}).value, 2048);
@@ -272,7 +276,7 @@ static void test_huge_pages(void **unused)
 
 static unsigned long huge_pages_before;
 
-static int take_huge_pages(void **unused)
+static int remove_huge_pages(void **unused)
 {
 	FILE *file = fopen(NR_HUGEPAGES, "re");
 	char line[32];
@@ -284,13 +288,13 @@ static int take_huge_pages(void **unused)
 	return shell("echo 0 >" NR_HUGEPAGES);
 }
 
-static int give_huge_pages(void **state)
+static int restore_huge_pages(void **state)
 {
 	agents_end(state);
 	return shell("echo %lu >" NR_HUGEPAGES, huge_pages_before);
 }
 
-/* One listener, client after client; those that vanish are dropped for the next. */
+/* One listener serves client after client; those that vanish are dropped for the next one. */
 static void test_many_clients(void **unused)
 {
 	struct agent *server = agent_start(NULL);
@@ -311,13 +315,12 @@ static void test_many_clients(void **unused)
 		agents_talk(server, client);
 		if (i % 2) {
 			agent_kill(client);
-			agent_must_fail(server, task_recv(), "the other end closed the connection");
-			agent_must_fail(server, task_send(1),
-					"the other end closed the connection");
+			agent_must_fail(server, task_recv(), "the peer closed the connection");
+			agent_must_fail(server, task_send(1), "the peer closed the connection");
 		} else {
 			agent_stop(client);
 		}
-		/* The first one is the measure for all that follow. */
+		/* Later clients are compared with the first one that vanished. */
 		if (i == 1) {
 			counted = count_at_rest(server);
 			before = resources_count();
@@ -329,13 +332,13 @@ static void test_many_clients(void **unused)
 	agent_stop(server);
 }
 
-static void test_a_port_of_ones_own(void **unused)
+static void test_requested_port(void **unused)
 {
 	struct agent *agents[2] = {agent_start(NULL), agent_start(NULL)};
 	uint16_t port = agent_must(agents[0], task_setup_server(0, NULL)).port;
 
 	agent_must(agents[0], task_close());
-	/* Asked for by its number, it is the one that one gets. */
+	/* A server that requests this port by number gets it. */
 	assert_int_equal(agent_must(agents[0], task_setup_server(port, NULL)).port, port);
 	assert_int_not_equal(agent_must(agents[1], task_setup_server(0, NULL)).port, port);
 	agent_stop(agents[0]);
@@ -347,7 +350,7 @@ static void *accept_in_thread(void *argument)
 	return rdma_wait_for_client(argument) ? argument : NULL;
 }
 
-/* Both ends in one process, and then a second pair beside them. */
+/* Client and server in one process, and then a second pair. */
 static int run_two_in_one(struct rdma_context *unused, const struct task *task, size_t *value)
 {
 	struct rdma_context servers[2] = {{.cq_notify = RDMA_EVENT}, {.cq_notify = RDMA_POLL}};
@@ -371,7 +374,7 @@ static int run_two_in_one(struct rdma_context *unused, const struct task *task, 
 		failed |= rdma_send(&clients[i], 4) || rdma_recv(&servers[i], &length);
 		failed |= length != 4 || strcmp(servers[i].buffer, i ? "two" : "one") != 0;
 	}
-	/* The end of one pair is none of the other's business. */
+	/* Closing one pair does not affect the other. */
 	failed |= rdma_close(&servers[0]);
 	failed |= rdma_recv(&clients[0], NULL) != -1;
 	failed |= rdma_write(&clients[1], 0, 0, 4) || rdma_close(&clients[0]);
@@ -392,15 +395,15 @@ static void test_two_contexts_in_one_process(void **unused)
 }
 
 static const struct CMUnitTest tests[] = {
-	ALONE(test_before_there_is_a_connection),
-	ALONE(test_a_client_that_would_listen),
+	ALONE(test_calls_before_connecting),
+	ALONE(test_client_cannot_listen),
 	ALONE(test_named_devices),
 	ALONE(test_fields),
 	ALONE(test_path_settings),
-	ALONE(test_an_unknown_mode),
-	cmocka_unit_test_setup_teardown(test_huge_pages, take_huge_pages, give_huge_pages),
+	ALONE(test_unknown_completion_mode),
+	cmocka_unit_test_setup_teardown(test_huge_pages, remove_huge_pages, restore_huge_pages),
 	ALONE(test_many_clients),
-	ALONE(test_a_port_of_ones_own),
+	ALONE(test_requested_port),
 	ALONE(test_two_contexts_in_one_process),
 };
 

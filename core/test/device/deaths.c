@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One end dies, at any point: the other one says so, in time, and works on. */
+/* Client or server dies at any point: the peer reports it in time and continues to work. */
 #include <dlfcn.h>
 #include <signal.h>
 #include <unistd.h>
@@ -9,7 +9,7 @@
 
 #define ROUNDS 5
 
-/* The place at which an agent kills itself: behind that call of librdmacm. */
+/* The call of librdmacm after which an agent kills itself. */
 enum place {
 	NOWHERE,
 	RESOLVE_ADDR,
@@ -29,7 +29,7 @@ static void pass(enum place place)
 		kill(getpid(), SIGKILL);
 }
 
-/* These stand in front of librdmacm's: a program's own definitions come first. */
+/* These override librdmacm's functions. */
 #define REAL(name) ((__typeof__(&(name)))dlsym(RTLD_NEXT, #name))
 
 int rdma_resolve_addr(struct rdma_cm_id *id, struct sockaddr *from, struct sockaddr *to,
@@ -98,7 +98,7 @@ static struct task task_die_at(enum place place)
 	return (struct task){.run = run_die_at, .a = place};
 }
 
-/* A connected client of a server that has listened for long. */
+/* Returns a connected client of a server that is already listening. */
 static struct agent *next_client(struct agent *server, uint16_t port, int cq_notify)
 {
 	const struct rdma_context settings = {.cq_notify = cq_notify};
@@ -107,7 +107,7 @@ static struct agent *next_client(struct agent *server, uint16_t port, int cq_not
 
 	agent_must(client, task_setup_client(device_host(), port, NULL));
 	agent_begin(client, task_connect());
-	/* The one before it may have left a connection that never came to be. */
+	/* The previous client may have left an incomplete connection. */
 	for (int i = 0; i < 3; i++) {
 		agent_begin(server, task_wait_for_client());
 		outcome = agent_end(server);
@@ -121,7 +121,7 @@ static struct agent *next_client(struct agent *server, uint16_t port, int cq_not
 	return client;
 }
 
-/* The server is alive, and as it was. */
+/* Checks that the server is still working. */
 static void serve_another(struct agent *server, uint16_t port)
 {
 	struct agent *client = next_client(server, port, RDMA_POLL);
@@ -131,13 +131,13 @@ static void serve_another(struct agent *server, uint16_t port)
 	agent_must_fail(server, task_recv(), CLOSED);
 }
 
-/* How one end works, and the other one dies. */
+/* Operations of the surviving agent and of the one that dies. */
 struct death {
 	int cq_notify;
 	enum looping survivor;
 	enum looping victim;
-	bool asleep;      /* both of them, by then */
-	enum place place; /* of the victim's rdma_close, where it dies */
+	bool asleep;      /* both sleep when the victim dies */
+	enum place place; /* the call in the victim's rdma_close at which it dies */
 };
 
 static const struct death before_first_message = {.survivor = LOOPING_RECV};
@@ -167,7 +167,7 @@ static bool makes_progress(const struct death *death)
 	       (death->victim && !death->asleep);
 }
 
-/* Kills the one, and returns once the other has said why it ended. */
+/* Kills the victim and waits until the survivor reports why its operation ended. */
 static void kill_one(const struct death *death, struct agent *survivor, struct agent *victim)
 {
 	struct outcome outcome;
@@ -223,7 +223,7 @@ static void test_server_dies(void **state)
 	struct resources before = {0};
 	size_t counted = 0;
 
-	/* The first one, which closes in peace, is the measure. */
+	/* The first one closes normally and is the reference. */
 	for (int i = 0; i <= ROUNDS; i++) {
 		struct agent *server = agent_start(&settings);
 
@@ -242,7 +242,7 @@ static void test_server_dies(void **state)
 	agent_stop(client);
 }
 
-/* Nothing of such a client reaches the server but, at most, a request. */
+/* The server gets at most a connection request from such a client. */
 static void test_client_dies_before_it_is_connected(void **unused)
 {
 	static const enum place places[] = {RESOLVE_ADDR, RESOLVE_ROUTE, CONNECT};
@@ -272,15 +272,15 @@ static void test_client_dies_before_it_is_connected(void **unused)
 	agent_stop(server);
 }
 
-static void test_server_dies_before_it_has_connected(void **unused)
+static void test_server_dies_before_it_is_connected(void **unused)
 {
 	static const struct {
 		enum place place;
 		const char *words;
 	} rows[] = {
-		{NOWHERE, "nothing listens there"},
-		{MIGRATE, "port "                },
-		{ACCEPT,  "port "                },
+		{NOWHERE, "no server is listening"},
+		{MIGRATE, "port "                 },
+		{ACCEPT,  "port "                 },
 	};
 	struct agent *client = agent_start(NULL);
 	struct resources before = {0};
@@ -304,7 +304,7 @@ static void test_server_dies_before_it_has_connected(void **unused)
 		}
 		outcome = agent_end(client);
 		if (place == ACCEPT && !outcome.result) {
-			/* It was quick enough to see it established. */
+			/* The client had already seen the connection established. */
 			outcome = agent_do(client, task_recv());
 			assert_failed(&outcome, CLOSED);
 		} else {
@@ -338,7 +338,7 @@ static const struct CMUnitTest tests[] = {
 	BOTH(in_closing),
 	BOTH(late_in_closing),
 	ALONE(test_client_dies_before_it_is_connected),
-	ALONE(test_server_dies_before_it_has_connected),
+	ALONE(test_server_dies_before_it_is_connected),
 };
 
 const struct rows rows_deaths = ROWS(tests);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Many contexts on one endpoint: side by side, trial after trial, and when something ends. */
+/* Many contexts on one endpoint: concurrently, over several trials, and when one of them ends. */
 #include <errno.h>
 #include <pthread.h>
 #include <unistd.h>
@@ -9,7 +9,7 @@
 #include "core/test/lib/stand.h"
 #include "core/verbs/verbs.h"
 
-/* How the contexts of both ends are joined and wait, and how many there are. */
+/* Number of contexts, and how they connect and wait. */
 struct variant {
 	unsigned int n;
 	enum transport transport;
@@ -33,7 +33,10 @@ static void join(const struct variant *variant, struct stand_agents agents)
 		stand_join(agents, variant->n);
 }
 
-/* All messages are under way before the first one is taken; each comes by its own pair. */
+/*
+ * All messages are in flight before the first one is taken; each arrives on its own queue
+ * pair.
+ */
 static void send_on_all(const struct variant *variant, struct agent *from, struct agent *to)
 {
 	uint64_t seen = 0;
@@ -59,7 +62,7 @@ static void send_on_all(const struct variant *variant, struct agent *from, struc
 	agent_must(to, task_nothing());
 }
 
-static void test_side_by_side(void **state)
+static void test_concurrent_contexts(void **state)
 {
 	const struct variant *variant = *state;
 	struct resources before = resources_count();
@@ -68,10 +71,10 @@ static void test_side_by_side(void **state)
 
 	join(variant, agents);
 	for (int i = 0; i < 3; i++) {
-		send_on_all(variant, agents.near, agents.far);
-		send_on_all(variant, agents.far, agents.near);
+		send_on_all(variant, agents.client, agents.server);
+		send_on_all(variant, agents.server, agents.client);
 	}
-	/* A context has a queue pair of its own, and nothing else. */
+	/* Each context has only a queue pair of its own. */
 	if (!variant->by_cm) {
 		endpoints.qp += 2 * variant->n;
 		assert_resources(endpoints);
@@ -80,7 +83,7 @@ static void test_side_by_side(void **state)
 	assert_resources(before);
 }
 
-/* A shared queue's receives are anybody's: posted by one context, consumed by all. */
+/* Receives of a shared queue are posted by one context and consumed by all. */
 static void test_shared_receives(void **state)
 {
 	const struct variant *variant = *state;
@@ -88,21 +91,21 @@ static void test_shared_receives(void **state)
 
 	join(variant, agents);
 	board->order = (struct stand_order){.list = variant->n, .length = TRANSPORT_GRH + 8};
-	agent_must(agents.far, task_receives());
+	agent_must(agents.server, task_receives());
 	for (unsigned int i = 0; i < variant->n; i++) {
 		struct outcome outcome;
 
 		board->order = (struct stand_order){.which = i, .length = 8};
 		board->order.operation = POST_SEND;
-		agent_must(agents.near, task_post());
-		outcome = agent_must(agents.far, task_take());
+		agent_must(agents.client, task_post());
+		outcome = agent_must(agents.server, task_take());
 		assert_int_equal(outcome.received.length, i);
 	}
 	stand_stop(agents);
 }
 
-/* Posts what nobody takes the completions of, on every context. */
-static int run_leave(struct rdma_context *ctx, const struct task *task, size_t *value)
+/* Posts sends on every context without taking their completions. */
+static int run_post_unpolled(struct rdma_context *ctx, const struct task *task, size_t *value)
 {
 	struct error error = {0};
 	int code = 0;
@@ -120,7 +123,7 @@ static int run_leave(struct rdma_context *ctx, const struct task *task, size_t *
 	return stand_end(ctx, -code, &error);
 }
 
-/* As a benchmark does it: fresh queue pairs, the same buffer, and rests of the last time. */
+/* Like a benchmark: new queue pairs on the same buffer, with leftovers of the previous trial. */
 static void test_trials(void **state)
 {
 	const struct variant *variant = *state;
@@ -131,29 +134,29 @@ static void test_trials(void **state)
 
 	for (int i = 0; i < trials; i++) {
 		join(variant, agents);
-		agent_must(agents.near, task_nothing());
-		agent_must(agents.far, task_nothing());
-		send_on_all(variant, agents.near, agents.far);
-		send_on_all(variant, agents.far, agents.near);
-		/* As many as there is room for: none of them may be there the next time. */
+		agent_must(agents.client, task_nothing());
+		agent_must(agents.server, task_nothing());
+		send_on_all(variant, agents.client, agents.server);
+		send_on_all(variant, agents.server, agents.client);
+		/* Fill the queue: none of these receives may exist in the next trial. */
 		board->order = (struct stand_order){
 			.list = variant->is_shared ? board->plan.endpoint.srq_depth : 5,
 			.length = TRANSPORT_GRH + 8,
 		};
-		agent_must(agents.far, task_receives());
-		agent_must(agents.near, (struct task){.run = run_leave});
-		agent_must_fail(agents.near, task_reset(), "connections are still open");
+		agent_must(agents.server, task_receives());
+		agent_must(agents.client, (struct task){.run = run_post_unpolled});
+		agent_must_fail(agents.client, task_reset(), "connections are still open");
 		stand_part(agents);
-		agent_must(agents.near, task_reset());
-		agent_must(agents.far, task_reset());
+		agent_must(agents.client, task_reset());
+		agent_must(agents.server, task_reset());
 		if (!i) {
 			before = resources_count();
-			counted[NEAR] = count_at_rest(agents.near);
-			counted[FAR] = count_at_rest(agents.far);
+			counted[CLIENT] = count_at_rest(agents.client);
+			counted[SERVER] = count_at_rest(agents.server);
 		}
 		assert_resources(before);
-		assert_count(agents.near, counted[NEAR]);
-		assert_count(agents.far, counted[FAR]);
+		assert_count(agents.client, counted[CLIENT]);
+		assert_count(agents.server, counted[SERVER]);
 	}
 	stand_stop(agents);
 }
@@ -162,13 +165,13 @@ static int run_close_one(struct rdma_context *ctx, const struct task *task, size
 {
 	int code = rdma_close(&here.contexts[task->a]);
 
-	usleep(20000); /* an event that is on its way may come */
+	usleep(20000); /* let a pending event arrive */
 	*value = alarm_raised(&here.endpoint.alarm);
 	return code;
 }
 
-/* The end of any one of them is the end of all waits, with its reason: not where it is closed. */
-static void test_one_ends_all(void **state)
+/* When one connection is closed by its peer, all waits on the endpoint end with the reason. */
+static void test_disconnect_ends_all_waits(void **state)
 {
 	const struct variant *variant = *state;
 	struct stand_agents agents = open_endpoints(variant);
@@ -177,18 +180,18 @@ static void test_one_ends_all(void **state)
 		struct outcome outcome;
 
 		join(variant, agents);
-		send_on_all(variant, agents.near, agents.far);
-		agent_begin(agents.near, task_wait());
+		send_on_all(variant, agents.client, agents.server);
+		agent_begin(agents.client, task_wait());
 		if (variant->wait == RDMA_EVENT)
-			agent_await_sleep(agents.near);
-		outcome = agent_must(agents.far, (struct task){.run = run_close_one, .a = i});
+			agent_await_sleep(agents.client);
+		outcome = agent_must(agents.server, (struct task){.run = run_close_one, .a = i});
 		assert_int_equal(outcome.value, 0);
-		outcome = agent_end(agents.near);
-		assert_failed(&outcome, "the other end closed the connection");
-		agent_must_fail(agents.near, task_wait(), "the other end closed the connection");
+		outcome = agent_end(agents.client);
+		assert_failed(&outcome, "the peer closed the connection");
+		agent_must_fail(agents.client, task_wait(), "the peer closed the connection");
 		stand_part(agents);
-		agent_must(agents.near, task_reset());
-		agent_must(agents.far, task_reset());
+		agent_must(agents.client, task_reset());
+		agent_must(agents.server, task_reset());
 	}
 	stand_stop(agents);
 }
@@ -220,15 +223,15 @@ static void test_abort_of_one(void **state)
 
 	for (unsigned int i = 0; i < variant->n; i++) {
 		join(variant, agents);
-		agent_must_fail(agents.near, (struct task){.run = run_aborted, .a = i},
+		agent_must_fail(agents.client, (struct task){.run = run_aborted, .a = i},
 				"told to stop");
-		agent_must_fail(agents.near, task_wait(), "told to stop");
+		agent_must_fail(agents.client, task_wait(), "told to stop");
 		stand_part(agents);
-		agent_must(agents.near, task_reset());
-		agent_must(agents.far, task_reset());
+		agent_must(agents.client, task_reset());
+		agent_must(agents.server, task_reset());
 	}
 	join(variant, agents);
-	send_on_all(variant, agents.near, agents.far);
+	send_on_all(variant, agents.client, agents.server);
 	stand_stop(agents);
 }
 
@@ -240,32 +243,32 @@ static int run_accept_first(struct rdma_context *ctx, const struct task *task, s
 	return result;
 }
 
-/* One listener on an endpoint of others, client after client, be they closed or killed. */
-static void test_a_listener_again_and_again(void **state)
+/* One listener on a shared endpoint serves client after client, whether they close or die. */
+static void test_listener_is_reused(void **state)
 {
 	const struct variant *variant = *state;
 	struct stand_agents agents = open_endpoints(variant);
 	struct resources before = {0};
 
-	agent_must(agents.far, task_listeners(1));
+	agent_must(agents.server, task_listeners(1));
 	for (int i = 0; i < 10; i++) {
 		struct outcome outcome;
 
-		agent_begin(agents.far, (struct task){.run = run_accept_first});
-		agent_must(agents.near, task_callers(1));
-		outcome = agent_end(agents.far);
+		agent_begin(agents.server, (struct task){.run = run_accept_first});
+		agent_must(agents.client, task_callers(1));
+		outcome = agent_end(agents.server);
 		assert_succeeded(&outcome);
-		stand_send(agents.near, agents.far, 0, 100);
-		stand_send(agents.far, agents.near, 0, 100);
+		stand_send(agents.client, agents.server, 0, 100);
+		stand_send(agents.server, agents.client, 0, 100);
 		if (i % 3) {
-			agent_must(agents.near, task_close_contexts());
-			agent_must(agents.near, task_reset());
-			agent_must_fail(agents.far, task_wait(), "the other end closed");
+			agent_must(agents.client, task_close_contexts());
+			agent_must(agents.client, task_reset());
+			agent_must_fail(agents.server, task_wait(), "the peer closed");
 		} else {
-			agent_kill(agents.near);
-			agent_must_fail(agents.far, task_wait(), "the other end closed");
-			agents.near = agent_start(NULL);
-			agent_must(agents.near, task_stand(NEAR));
+			agent_kill(agents.client);
+			agent_must_fail(agents.server, task_wait(), "the peer closed");
+			agents.client = agent_start(NULL);
+			agent_must(agents.client, task_stand(CLIENT));
 		}
 		if (i == 1)
 			before = resources_count();
@@ -320,13 +323,13 @@ static int run_refused(struct rdma_context *ctx, const struct task *task, size_t
 static void test_refusals(void **unused)
 {
 	static const char *const words[] = {
-		"the ground for this context is not open",
-		"receives by itself: own_receives",
+		"the endpoint for this context is not open",
+		"must post its own receives; set own_receives",
 		"set up already; close it first",
-		"this context shares its completions: its owner posts by itself",
-		"this context shares its completions: its owner posts by itself",
-		"this context shares its completions: its owner posts by itself",
-		"this context has nothing to connect: rdma_setup_client",
+		"this context shares its completion queue: its owner must post the work",
+		"this context shares its completion queue: its owner must post the work",
+		"this context shares its completion queue: its owner must post the work",
+		"context has no connection to make; call rdma_setup_client first",
 		"set up already; close it first",
 	};
 	const struct variant variant = {.n = 2};
@@ -335,13 +338,13 @@ static void test_refusals(void **unused)
 	stand_join(agents, 2);
 	for (size_t i = 0; i < ARRAY_LENGTH(words); i++) {
 		struct outcome outcome = agent_must_fail(
-			agents.near, (struct task){.run = run_refused, .a = i}, words[i]);
+			agents.client, (struct task){.run = run_refused, .a = i}, words[i]);
 
 		assert_int_equal(outcome.value, i == 2);
 	}
-	agent_must_fail(agents.near, task_strike(), "the ground does not close");
-	/* None of it did any harm. */
-	send_on_all(&variant, agents.near, agents.far);
+	agent_must_fail(agents.client, task_strike(), "cannot close the endpoint");
+	/* The refused calls had no effect. */
+	send_on_all(&variant, agents.client, agents.server);
 	stand_stop(agents);
 }
 
@@ -357,14 +360,14 @@ static void test_limits(void **unused)
 		{{.cq_depth = 10, .srq_depth = 4000000},
 		 NULL,						"shared receive queue depth 4000000 exceeds the device's"},
 		{{.cq_depth = 10, .buffer_size = 1UL << 60}, NULL,    "no memory for a buffer"                                 },
-		{{.cq_depth = 10},                           "nope0", "no device 'nope0'; there is "                           },
+		{{.cq_depth = 10},                           "nope0", "no device 'nope0'; available: "                         },
 	};
 	struct resources before = resources_count();
 	struct agent *agent = agent_start(NULL);
 	size_t counted;
 
 	stand_plan(TRANSPORT_RC, RDMA_EVENT, 1);
-	agent_must(agent, task_stand(NEAR));
+	agent_must(agent, task_stand(CLIENT));
 	agent_must(agent, task_strike());
 	counted = count_at_rest(agent);
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
@@ -373,14 +376,14 @@ static void test_limits(void **unused)
 		if (rows[i].device)
 			snprintf(board->plan.device, sizeof(board->plan.device), "%s",
 				 rows[i].device);
-		agent_must_fail(agent, task_stand(NEAR), rows[i].words);
+		agent_must_fail(agent, task_stand(CLIENT), rows[i].words);
 		assert_count(agent, counted);
 	}
 	agent_stop(agent);
 	assert_resources(before);
 }
 
-/* Connects to its own listener's port, of which nothing is needed but its address. */
+/* Sets up a client; the port does not matter. */
 static int run_call_nobody(struct rdma_context *ctx, const struct task *task, size_t *value)
 {
 	struct rdma_context context = {.settings = {.own_receives = true}};
@@ -395,7 +398,7 @@ static int run_call_nobody(struct rdma_context *ctx, const struct task *task, si
 	return stand_end(ctx, code, &error);
 }
 
-/* A device that is open twice: rdma_cm knows nothing of the second time. */
+/* Opens the device a second time, unknown to rdma_cm. */
 static int run_second_opening(struct rdma_context *ctx, const struct task *task, size_t *value)
 {
 	const struct endpoint_settings settings = {.cq_depth = 10, .numa_node = -1};
@@ -422,17 +425,17 @@ static void test_wrong_devices(void **unused)
 	snprintf(call.host, sizeof(call.host), "%s", device_host());
 	stand_plan(TRANSPORT_RC, RDMA_POLL, 1);
 	snprintf(board->plan.device, sizeof(board->plan.device), SPARE_DEVICE);
-	agent_must(agent, task_stand(NEAR));
+	agent_must(agent, task_stand(CLIENT));
 	snprintf(words, sizeof(words),
-		 "the connection is by device %s, its ground on device " SPARE_DEVICE,
+		 "the connection uses device %s, but its endpoint is on device " SPARE_DEVICE,
 		 device_name());
 	outcome = agent_must_fail(agent, call, words);
-	/* A set-up that fails lets go of the endpoint. */
+	/* A failed set-up releases the endpoint. */
 	assert_int_equal(outcome.value, 0);
 	agent_must(agent, task_strike());
 
 	stand_plan(TRANSPORT_RC, RDMA_POLL, 1);
-	agent_must(agent, task_stand(NEAR));
+	agent_must(agent, task_stand(CLIENT));
 	call.run = run_second_opening;
 	snprintf(words, sizeof(words), "device %s is open twice", device_name());
 	agent_must_fail(agent, call, words);
@@ -440,7 +443,7 @@ static void test_wrong_devices(void **unused)
 	agent_stop(agent);
 }
 
-/* More completions than the queue holds, from all of them together: nobody takes one. */
+/* Produces more completions than the queue can hold, without taking any. */
 static int run_overrun(struct rdma_context *ctx, const struct task *task, size_t *value)
 {
 	uint64_t deadline = clock_deadline(5000);
@@ -449,7 +452,7 @@ static int run_overrun(struct rdma_context *ctx, const struct task *task, size_t
 	int got;
 
 	while (!alarm_raised(&here.endpoint.alarm) && clock_left_ms(deadline))
-		run_leave(ctx, task, value);
+		run_post_unpolled(ctx, task, value);
 	do
 		got = completion_wait(&here.endpoint.completion, 1, &wc, NS_PER_S, &error);
 	while (got > 0);
@@ -465,12 +468,12 @@ static void test_overrun(void **state)
 	board->plan.endpoint.cq_depth = 4;
 	agents = stand_endpoints();
 	stand_join(agents, variant->n);
-	agent_must_fail(agents.near, (struct task){.run = run_overrun},
+	agent_must_fail(agents.client, (struct task){.run = run_overrun},
 			"the completion queue overran");
 	stand_part(agents);
-	/* Such a queue is of no more use. */
-	agent_must_fail(agents.near, task_reset(), "the completion queue overran");
-	agent_must(agents.far, task_reset());
+	/* The queue is unusable afterwards. */
+	agent_must_fail(agents.client, task_reset(), "the completion queue overran");
+	agent_must(agents.server, task_reset());
 	stand_stop(agents);
 }
 
@@ -491,16 +494,16 @@ static void test_device_removal(void **state)
 	struct stand_agents agents = join_spare(*state);
 	struct outcome outcome;
 
-	agent_begin(agents.near, task_wait());
-	agent_begin(agents.far, task_wait());
-	/* It returns only when nobody holds the device any more. */
+	agent_begin(agents.client, task_wait());
+	agent_begin(agents.server, task_wait());
+	/* The command returns only when nobody uses the device any more. */
 	assert_int_equal(shell("rdma link delete " SPARE_DEVICE " >&2 &"), 0);
-	outcome = agent_end(agents.near);
+	outcome = agent_end(agents.client);
 	assert_failed(&outcome, "the RDMA device was removed");
-	outcome = agent_end(agents.far);
+	outcome = agent_end(agents.server);
 	assert_failed(&outcome, "the RDMA device was removed");
 	stand_part(agents);
-	agent_must_fail(agents.near, task_reset(), "the RDMA device was removed");
+	agent_must_fail(agents.client, task_reset(), "the RDMA device was removed");
 	stand_stop(agents);
 	shell_until("! rdma link show | grep -q " SPARE_DEVICE "/");
 }
@@ -511,19 +514,19 @@ static void test_port_goes_down(void **state)
 	struct stand_agents agents = join_spare(variant);
 	struct outcome outcome;
 
-	agent_begin(agents.near, task_wait());
+	agent_begin(agents.client, task_wait());
 	assert_int_equal(shell("ip link set vmspare0 down"), 0);
-	outcome = agent_end(agents.near);
+	outcome = agent_end(agents.client);
 	assert_failed(&outcome, "the port of the device went down");
 	stand_part(agents);
-	agent_must(agents.near, task_reset());
-	agent_must(agents.far, task_reset());
-	agent_must_fail(agents.near, task_pairs(1), "port 1 of device " SPARE_DEVICE " is ");
-	agent_must(agents.near, task_close_contexts());
+	agent_must(agents.client, task_reset());
+	agent_must(agents.server, task_reset());
+	agent_must_fail(agents.client, task_pairs(1), "port 1 of device " SPARE_DEVICE " is ");
+	agent_must(agents.client, task_close_contexts());
 	assert_int_equal(shell("ip link set vmspare0 up"), 0);
 	shell_until("rdma link show " SPARE_DEVICE "/1 | grep -q 'state ACTIVE'");
 	stand_join(agents, variant->n);
-	send_on_all(variant, agents.near, agents.far);
+	send_on_all(variant, agents.client, agents.server);
 	stand_stop(agents);
 }
 
@@ -545,14 +548,14 @@ static const struct variant one_shared_by_cm = {1, TRANSPORT_RC, RDMA_POLL, true
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		WITH(test_side_by_side, four_rc),
-		WITH(test_side_by_side, four_uc),
-		WITH(test_side_by_side, four_ud),
-		WITH(test_side_by_side, four_by_cm),
-		WITH(test_side_by_side, many_rc),
-		WITH(test_side_by_side, many_ud),
-		WITH(test_side_by_side, many_by_cm),
-		WITH(test_side_by_side, many_shared),
+		WITH(test_concurrent_contexts, four_rc),
+		WITH(test_concurrent_contexts, four_uc),
+		WITH(test_concurrent_contexts, four_ud),
+		WITH(test_concurrent_contexts, four_by_cm),
+		WITH(test_concurrent_contexts, many_rc),
+		WITH(test_concurrent_contexts, many_ud),
+		WITH(test_concurrent_contexts, many_by_cm),
+		WITH(test_concurrent_contexts, many_shared),
 		WITH(test_shared_receives, four_shared),
 		WITH(test_shared_receives, four_shared_by_cm),
 		WITH(test_shared_receives, four_shared_ud),
@@ -566,13 +569,13 @@ int main(int argc, char **argv)
 		WITH(test_trials, four_shared_by_cm),
 		WITH(test_trials, many_shared),
 		WITH(test_trials, many_by_cm),
-		WITH(test_one_ends_all, four_by_cm),
-		WITH(test_one_ends_all, four_asleep),
+		WITH(test_disconnect_ends_all_waits, four_by_cm),
+		WITH(test_disconnect_ends_all_waits, four_asleep),
 		WITH(test_abort_of_one, four_rc),
 		WITH(test_abort_of_one, four_ud),
 		WITH(test_abort_of_one, four_by_cm),
-		WITH(test_a_listener_again_and_again, one_by_cm),
-		WITH(test_a_listener_again_and_again, one_shared_by_cm),
+		WITH(test_listener_is_reused, one_by_cm),
+		WITH(test_listener_is_reused, one_shared_by_cm),
 		ALONE(test_refusals),
 		ALONE(test_limits),
 		cmocka_unit_test_setup_teardown(test_wrong_devices, spare_make, spare_remove),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What goes wrong between two ends: a sentence for each, in time, and nothing left. */
+/* Errors of connections and operations: each reports a reason in time and leaks nothing. */
 #include <linux/capability.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -15,13 +15,13 @@ static void test_wrong_addresses(void **unused)
 		const char *host;
 		const char *words;
 	} rows[] = {
-		{"127.0.0.1",            "127.0.0.1: no RDMA device leads to a loopback address"          },
-		{"::1",                  "::1: no RDMA device leads to a loopback address"                },
-		{"::ffff:127.0.0.1",     "no RDMA device leads to a loopback address"                     },
-		{"203.0.113.9",          "203.0.113.9: cannot resolve the address: Network is unreachable"},
-		{"2001:db8::9",          "2001:db8::9: cannot resolve the address: Network is unreachable"},
-		{"",		     "'' is not a host"					       },
-		{"no-such-host.invalid", "cannot resolve 'no-such-host.invalid'"                          },
+		{"127.0.0.1",            "127.0.0.1: no RDMA device is reachable through a loopback address"},
+		{"::1",                  "::1: no RDMA device is reachable through a loopback address"      },
+		{"::ffff:127.0.0.1",     "no RDMA device is reachable through a loopback address"           },
+		{"203.0.113.9",          "203.0.113.9: cannot resolve the address: Network is unreachable"  },
+		{"2001:db8::9",          "2001:db8::9: cannot resolve the address: Network is unreachable"  },
+		{"",		     "'' is not a host"						 },
+		{"no-such-host.invalid", "cannot resolve 'no-such-host.invalid'"                            },
 	};
 	struct agent *client = agent_start(NULL);
 	struct resources before = resources_count();
@@ -38,8 +38,8 @@ static void test_wrong_addresses(void **unused)
 	agent_stop(client);
 }
 
-/* An address of the device's own network at which nobody is. */
-static void test_no_host_there(void **unused)
+/* An unused address of the device's own network. */
+static void test_unused_address(void **unused)
 {
 	struct agent *client = agent_start(NULL);
 	struct resources before = resources_count();
@@ -47,7 +47,7 @@ static void test_no_host_there(void **unused)
 
 	snprintf(host, sizeof(host), "%.*s.253", (int)(strrchr(device_host(), '.') - device_host()),
 		 device_host());
-	/* The first use of the libraries takes its time: it is not what is looked at. */
+	/* Exclude the libraries' one-time initialization from the measurement. */
 	agent_must(client, task_setup_client(device_host(), 1, NULL));
 	agent_must(client, task_close());
 	agent_must_fail(client, task_setup_client(host, 1, NULL), "cannot resolve the address");
@@ -55,13 +55,13 @@ static void test_no_host_there(void **unused)
 	assert_resources(before);
 }
 
-static void test_nothing_listens(void **unused)
+static void test_no_listener(void **unused)
 {
 	struct agent *client = agent_start(NULL);
 	char words[128];
 
 	agent_must(client, task_setup_client(device_host(), 65000, NULL));
-	snprintf(words, sizeof(words), "%s port 65000: nothing listens there", device_host());
+	snprintf(words, sizeof(words), "%s port 65000: no server is listening", device_host());
 	agent_must_fail(client, task_connect(), words);
 	agent_stop(client);
 }
@@ -90,14 +90,14 @@ static void test_unknown_device(void **unused)
 	struct agent *agent = agent_start(NULL);
 	char words[64];
 
-	snprintf(words, sizeof(words), "no device 'nope0'; there is %s", device_name());
+	snprintf(words, sizeof(words), "no device 'nope0'; available: %s", device_name());
 	agent_must_fail(agent, task_setup_server(0, "nope0"), words);
 	agent_must_fail(agent, task_setup_client(device_host(), 1, "nope0"), words);
 	agent_stop(agent);
 }
 
-/* As somebody who is not root. */
-static int run_lock_little(struct rdma_context *ctx, const struct task *task, size_t *value)
+/* Drops CAP_IPC_LOCK and limits locked memory, like an ordinary user. */
+static int run_limit_memlock(struct rdma_context *ctx, const struct task *task, size_t *value)
 {
 	const struct rlimit limit = {task->a, task->a};
 	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
@@ -114,18 +114,19 @@ static void test_memlock(void **unused)
 	const struct rdma_context settings = {.buffer_size = 1 << 20};
 	struct agent *server = agent_start(&settings);
 	struct agent *client = agent_start(&settings);
-	static const char words[] = "cannot register 1 MiB: memlock is 64 KiB; ulimit -l unlimited";
+	static const char words[] =
+		"cannot register 1 MiB: memlock is 64 KiB; set 'ulimit -l unlimited'";
 	struct resources before = resources_count();
 	struct agent *small = agent_start(&settings);
 	struct outcome outcome;
 	uint16_t port;
 
-	agent_must(small, (struct task){.run = run_lock_little, .a = 65536});
+	agent_must(small, (struct task){.run = run_limit_memlock, .a = 65536});
 	agent_must_fail(small, task_setup_client(device_host(), 1, NULL), words);
 	assert_resources(before);
 
-	/* A server tells its client why. */
-	agent_must(server, (struct task){.run = run_lock_little, .a = 65536});
+	/* A server reports the reason to its client. */
+	agent_must(server, (struct task){.run = run_limit_memlock, .a = 65536});
 	port = agent_must(server, task_setup_server(0, NULL)).port;
 	agent_must(client, task_setup_client(device_host(), port, NULL));
 	agent_begin(server, task_wait_for_client());
@@ -139,7 +140,7 @@ static void test_memlock(void **unused)
 	agent_stop(server);
 }
 
-/* What the device allows, in value: the field at a of its attributes, or of its port's. */
+/* Returns a limit of the device: the field at offset a of its attributes, or of its port's. */
 static int run_query(struct rdma_context *ctx, const struct task *task, size_t *value)
 {
 	union {
@@ -188,7 +189,7 @@ static const struct excess excesses[] = {
 	{{.max_message = 1UL << 40},
 	 "message size 1099511627776 exceeds the device's limit %zu",												     offsetof(struct ibv_port_attr,																																					   max_msg_sz),
 	 true},
- /* No attribute tells: rxe's is 512, soft0's 1024. */
+ /* No attribute reports it: 512 for rxe, 1024 for soft0. */
 	{{.max_inline = 100000}, "inline size 100000 exceeds the device's limit ",0,false},
 };
 
@@ -214,7 +215,7 @@ static void test_limits(void **unused)
 			snprintf(strstr(words, "%zu"), 24, "%zu", limit);
 		agent_must_fail(client, task_setup_client(device_host(), 1, NULL), words);
 
-		/* A server finds out with its first client, and tells it. */
+		/* A server detects it with its first client, and reports it to the client. */
 		port = agent_must(server, task_setup_server(0, NULL)).port;
 		agent_must(plain, task_setup_client(device_host(), port, NULL));
 		agent_begin(server, task_wait_for_client());
@@ -241,17 +242,17 @@ static void test_no_receive_in_time(void **unused)
 
 		agents_connect(server, client);
 		agent_must_fail(client, task_send(10),
-				"send: operation: RNR retry counter exceeded: the other end had no "
+				"send: operation: RNR retry counter exceeded: the peer had no "
 				"receive posted in time");
-		/* For good: a queue pair does not recover. */
+		/* The queue pair stays failed. */
 		agent_must_fail(client, task_write(0, 0, 1), "RNR retry counter exceeded");
 		agent_stop(client);
 		agent_stop(server);
 	}
 }
 
-/* For ever, by default: the operation's own deadline ends it. */
-static void test_nobody_receives(void **unused)
+/* By default, RNR retries are unlimited: the operation's own time limit ends it. */
+static void test_send_without_receive(void **unused)
 {
 	struct agent *server = agent_start(NULL);
 	struct agent *client = agent_start(NULL);
@@ -259,7 +260,7 @@ static void test_nobody_receives(void **unused)
 	agents_connect(server, client);
 	agent_must(client, task_send(10));
 	agent_must_fail(client, task_send(10),
-			"send: no completion within 5000 ms; does the other end receive?");
+			"send: no completion within 5000 ms; is the peer receiving?");
 	agent_stop(client);
 	agent_stop(server);
 }
@@ -283,7 +284,7 @@ static void test_remote_access_errors(void **unused)
 		agent_must(client, (struct task){.run = run_tamper, .a = i % 2});
 		agent_must_fail(
 			client, i / 2 ? task_write(0, 0, 8) : task_read(0, 0, 8),
-			"remote access error: address, length or rkey is not the other end's");
+			"remote access error: the peer rejected the address, length or rkey");
 		agent_stop(client);
 		agent_stop(server);
 	}
@@ -305,13 +306,13 @@ static void test_flush(void **unused)
 	agent_must(client, (struct task){.run = run_break});
 	agent_must_fail(
 		client, task_recv(),
-		"receive: Work Request Flushed Error: the connection ended before it was done");
+		"receive: Work Request Flushed Error: the connection ended before the operation completed");
 	agent_stop(client);
 	agent_must_fail(server, task_recv(), CLOSED);
 	agent_stop(server);
 }
 
-/* More completions than their queue holds, since nobody takes them. */
+/* Produces more completions than the queue can hold, without taking any. */
 static int run_overrun(struct rdma_context *ctx, const struct task *task, size_t *value)
 {
 	uint64_t deadline = clock_deadline(5000);
@@ -319,7 +320,7 @@ static int run_overrun(struct rdma_context *ctx, const struct task *task, size_t
 		.id = CONTEXT_OPERATION, .remote = ctx->remote.address, .rkey = ctx->remote.rkey};
 
 	while (!alarm_raised(context_alarm(ctx)) && clock_left_ms(deadline)) {
-		/* A full send queue refuses, until an acknowledgement has come. */
+		/* A full send queue rejects requests until an ACK arrives. */
 		if (!post_send(&ctx->state->queue, &work, POST_WRITE, POST_CLASSIC,
 			       IBV_SEND_SIGNALED))
 			(*value)++;
@@ -342,12 +343,18 @@ static void test_completion_queue_overrun(void **unused)
 }
 
 static const struct CMUnitTest tests[] = {
-	ALONE(test_wrong_addresses), ALONE(test_no_host_there),
-	ALONE(test_nothing_listens), ALONE(test_port_in_use),
-	ALONE(test_unknown_device),  ALONE(test_memlock),
-	ALONE(test_limits),          ALONE(test_no_receive_in_time),
-	ALONE(test_nobody_receives), ALONE(test_remote_access_errors),
-	ALONE(test_flush),           ALONE(test_completion_queue_overrun),
+	ALONE(test_wrong_addresses),
+	ALONE(test_unused_address),
+	ALONE(test_no_listener),
+	ALONE(test_port_in_use),
+	ALONE(test_unknown_device),
+	ALONE(test_memlock),
+	ALONE(test_limits),
+	ALONE(test_no_receive_in_time),
+	ALONE(test_send_without_receive),
+	ALONE(test_remote_access_errors),
+	ALONE(test_flush),
+	ALONE(test_completion_queue_overrun),
 };
 
 int main(int argc, char **argv)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Every call that set-up makes fails in turn: the n-th, for every n, at either end.
- * Then there is a reason, nothing is left behind, and the same two processes
- * connect as if nothing had been.
+ * Injects a fault into every call that set-up makes: the n-th, for every n, in client and
+ * server. Each fault must report a reason and leak nothing, and the same two processes must
+ * be able to connect afterwards.
  */
 #include <errno.h>
 #include <unistd.h>
@@ -20,7 +20,7 @@ static const struct fault {
 	enum call call;
 	bool only_server;
 	bool only_client;
-	/* Some of its failures leave a connection that works, if not at its best. */
+	/* Some of its failures leave a working, if suboptimal, connection. */
 	bool bearable;
 } faults[] = {
 	{"ibv_get_device_list",       GET_DEVICE_LIST,      false, false, false},
@@ -56,8 +56,8 @@ static const struct fault {
 	{"getifaddrs",                GETIFADDRS,           false, false, false},
 };
 
-/* Whether it went well; if not it must say why, and in time. */
-static bool went_well(const struct outcome *outcome)
+/* Returns whether the task succeeded. If not, it must have reported a reason in time. */
+static bool has_succeeded(const struct outcome *outcome)
 {
 	if (outcome->result)
 		assert_failed(outcome, " ");
@@ -65,8 +65,8 @@ static bool went_well(const struct outcome *outcome)
 }
 
 /*
- * The server waits for a client, and this one connects. One that failed before may
- * come to be served first, be it dead or half connected.
+ * Serves until this client is connected. An earlier client that failed may be served first,
+ * even if dead or half connected.
  */
 static void serve_at_last(struct agent *server, struct agent *client)
 {
@@ -84,7 +84,7 @@ static void serve_at_last(struct agent *server, struct agent *client)
 			if (agent_has_ended(client))
 				break;
 			served = agent_end(server);
-			assert_failed(&served, "the other end closed");
+			assert_failed(&served, "the peer closed");
 		}
 		agent_begin(server, task_wait_for_client());
 	}
@@ -101,11 +101,11 @@ static bool try_client(struct agent *server, struct agent *client, uint16_t port
 		agent_do(client, task_setup_client(device_host(), port, device_name()));
 	struct outcome served;
 
-	if (!went_well(&outcome))
+	if (!has_succeeded(&outcome))
 		return false;
 	agent_begin(server, task_wait_for_client());
 	outcome = agent_do(client, task_connect());
-	if (!went_well(&outcome)) {
+	if (!has_succeeded(&outcome)) {
 		agent_must(client, task_close());
 		fault_disarm(client);
 		agent_must(client, task_setup_client(device_host(), port, NULL));
@@ -116,11 +116,11 @@ static bool try_client(struct agent *server, struct agent *client, uint16_t port
 	served = agent_end(server);
 	assert_succeeded(&served);
 	outcome = agent_do(client, task_prepare());
-	if (!went_well(&outcome))
+	if (!has_succeeded(&outcome))
 		return false;
 	agent_begin(server, task_recv());
 	outcome = agent_do(client, task_send(100));
-	if (!went_well(&outcome)) {
+	if (!has_succeeded(&outcome)) {
 		agent_must(client, task_close());
 		served = agent_end(server);
 		return false;
@@ -129,7 +129,7 @@ static bool try_client(struct agent *server, struct agent *client, uint16_t port
 	assert_succeeded(&served);
 	agent_must(server, task_send(100));
 	outcome = agent_do(client, task_recv());
-	return went_well(&outcome);
+	return has_succeeded(&outcome);
 }
 
 static bool try_server(struct agent *server, struct agent *client)
@@ -139,21 +139,21 @@ static bool try_server(struct agent *server, struct agent *client)
 	struct outcome connected;
 	bool good;
 
-	if (!went_well(&outcome))
+	if (!has_succeeded(&outcome))
 		return false;
 	agent_must(client, task_setup_client(device_host(), port, NULL));
 	agent_begin(server, task_wait_for_client());
 	agent_begin(client, task_connect());
 	outcome = agent_end(server);
-	good = went_well(&outcome);
+	good = has_succeeded(&outcome);
 	if (!good) {
-		/* It listens on, and takes this client or the next one. */
+		/* The server still listens and serves this client or the next one. */
 		fault_disarm(server);
 		agent_begin(server, task_wait_for_client());
 		connected = agent_end(client);
-		if (went_well(&connected)) {
+		if (has_succeeded(&connected)) {
 			connected = agent_do(client, task_write(0, 0, 1));
-			went_well(&connected);
+			has_succeeded(&connected);
 		}
 		if (connected.result) {
 			agent_must(client, task_close());
@@ -171,7 +171,7 @@ static bool try_server(struct agent *server, struct agent *client)
 	assert_succeeded(&connected);
 	agent_begin(client, task_recv());
 	outcome = agent_do(server, task_send(100));
-	if (!went_well(&outcome)) {
+	if (!has_succeeded(&outcome)) {
 		agent_must(server, task_close());
 		agent_end(client);
 		return false;
@@ -180,12 +180,12 @@ static bool try_server(struct agent *server, struct agent *client)
 	assert_succeeded(&connected);
 	agent_must(client, task_send(100));
 	outcome = agent_do(server, task_recv());
-	return went_well(&outcome);
+	return has_succeeded(&outcome);
 }
 
 static const struct rdma_context settings = {.cq_notify = RDMA_EVENT};
 
-/* Both ends connect, talk, and close. */
+/* Connects, exchanges messages and closes. */
 static void connect_once(struct agent *server, struct agent *client)
 {
 	agents_connect(server, client);
@@ -198,7 +198,7 @@ static bool try_one(const struct fault *fault, size_t n, bool at_server, struct 
 {
 	struct agent *victim = ends[at_server ? 0 : 1];
 	bool good;
-	bool came;
+	bool was_called;
 
 	if (at_server) {
 		fault_arm(victim, fault->call, n);
@@ -209,17 +209,17 @@ static bool try_one(const struct fault *fault, size_t n, bool at_server, struct 
 		fault_arm(victim, fault->call, n);
 		good = try_client(ends[0], ends[1], port);
 	}
-	came = fault_disarm(victim);
+	was_called = fault_disarm(victim);
 	agent_must(ends[1], task_close());
 	agent_must(ends[0], task_close());
-	if (came && good && !fault->bearable)
+	if (was_called && good && !fault->bearable)
 		fail_msg("call %zu of %s failed unnoticed", n, fault->name);
-	if (!came && !good)
+	if (!was_called && !good)
 		fail_msg("call %zu of %s was not made, and it failed", n, fault->name);
-	return came;
+	return was_called;
 }
 
-/* In processes that have connected before: what they hold is known. */
+/* The processes have connected before, so their resources are known. */
 static void test_faults(void **state)
 {
 	bool at_server = *state;
@@ -243,7 +243,7 @@ static void test_faults(void **state)
 		print_message("# %s: %zu at the %s\n", faults[i].name, n - 1,
 			      at_server ? "server" : "client");
 		assert_true(n < CALLS_MAX);
-		/* Of each there is at least one: else nothing was proved. */
+		/* At least one call is made: otherwise nothing was tested. */
 		assert_true(n > 1 || faults[i].call == OPEN_DEVICE);
 		assert_resources(before);
 		connect_once(ends[0], ends[1]);
@@ -254,10 +254,10 @@ static void test_faults(void **state)
 	agent_stop(ends[0]);
 }
 
-/* In a process that has used none of the libraries: they begin to, and fail. */
-static void test_faults_at_first(void **state)
+/* In a fresh process, where the libraries initialize and fail. */
+static void test_faults_in_a_fresh_process(void **state)
 {
-	/* Those of librdmacm's own that it can do without are bearable. */
+	/* librdmacm can do without some of its own calls. */
 	static const struct fault at_first[] = {
 		{"ibv_get_device_list",       GET_DEVICE_LIST,      false, false, false},
 		{"ibv_open_device",           OPEN_DEVICE,          false, false, false},
@@ -270,23 +270,23 @@ static void test_faults_at_first(void **state)
 	struct agent *other = agent_start(&settings);
 
 	for (size_t i = 0; i < ARRAY_LENGTH(at_first); i++) {
-		bool came = true;
+		bool was_called = true;
 
-		for (size_t n = 1; came && n < CALLS_MAX; n++) {
+		for (size_t n = 1; was_called && n < CALLS_MAX; n++) {
 			struct agent *fresh = agent_start(&settings);
 			struct agent *ends[2] = {at_server ? fresh : other,
 						 at_server ? other : fresh};
 
-			came = try_one(&at_first[i], n, at_server, ends);
+			was_called = try_one(&at_first[i], n, at_server, ends);
 			connect_once(ends[0], ends[1]);
 			agent_stop(fresh);
 		}
-		assert_false(came);
+		assert_false(was_called);
 	}
 	agent_stop(other);
 }
 
-/* Two queue pairs joined to each other, on one ground, in one process. */
+/* Two queue pairs connected to each other, on one endpoint, in one process. */
 struct couple {
 	struct device_handle device;
 	struct endpoint endpoint;
@@ -315,7 +315,7 @@ static int join_couple(struct couple *couple, enum transport transport, struct e
 	return code;
 }
 
-/* A message from the one to the other: two completions. */
+/* Sends a message between the queue pairs and takes both completions. */
 static int talk_in_couple(struct couple *couple, enum transport transport, struct error *error)
 {
 	const struct post_queue *queue = context_queue(&couple->contexts[0]);
@@ -350,7 +350,7 @@ static int run_couple(struct rdma_context *ctx, const struct task *task, size_t 
 
 	if (!code)
 		code = talk_in_couple(&couple, transport, &error);
-	/* For the next trial, on the same ground. */
+	/* Prepare for the next trial on the same endpoint. */
 	for (int i = 0; i < 2; i++)
 		closed |= rdma_close(&couple.contexts[i]);
 	if (!code)
@@ -368,22 +368,22 @@ static bool try_couple(const struct fault *fault, size_t n, enum transport trans
 		       struct agent *agent)
 {
 	struct outcome outcome;
-	bool came;
+	bool was_called;
 
 	fault_arm(agent, fault->call, n);
 	outcome = agent_do(agent, (struct task){.run = run_couple, .a = transport});
-	came = fault_disarm(agent);
-	if (came && !went_well(&outcome) && strstr(outcome.reason, "released"))
+	was_called = fault_disarm(agent);
+	if (was_called && !has_succeeded(&outcome) && strstr(outcome.reason, "released"))
 		fail_msg("call %zu of %s: %s", n, fault->name, outcome.reason);
-	if (came && !outcome.result && !fault->bearable)
+	if (was_called && !outcome.result && !fault->bearable)
 		fail_msg("call %zu of %s failed unnoticed", n, fault->name);
-	if (!came)
+	if (!was_called)
 		assert_succeeded(&outcome);
-	return came;
+	return was_called;
 }
 
-/* By hand: device, ground, pairs, a message, and a reset. */
-static void test_faults_of_pairs(void **state)
+/* Manual queue pairs: device, endpoint, queue pairs, a message, and a reset. */
+static void test_faults_of_manual_queue_pairs(void **state)
 {
 	static const struct fault by_hand[] = {
 		{"ibv_query_device",          QUERY_DEVICE,         false, false, true },
@@ -453,10 +453,13 @@ int main(int argc, char **argv)
 		at_server
 	};
 	const struct CMUnitTest tests[] = {
-		AT(server, test_faults),          AT(client, test_faults),
-		AT(server, test_faults_at_first), AT(client, test_faults_at_first),
-		ON(rc, test_faults_of_pairs),     ON(uc, test_faults_of_pairs),
-		ON(ud, test_faults_of_pairs),
+		AT(server, test_faults),
+		AT(client, test_faults),
+		AT(server, test_faults_in_a_fresh_process),
+		AT(client, test_faults_in_a_fresh_process),
+		ON(rc, test_faults_of_manual_queue_pairs),
+		ON(uc, test_faults_of_manual_queue_pairs),
+		ON(ud, test_faults_of_manual_queue_pairs),
 	};
 	const struct rows rows = ROWS(tests);
 

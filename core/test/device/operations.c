@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Every operation on a real device, in every mode, between two processes. */
+/* All operations on a device, in every completion mode, between two processes. */
 #include <ifaddrs.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -10,7 +10,7 @@
 
 #define BUFFER (1U << 16)
 
-/* How both ends of a test wait and post. */
+/* How both sides wait and post. */
 struct variant {
 	int cq_notify;
 	bool classic;
@@ -23,7 +23,7 @@ struct pair {
 	struct agent *client;
 };
 
-/* As with a provider that has no ibv_wr_*. */
+/* Simulates a provider without ibv_wr_*. */
 static int run_post_classically(struct rdma_context *ctx, const struct task *task, size_t *value)
 {
 	*value = ctx->state->queue.qpx != NULL;
@@ -43,7 +43,7 @@ static struct pair connect_pair(const struct variant *variant)
 
 	agents_connect_to(pair.server, pair.client, variant->host ? variant->host : device_host());
 	if (variant->classic) {
-		/* rxe has them: else the other variants would prove nothing. */
+		/* rxe has ibv_wr_*; otherwise the other variants would test nothing. */
 		assert_int_equal(agent_must(pair.server, classic).value, 1);
 		assert_int_equal(agent_must(pair.client, classic).value, 1);
 	}
@@ -55,7 +55,10 @@ static void stop_pair(struct pair pair)
 	agents_stop(pair.server, pair.client);
 }
 
-/* Around what goes inline (256 with a head of 24), the MTU (4096, 1024) and the buffer. */
+/*
+ * Sizes around the inline limit (256, including a header of 24), the MTU (4096, 1024) and
+ * the buffer.
+ */
 static const size_t sizes[] = {0,    1,    7,    63,   64,   231,  232,  233,  256,        1000,
 			       1024, 1025, 4071, 4072, 4073, 4096, 4097, 8192, BUFFER - 1, BUFFER};
 
@@ -74,7 +77,7 @@ static void send_one_way(struct agent *from, struct agent *to, size_t length, si
 	assert_int_equal(outcome.received.length, length);
 	assert_int_equal(outcome.received.offset, 0);
 	agent_must(to, task_compare(seed, 0, length, 0));
-	/* What lies behind the message is left alone. */
+	/* The bytes after the message are unchanged. */
 	agent_must(to, task_compare(seed + 1, length, BUFFER - length, length));
 }
 
@@ -123,7 +126,7 @@ static void test_write(void **state)
 		agent_must(pair.server, task_compare(100 + i, end, BUFFER - end, end));
 		agent_must(pair.client, task_compare(i, 0, BUFFER, 0));
 
-		/* And back, by the server, from its own end. */
+		/* Write the same bytes back from the server. */
 		agent_must(pair.server, task_write(remote, rows[i].local, rows[i].length));
 		agent_must(pair.client, task_compare(i, 0, BUFFER, 0));
 	}
@@ -188,7 +191,7 @@ static void test_notifications(void **state)
 
 	agent_must(pair.client, task_fill(1, 0, BUFFER));
 	agent_must(pair.server, task_fill(2, 0, BUFFER));
-	/* Of nothing yet. */
+	/* Before any write. */
 	agent_begin(pair.server, task_recv());
 	agent_must(pair.client, task_notify_write());
 	expect_note(pair.server, RDMA_MESSAGE_WRITTEN, 0, 0);
@@ -203,7 +206,7 @@ static void test_notifications(void **state)
 	agent_must(pair.client, task_read(20000, 12, 34));
 	agent_must(pair.client, task_notify_read());
 	expect_note(pair.server, RDMA_MESSAGE_READ, 34, 12);
-	/* The last write is still the one that was. */
+	/* The last write is still reported. */
 	agent_begin(pair.server, task_recv());
 	agent_must(pair.client, task_notify_write());
 	expect_note(pair.server, RDMA_MESSAGE_WRITTEN, 300, 5000);
@@ -213,7 +216,7 @@ static void test_notifications(void **state)
 	agent_must(pair.server, task_notify_write());
 	expect_note(pair.client, RDMA_MESSAGE_WRITTEN, 1, BUFFER - 1);
 
-	/* None of them touched a buffer beyond what was written and read. */
+	/* Only the written and read ranges of the buffers have changed. */
 	agent_must(pair.server, task_compare(2, 0, 5000, 0));
 	agent_must(pair.server, task_compare(2, 5300, BUFFER - 5300, 5300));
 	agent_must(pair.client, task_compare(1, 0, 20000, 0));
@@ -222,15 +225,15 @@ static void test_notifications(void **state)
 	stop_pair(pair);
 }
 
-static int run_lie(struct rdma_context *ctx, const struct task *task, size_t *value)
+static int run_forge_notification(struct rdma_context *ctx, const struct task *task, size_t *value)
 {
 	ctx->last_write.length = task->a;
 	ctx->last_write.offset = task->b;
 	return 0;
 }
 
-/* What a peer says of our buffer is checked before anybody acts on it. */
-static void test_a_lying_notification(void **unused)
+/* A notification is checked against the local buffer before it is reported. */
+static void test_invalid_notification(void **unused)
 {
 	static const struct {
 		size_t length;
@@ -251,15 +254,16 @@ static void test_a_lying_notification(void **unused)
 		struct pair pair = connect_pair(&variant);
 		struct outcome outcome;
 
-		agent_must(pair.client,
-			   (struct task){.run = run_lie, .a = rows[i].length, .b = rows[i].offset});
+		agent_must(pair.client, (struct task){.run = run_forge_notification,
+						      .a = rows[i].length,
+						      .b = rows[i].offset});
 		agent_begin(pair.server, task_recv());
 		agent_must(pair.client, task_notify_write());
 		outcome = agent_end(pair.server);
 		if (rows[i].good)
 			assert_succeeded(&outcome);
 		else
-			assert_failed(&outcome, "which are not within the buffer's 65536");
+			assert_failed(&outcome, "exceeds the buffer of 65536 bytes");
 		stop_pair(pair);
 	}
 }
@@ -273,7 +277,7 @@ static int run_await_alarm(struct rdma_context *ctx, const struct task *task, si
 	return alarm_raised(context_alarm(ctx)) ? 0 : -1;
 }
 
-/* The last thing that the other end said before it left is still heard. */
+/* The last message before the peer disconnects is still received. */
 static void test_the_last_message(void **state)
 {
 	struct pair pair = connect_pair(*state);
@@ -285,12 +289,12 @@ static void test_the_last_message(void **state)
 	agent_must(pair.server, (struct task){.run = run_await_alarm});
 	assert_int_equal(agent_must(pair.server, task_recv()).value, 333);
 	agent_must(pair.server, task_compare(5, 0, 333, 0));
-	agent_must_fail(pair.server, task_recv(), "the other end closed");
-	agent_must_fail(pair.server, task_write(0, 0, 1), "the other end closed");
+	agent_must_fail(pair.server, task_recv(), "the peer closed");
+	agent_must_fail(pair.server, task_write(0, 0, 1), "the peer closed");
 	agent_stop(pair.server);
 }
 
-/* A receive that was prepared takes a message that comes before anybody waits for it. */
+/* A posted receive takes a message that arrives before rdma_recv. */
 static void test_prepare(void **state)
 {
 	struct pair pair = connect_pair(*state);
@@ -305,7 +309,7 @@ static void test_prepare(void **state)
 		agent_must(pair.server, task_prepare());
 		agent_must(pair.server, task_fill(2, 0, BUFFER));
 	}
-	/* A message that has come keeps the buffer until it is asked for. */
+	/* A received message keeps the buffer until rdma_recv. */
 	agent_must(pair.client, task_send(500));
 	agent_must(pair.server, task_read(BUFFER - 1, 0, 1));
 	agent_must(pair.server, task_prepare());
@@ -314,7 +318,7 @@ static void test_prepare(void **state)
 	stop_pair(pair);
 }
 
-/* What is refused says why, and leaves the connection as it was. */
+/* Refused calls report a reason and leave the connection usable. */
 static void test_refusals(void **state)
 {
 	static const struct {
@@ -323,20 +327,20 @@ static void test_refusals(void **state)
 		size_t length;
 		const char *words;
 	} rows[] = {
-		{0,          0,        BUFFER + 1, "65537 bytes at 0 are not within the buffer's 65536"   },
-		{1,          0,        BUFFER,     "65536 bytes at 1 are not within the buffer's 65536"   },
-		{BUFFER + 1, 0,        0,          "0 bytes at 65537 are not within the buffer's 65536"   },
-		{0,          1,        BUFFER,     "65536 bytes at 1 are not within the other end's 65536"},
-		{0,          BUFFER,   1,          "1 bytes at 65536 are not within the other end's 65536"},
-		{0,          SIZE_MAX, 2,          "are not within the other end's 65536"                 },
-		{SIZE_MAX,   0,        2,          "are not within the buffer's 65536"                    },
-		{1,          1,        SIZE_MAX,   "are not within the buffer's 65536"                    },
+		{0,          0,        BUFFER + 1, "65537 bytes at offset 0 exceed the buffer of 65536"       },
+		{1,          0,        BUFFER,     "65536 bytes at offset 1 exceed the buffer of 65536"       },
+		{BUFFER + 1, 0,        0,          "0 bytes at offset 65537 exceed the buffer of 65536"       },
+		{0,          1,        BUFFER,     "65536 bytes at offset 1 exceed the peer's buffer of 65536"},
+		{0,          BUFFER,   1,          "1 bytes at offset 65536 exceed the peer's buffer of 65536"},
+		{0,          SIZE_MAX, 2,          "exceed the peer's buffer of 65536"                        },
+		{SIZE_MAX,   0,        2,          "exceed the buffer of 65536"                               },
+		{1,          1,        SIZE_MAX,   "exceed the buffer of 65536"                               },
 	};
 	struct pair pair = connect_pair(*state);
 
 	agent_must_fail(pair.client, task_send(BUFFER + 1),
-			"send: 65537 bytes are more than the buffer's 65536");
-	agent_must_fail(pair.client, task_send(SIZE_MAX), "are more than the buffer's 65536");
+			"send: 65537 bytes exceed the buffer of 65536");
+	agent_must_fail(pair.client, task_send(SIZE_MAX), "exceed the buffer of 65536");
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
 		struct outcome outcome = agent_must_fail(
 			pair.client, task_write(rows[i].local, rows[i].remote, rows[i].length),
@@ -352,18 +356,17 @@ static void test_refusals(void **state)
 	stop_pair(pair);
 }
 
-/* Two ends with buffers of different sizes: the smaller one is the limit. */
-static void test_a_smaller_buffer(void **unused)
+/* With buffers of different sizes, the smaller one is the limit. */
+static void test_different_buffer_sizes(void **unused)
 {
 	const struct rdma_context small = {.buffer_size = 100};
 	const struct rdma_context large = {.buffer_size = 5000};
 	struct pair pair = {agent_start(&small), agent_start(&large)};
 
 	agents_connect(pair.server, pair.client);
-	agent_must_fail(pair.client, task_send(101),
-			"101 bytes are more than the other end's buffer takes, 100");
-	agent_must_fail(pair.client, task_write(0, 0, 101), "not within the other end's 100");
-	agent_must_fail(pair.server, task_read(0, 0, 101), "not within the buffer's 100");
+	agent_must_fail(pair.client, task_send(101), "101 bytes exceed the peer's buffer of 100");
+	agent_must_fail(pair.client, task_write(0, 0, 101), "exceed the peer's buffer of 100");
+	agent_must_fail(pair.server, task_read(0, 0, 101), "exceed the buffer of 100");
 	agent_must(pair.client, task_write(4900, 0, 100));
 	agent_must(pair.server, task_read(0, 4900, 100));
 	agents_talk(pair.server, pair.client);
@@ -384,7 +387,7 @@ static void link_local_host(char *host, size_t size)
 		    address_is_link_local(own->ifa_addr))
 			snprintf(host, size, "%s", address_text(own->ifa_addr, text));
 	freeifaddrs(list);
-	/* Of a machine without a network, the loopback has none. */
+	/* The loopback interface has no link-local address. */
 	if (interface && strcmp(interface, "lo") != 0)
 		assert_string_not_equal(host, "");
 }
@@ -413,7 +416,7 @@ static struct rdma_context own_receives(int cq_notify)
 	return (struct rdma_context){.cq_notify = cq_notify, .settings = {.own_receives = true}};
 }
 
-/* Posts a receive of its own, and takes its completion itself. */
+/* Posts a receive and takes its completion directly. */
 static int run_post_own(struct rdma_context *ctx, const struct task *task, size_t *value)
 {
 	struct post_work work = {
@@ -445,12 +448,14 @@ static void test_own_receives(void **unused)
 		struct pair pair = {agent_start(&settings), agent_start(NULL)};
 
 		agents_connect(pair.server, pair.client);
-		agent_must_fail(pair.server, task_prepare(), "leaves receives to its caller");
-		agent_must_fail(pair.server, task_recv(), "leaves receives to its caller");
+		agent_must_fail(pair.server, task_prepare(),
+				"the caller posts this context's receives");
+		agent_must_fail(pair.server, task_recv(),
+				"the caller posts this context's receives");
 		agent_must(pair.client, task_fill(3, 0, 4096));
 		agent_must(pair.server, (struct task){.run = run_post_own, .a = 1000, .b = 3000});
 		agent_must(pair.client, task_send(200));
-		/* A head of 24 bytes goes before it. */
+		/* The message has a header of 24 bytes. */
 		assert_int_equal(agent_must(pair.server, (struct task){.run = run_take_own}).value,
 				 224);
 		agent_must(pair.server, task_compare(3, 1024, 200, 0));
@@ -484,9 +489,9 @@ static const struct CMUnitTest tests[] = {
 	WITH(test_notifications, classic_event),
 	IN_EACH_MODE(test_prepare),
 	IN_EACH_MODE(test_refusals),
-	ALONE(test_a_lying_notification),
+	ALONE(test_invalid_notification),
 	IN_EACH_MODE(test_the_last_message),
-	ALONE(test_a_smaller_buffer),
+	ALONE(test_different_buffer_sizes),
 	ALONE(test_addresses),
 	ALONE(test_own_receives),
 };

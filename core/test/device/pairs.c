@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Queue pairs connected by hand, between two processes: every operation, every refusal. */
+/* Manual queue pairs between two processes: all operations and errors. */
 #include <unistd.h>
 
 #include "core/test/lib/rows.h"
@@ -9,7 +9,7 @@
 
 #define IMM 0xfedc0042
 
-/* How both ends of a test are joined, wait, and post. */
+/* How both sides connect, wait and post. */
 struct variant {
 	enum transport transport;
 	enum rdma_wait_mode wait;
@@ -27,7 +27,7 @@ static struct stand_agents join(const struct variant *variant, unsigned int n)
 	return agents;
 }
 
-/* Around what goes inline, 256, and MTUs, which are all of a datagram. */
+/* Sizes around the inline limit, 256, and MTUs, which limit datagrams. */
 static const size_t sizes[] = {0,    1,    7,    64,   255,  256,  257,
 			       1000, 1024, 1025, 4095, 4096, 4097, 20000};
 
@@ -35,21 +35,21 @@ static void test_send(void **state)
 {
 	const struct variant *variant = *state;
 	struct stand_agents agents = join(variant, 1);
-	size_t mtu = limits_mtu_bytes(board->addresses[NEAR][0].mtu);
+	size_t mtu = limits_mtu_bytes(board->addresses[CLIENT][0].mtu);
 
 	for (size_t i = 0; i < ARRAY_LENGTH(sizes); i++) {
 		if (variant->transport == TRANSPORT_UD && sizes[i] > mtu)
 			continue;
-		stand_send(agents.near, agents.far, 0, sizes[i]);
-		stand_send(agents.far, agents.near, 0, sizes[i]);
+		stand_send(agents.client, agents.server, 0, sizes[i]);
+		stand_send(agents.server, agents.client, 0, sizes[i]);
 	}
-	agent_must(agents.near, task_nothing());
-	agent_must(agents.far, task_nothing());
+	agent_must(agents.client, task_nothing());
+	agent_must(agents.server, task_nothing());
 	stand_stop(agents);
 }
 
-/* Sends, inline and not, with immediate data and without. */
-static void test_kinds_of_sends(void **state)
+/* SEND and SEND_IMM, inline and not. */
+static void test_sends_with_immediate_and_inline_data(void **state)
 {
 	const struct variant *variant = *state;
 	struct stand_agents agents = join(variant, 1);
@@ -57,10 +57,10 @@ static void test_kinds_of_sends(void **state)
 	struct outcome outcome;
 
 	for (size_t i = 0; i < 4; i++) {
-		agent_must(agents.near, task_fill(i, 0, STAND_BUFFER));
-		agent_must(agents.far, task_fill(50, 0, STAND_BUFFER));
+		agent_must(agents.client, task_fill(i, 0, STAND_BUFFER));
+		agent_must(agents.server, task_fill(50, 0, STAND_BUFFER));
 		board->order = (struct stand_order){.local = 2000, .length = front + 100};
-		agent_must(agents.far, task_receives());
+		agent_must(agents.server, task_receives());
 		board->order = (struct stand_order){
 			.operation = i / 2 ? POST_SEND_IMM : POST_SEND,
 			.local = 100,
@@ -68,12 +68,12 @@ static void test_kinds_of_sends(void **state)
 			.imm = IMM,
 			.is_inline = i % 2,
 		};
-		agent_must(agents.near, task_post());
-		outcome = agent_must(agents.far, task_take());
+		agent_must(agents.client, task_post());
+		outcome = agent_must(agents.server, task_take());
 		assert_int_equal(outcome.value, front + 100);
 		assert_int_equal(outcome.received.offset, i / 2 ? IMM : 0);
-		agent_must(agents.far, task_compare(i, 2000 + front, 100, 100));
-		agent_must(agents.far, task_compare(50, 0, 2000, 0));
+		agent_must(agents.server, task_compare(i, 2000 + front, 100, 100));
+		agent_must(agents.server, task_compare(50, 0, 2000, 0));
 	}
 	stand_stop(agents);
 }
@@ -87,11 +87,11 @@ static void test_write(void **state)
 		size_t length = i / 2 == 2 ? 30000 : 200;
 		bool has_imm = i % 2;
 
-		agent_must(agents.near, task_fill(i, 0, STAND_BUFFER));
-		agent_must(agents.far, task_fill(50, 0, STAND_BUFFER));
+		agent_must(agents.client, task_fill(i, 0, STAND_BUFFER));
+		agent_must(agents.server, task_fill(50, 0, STAND_BUFFER));
 		if (has_imm) {
 			board->order = (struct stand_order){0};
-			agent_must(agents.far, task_receives());
+			agent_must(agents.server, task_receives());
 		}
 		board->order = (struct stand_order){
 			.operation = has_imm ? POST_WRITE_IMM : POST_WRITE,
@@ -101,19 +101,19 @@ static void test_write(void **state)
 			.imm = IMM,
 			.is_inline = i / 2 == 1,
 		};
-		agent_must(agents.near, task_post());
+		agent_must(agents.client, task_post());
 		if (has_imm) {
-			outcome = agent_must(agents.far, task_take());
+			outcome = agent_must(agents.server, task_take());
 			assert_int_equal(outcome.value, length);
 			assert_int_equal(outcome.received.offset, IMM);
 		} else {
-			agent_must(agents.far, task_nothing());
+			agent_must(agents.server, task_nothing());
 		}
-		/* On UC the own completion says only that it has left. */
+		/* On UC, the local completion does not mean that the write has arrived. */
 		usleep(20000);
-		agent_must(agents.far, task_compare(i, 3000, length, 10));
-		agent_must(agents.far, task_compare(50, 0, 3000, 0));
-		agent_must(agents.far, task_compare(50, 3000 + length, 1000, 3000 + length));
+		agent_must(agents.server, task_compare(i, 3000, length, 10));
+		agent_must(agents.server, task_compare(50, 0, 3000, 0));
+		agent_must(agents.server, task_compare(50, 3000 + length, 1000, 3000 + length));
 	}
 	stand_stop(agents);
 }
@@ -122,18 +122,18 @@ static void test_read(void **state)
 {
 	struct stand_agents agents = join(*state, 1);
 
-	agent_must(agents.near, task_fill(1, 0, STAND_BUFFER));
-	agent_must(agents.far, task_fill(2, 0, STAND_BUFFER));
+	agent_must(agents.client, task_fill(1, 0, STAND_BUFFER));
+	agent_must(agents.server, task_fill(2, 0, STAND_BUFFER));
 	board->order = (struct stand_order){
 		.operation = POST_READ, .local = 100, .remote = 7000, .length = 30000};
-	agent_must(agents.near, task_post());
-	agent_must(agents.near, task_compare(2, 100, 30000, 7000));
-	agent_must(agents.near, task_compare(1, 0, 100, 0));
-	agent_must(agents.near, task_compare(1, 30100, 1000, 30100));
+	agent_must(agents.client, task_post());
+	agent_must(agents.client, task_compare(2, 100, 30000, 7000));
+	agent_must(agents.client, task_compare(1, 0, 100, 0));
+	agent_must(agents.client, task_compare(1, 30100, 1000, 30100));
 	stand_stop(agents);
 }
 
-/* Eight bytes of the buffer, as a number: those at a become b; in value what they were. */
+/* Replaces the eight bytes at offset a by the number b. Returns the old number in value. */
 static int run_exchange(struct rdma_context *ctx, const struct task *task, size_t *value)
 {
 	uint64_t number = task->b;
@@ -164,35 +164,35 @@ static void test_atomics(void **state)
 	struct stand_agents agents = join(*state, 1);
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
-		exchange(agents.near, 64, 0);
-		exchange(agents.far, 1024, before);
+		exchange(agents.client, 64, 0);
+		exchange(agents.server, 1024, before);
 		board->order = rows[i].order;
 		board->order.local = 64;
 		board->order.remote = 1024;
 		board->order.length = 8;
-		agent_must(agents.near, task_post());
-		/* What was there comes here, and what is to be is there. */
-		assert_true(exchange(agents.near, 64, 0) == before);
-		assert_true(exchange(agents.far, 1024, 0) == rows[i].after);
+		agent_must(agents.client, task_post());
+		/* The old value is returned locally, and the new one is in the peer's memory. */
+		assert_true(exchange(agents.client, 64, 0) == before);
+		assert_true(exchange(agents.server, 1024, 0) == rows[i].after);
 	}
 	stand_stop(agents);
 }
 
 static const unsigned int lengths[] = {1, 2, 16};
 
-/* So many at once, with one completion, each from and to a place of its own. */
+/* Posts a list with one completion; each request has its own source and target. */
 static void check_list(struct stand_agents agents, const struct stand_order *order)
 {
 	bool is_read = order->operation == POST_READ;
-	struct agent *from = is_read ? agents.far : agents.near;
-	struct agent *to = is_read ? agents.near : agents.far;
+	struct agent *from = is_read ? agents.server : agents.client;
+	struct agent *to = is_read ? agents.client : agents.server;
 	unsigned int posted = order->count ? order->count : order->list;
 
 	agent_must(from, task_fill(order->list, 0, STAND_BUFFER));
 	agent_must(to, task_fill(99, 0, STAND_BUFFER));
 	board->order = *order;
-	agent_must(agents.near, task_post());
-	agent_must(agents.near, task_nothing());
+	agent_must(agents.client, task_post());
+	agent_must(agents.client, task_nothing());
 	if (board->plan.pair.transport == TRANSPORT_UC)
 		usleep(20000);
 	for (size_t i = 0; i < order->list; i++) {
@@ -217,7 +217,7 @@ static void test_lists_of_writes(void **state)
 		order.count = 0;
 		order.is_inline = i % 2;
 		check_list(agents, &order);
-		/* The last ones of it only. */
+		/* Only the last requests of the list. */
 		order.count = (order.list + 1) / 2;
 		check_list(agents, &order);
 	}
@@ -242,7 +242,7 @@ static void test_lists_of_atomics(void **state)
 	struct stand_agents agents = join(*state, 1);
 
 	for (size_t i = 0; i < ARRAY_LENGTH(lengths); i++) {
-		exchange(agents.far, 800, 1000);
+		exchange(agents.server, 800, 1000);
 		board->order = (struct stand_order){
 			.operation = POST_FETCH_ADD,
 			.list = lengths[i],
@@ -250,14 +250,14 @@ static void test_lists_of_atomics(void **state)
 			.length = 8,
 			.add = 3,
 		};
-		agent_must(agents.near, task_post());
-		assert_int_equal(exchange(agents.far, 800, 0), 1000 + 3 * lengths[i]);
-		assert_int_equal(exchange(agents.near, 0, 0), 1000 + 3 * (lengths[i] - 1));
+		agent_must(agents.client, task_post());
+		assert_int_equal(exchange(agents.server, 800, 0), 1000 + 3 * lengths[i]);
+		assert_int_equal(exchange(agents.client, 0, 0), 1000 + 3 * (lengths[i] - 1));
 	}
 	stand_stop(agents);
 }
 
-/* Into receives that were posted as a list, too. */
+/* Receives are posted as a list, too. */
 static void test_lists_of_sends(void **state)
 {
 	const struct variant *variant = *state;
@@ -268,11 +268,11 @@ static void test_lists_of_sends(void **state)
 		unsigned int n = lengths[i / 4];
 		bool has_imm = i / 2 % 2;
 
-		agent_must(agents.near, task_fill(i, 0, STAND_BUFFER));
-		agent_must(agents.far, task_fill(99, 0, STAND_BUFFER));
+		agent_must(agents.client, task_fill(i, 0, STAND_BUFFER));
+		agent_must(agents.server, task_fill(99, 0, STAND_BUFFER));
 		board->order = (struct stand_order){
 			.list = n, .local = 9000, .length = front + 48, .step = 200};
-		agent_must(agents.far, task_receives());
+		agent_must(agents.server, task_receives());
 		board->order = (struct stand_order){
 			.operation = has_imm ? POST_SEND_IMM : POST_SEND,
 			.list = n,
@@ -281,16 +281,16 @@ static void test_lists_of_sends(void **state)
 			.is_inline = i % 2,
 			.imm = IMM,
 		};
-		agent_must(agents.near, task_post());
+		agent_must(agents.client, task_post());
 		for (size_t j = 0; j < n; j++) {
-			struct outcome outcome = agent_must(agents.far, task_take());
+			struct outcome outcome = agent_must(agents.server, task_take());
 
 			assert_int_equal(outcome.value, front + 48);
 			assert_int_equal(outcome.received.offset, has_imm ? IMM + j : 0);
-			agent_must(agents.far,
+			agent_must(agents.server,
 				   task_compare(i, 9000 + front + 200 * j, 48, 100 * j));
 		}
-		agent_must(agents.near, task_nothing());
+		agent_must(agents.client, task_nothing());
 	}
 	stand_stop(agents);
 }
@@ -298,7 +298,7 @@ static void test_lists_of_sends(void **state)
 #define FIELD(name) \
 	offsetof(struct manual_qp_address, name), sizeof(((struct manual_qp_address *)0)->name)
 
-/* What a peer says of itself is looked at before the device is told. */
+/* An address from the peer is checked before it is passed to the device. */
 static void test_wrong_addresses(void **state)
 {
 	static const struct {
@@ -307,18 +307,18 @@ static void test_wrong_addresses(void **state)
 		size_t length;
 		const char *words;
 	} rows[] = {
-		{{.qpn = 0},                      FIELD(qpn),  "queue pair number 0 cannot be"             },
-		{{.qpn = 1},                      FIELD(qpn),  "queue pair number 0x1 cannot be"           },
-		{{.qpn = 1U << 24},               FIELD(qpn),  "queue pair number 0x1000000 cannot be"     },
-		{{.psn = 1U << 24},               FIELD(psn),  "packet sequence number 0x1000000 cannot be"},
-		{{.mtu = (enum ibv_mtu)6},        FIELD(mtu),  "MTU 0x6 cannot be"                         },
-		{{.mtu = (enum ibv_mtu)1000},     FIELD(mtu),  "MTU 0x3e8 cannot be"                       },
-		{{.mtu = (enum ibv_mtu)0},        FIELD(mtu),  "MTU 0 cannot be"                           },
-		{{.size = UINT64_MAX},            FIELD(size), "buffer wraps around"                       },
-		{{.gid = {0}},                    FIELD(gid),  "tells no GID"                              },
-		{{.gid = {0xff, 2}},              FIELD(gid),  "GID is of a multicast group"               },
-		{{.gid = {0xfe, 0x80, [15] = 1}}, FIELD(gid),  "is of IPv6, ours of IPv4"                  },
-		{{.qkey = 1U << 31},              FIELD(qkey), "Q_Key 0x80000000 cannot be"                },
+		{{.qpn = 0},                      FIELD(qpn),  "invalid queue pair number: 0"             },
+		{{.qpn = 1},                      FIELD(qpn),  "invalid queue pair number: 0x1"           },
+		{{.qpn = 1U << 24},               FIELD(qpn),  "invalid queue pair number: 0x1000000"     },
+		{{.psn = 1U << 24},               FIELD(psn),  "invalid packet sequence number: 0x1000000"},
+		{{.mtu = (enum ibv_mtu)6},        FIELD(mtu),  "invalid MTU: 0x6"                         },
+		{{.mtu = (enum ibv_mtu)1000},     FIELD(mtu),  "invalid MTU: 0x3e8"                       },
+		{{.mtu = (enum ibv_mtu)0},        FIELD(mtu),  "invalid MTU: 0"                           },
+		{{.size = UINT64_MAX},            FIELD(size), "buffer wraps around"                      },
+		{{.gid = {0}},                    FIELD(gid),  "sent no GID"                              },
+		{{.gid = {0xff, 2}},              FIELD(gid),  "GID is a multicast address"               },
+		{{.gid = {0xfe, 0x80, [15] = 1}}, FIELD(gid),  "is IPv6, the local one IPv4"              },
+		{{.qkey = 1U << 31},              FIELD(qkey), "invalid Q_Key: 0x80000000"                },
 	};
 	const struct variant *variant = *state;
 	struct resources before = resources_count();
@@ -326,30 +326,31 @@ static void test_wrong_addresses(void **state)
 
 	stand_plan(variant->transport, variant->wait, 1);
 	agents = stand_endpoints();
-	agent_must(agents.near, task_pairs(1));
-	agent_must(agents.far, task_pairs(1));
+	agent_must(agents.client, task_pairs(1));
+	agent_must(agents.server, task_pairs(1));
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
-		struct manual_qp_address *told = &board->addresses[FAR][0];
-		const struct manual_qp_address right = *told;
+		struct manual_qp_address *peer_address = &board->addresses[SERVER][0];
+		const struct manual_qp_address original = *peer_address;
 
-		/* Only datagrams have one. */
+		/* Only datagrams use a Q_Key. */
 		if (rows[i].address.qkey && variant->transport != TRANSPORT_UD)
 			continue;
-		memcpy((char *)told + rows[i].offset,
+		memcpy((char *)peer_address + rows[i].offset,
 		       (const char *)&rows[i].address + rows[i].offset, rows[i].length);
-		agent_must_fail(agents.near, task_join(), rows[i].words);
-		*told = right;
+		agent_must_fail(agents.client, task_join(), rows[i].words);
+		*peer_address = original;
 	}
-	/* None of it has done any harm. */
-	agent_must(agents.far, task_join());
-	agent_must(agents.near, task_join());
-	stand_send(agents.near, agents.far, 0, 100);
-	agent_must_fail(agents.near, task_join(), "nothing to connect: pair_open");
+	/* The rejected addresses had no effect. */
+	agent_must(agents.server, task_join());
+	agent_must(agents.client, task_join());
+	stand_send(agents.client, agents.server, 0, 100);
+	agent_must_fail(agents.client, task_join(),
+			"no queue pair to connect; call manual_qp_open first");
 	stand_stop(agents);
 	assert_resources(before);
 }
 
-/* What an end asks for itself and cannot have, on a port whose MTU is not the largest. */
+/* Unsupported settings, on a port whose MTU is not the maximum. */
 static void test_refusals(void **unused)
 {
 	static const struct {
@@ -357,16 +358,16 @@ static void test_refusals(void **unused)
 		const char *words;
 	} rows[] = {
 		{{.pair = {.port = 9}},						      "device vmspare has no port 9"                  },
-		{{.pair = {.gid_index = 777}},					       "port 1 has no GID of index 777"                },
-		{{.pair = {.mtu = IBV_MTU_4096}},                                            "MTU 4096 exceeds the port's 1024"              },
-		{{.pair = {.mtu = (enum ibv_mtu)9}},                                         "MTU 0 exceeds the port's 1024"                 },
+		{{.pair = {.gid_index = 777}},					       "port 1 has no GID with index 777"              },
+		{{.pair = {.mtu = IBV_MTU_4096}},                                            "MTU 4096 exceeds the port's MTU 1024"          },
+		{{.pair = {.mtu = (enum ibv_mtu)9}},                                         "MTU 0 exceeds the port's MTU 1024"             },
 		{{.pair = {.sl = 16}},						       "service level 16 exceeds the device's limit 15"},
 		{{.settings = {.send_depth = 4000000}},
 		 "send queue depth 4000000 exceeds the device's limit"								       },
 		{{.settings = {.max_inline = 100000}},
 		 "inline size 100000 exceeds the device's limit 512"									 },
 		{{.settings = {.max_message = 1025}, .pair = {.transport = TRANSPORT_UD}},
-		 "message size 1025 exceeds the MTU 1024, which is all that a datagram carries"                                              },
+		 "message size 1025 exceeds the MTU 1024, the limit of a datagram"                                                           },
 		{{.settings = {.max_message = 513},
 		  .pair = {.transport = TRANSPORT_UD, .mtu = IBV_MTU_512}},
 		 "message size 513 exceeds the MTU 512"										      },
@@ -382,20 +383,21 @@ static void test_refusals(void **unused)
 		board->plan.settings = rows[i].plan.settings;
 		board->plan.settings.own_receives = true;
 		board->plan.pair = rows[i].plan.pair;
-		agent_must_fail(agents.near, task_pairs(1), rows[i].words);
-		agent_must(agents.near, task_close_contexts());
+		agent_must_fail(agents.client, task_pairs(1), rows[i].words);
+		agent_must(agents.client, task_close_contexts());
 	}
 	stand_plan(TRANSPORT_RC, RDMA_POLL, 1);
 	board->plan.settings.own_receives = false;
-	agent_must_fail(agents.near, task_pairs(1), "receives by itself: own_receives");
+	agent_must_fail(agents.client, task_pairs(1),
+			"must post its own receives; set own_receives");
 	stand_plan(TRANSPORT_RC, RDMA_POLL, 1);
 	stand_join(agents, 1);
-	stand_send(agents.far, agents.near, 0, 100);
+	stand_send(agents.server, agents.client, 0, 100);
 	stand_stop(agents);
 	assert_resources(before);
 }
 
-/* The path and its knobs: what both queue pairs were told is what they are on. */
+/* Reports the path settings of the queue pair. */
 static int run_path(struct rdma_context *ctx, const struct task *task, size_t *value)
 {
 	struct ibv_qp_init_attr init;
@@ -431,31 +433,34 @@ static void test_path(void **unused)
 	board->plan.pair.mtu = IBV_MTU_512;
 	board->plan.pair.traffic_class = 0x68;
 	board->plan.pair.hop_limit = 7;
-	agent_must(agents.near, task_pairs(1));
+	agent_must(agents.client, task_pairs(1));
 	board->plan.pair = (struct manual_qp_settings){.gid_index = MANUAL_QP_GID_BEST};
-	agent_must(agents.far, task_pairs(1));
-	agent_must(agents.far, task_join());
-	agent_must(agents.near, task_join());
-	/* The smaller MTU of both; the rest is each end's own. */
-	outcome = agent_must(agents.near, (struct task){.run = run_path});
+	agent_must(agents.server, task_pairs(1));
+	agent_must(agents.server, task_join());
+	agent_must(agents.client, task_join());
+	/* The smaller MTU is used; the rest are local settings. */
+	outcome = agent_must(agents.client, (struct task){.run = run_path});
 	assert_int_equal(outcome.value, 512);
 	assert_int_equal(outcome.received.length, 0x68);
-	/* Over RoCE the kernel takes the hop limit of its own routes. */
-	is_soft = agent_must(agents.near, (struct task){.run = run_is_soft}).value;
+	/* On RoCE, the kernel uses the hop limit of its own routes. */
+	is_soft = agent_must(agents.client, (struct task){.run = run_is_soft}).value;
 	assert_int_equal(outcome.received.offset, is_soft ? 7 : 64);
-	outcome = agent_must(agents.far, (struct task){.run = run_path});
+	outcome = agent_must(agents.server, (struct task){.run = run_path});
 	assert_int_equal(outcome.value, 512);
 	assert_int_equal(outcome.received.length, 0);
 	/* The default time to live of IP: RFC 1340. */
 	assert_int_equal(outcome.received.offset, 64);
-	stand_send(agents.near, agents.far, 0, 3000);
+	stand_send(agents.client, agents.server, 0, 3000);
 	stand_stop(agents);
 }
 
-/* In value the index of the first GID that is not the one that was chosen, and that itself. */
+/*
+ * Returns the index of the first GID other than the chosen one in value, and puts it on the
+ * board.
+ */
 static int run_find_another(struct rdma_context *ctx, const struct task *task, size_t *value)
 {
-	const uint8_t *chosen = board->addresses[NEAR][0].gid;
+	const uint8_t *chosen = board->addresses[CLIENT][0].gid;
 	union ibv_gid gid;
 
 	*value = 0;
@@ -469,7 +474,7 @@ static int run_find_another(struct rdma_context *ctx, const struct task *task, s
 	return -1;
 }
 
-/* IPv4 is what is chosen of several GIDs; another one is taken when it is named. */
+/* IPv4 is preferred among several GIDs; another GID is used if requested. */
 static void test_gids(void **unused)
 {
 	static const uint8_t mapped[12] = {[10] = 0xff, 0xff};
@@ -480,18 +485,18 @@ static void test_gids(void **unused)
 	stand_plan(TRANSPORT_UD, RDMA_EVENT, 1);
 	agents = stand_endpoints();
 	stand_join(agents, 1);
-	memcpy(chosen, board->addresses[NEAR][0].gid, sizeof(chosen));
+	memcpy(chosen, board->addresses[CLIENT][0].gid, sizeof(chosen));
 	assert_memory_equal(chosen, mapped, sizeof(mapped));
-	another = agent_must(agents.near, (struct task){.run = run_find_another});
+	another = agent_must(agents.client, (struct task){.run = run_find_another});
 	stand_part(agents);
 	board->plan.pair.gid_index = (int)another.value;
 	stand_join(agents, 1);
-	assert_memory_not_equal(board->addresses[NEAR][0].gid, chosen, sizeof(chosen));
-	stand_send(agents.near, agents.far, 0, 500);
+	assert_memory_not_equal(board->addresses[CLIENT][0].gid, chosen, sizeof(chosen));
+	stand_send(agents.client, agents.server, 0, 500);
 	stand_stop(agents);
 }
 
-/* The address that the other end knows is the one that is used, of several of a kind, too. */
+/* The GID of the given address is used, even among several of the same kind. */
 static void test_gid_of_an_address(void **unused)
 {
 	uint8_t chosen[sizeof(union ibv_gid)];
@@ -501,15 +506,15 @@ static void test_gid_of_an_address(void **unused)
 	stand_plan(TRANSPORT_RC, RDMA_POLL, 1);
 	agents = stand_endpoints();
 	stand_join(agents, 1);
-	memcpy(chosen, board->addresses[NEAR][0].gid, sizeof(chosen));
-	agent_must(agents.near, (struct task){.run = run_find_another});
+	memcpy(chosen, board->addresses[CLIENT][0].gid, sizeof(chosen));
+	agent_must(agents.client, (struct task){.run = run_find_another});
 	stand_part(agents);
 	memcpy(&address.sin6_addr, board->gid, sizeof(address.sin6_addr));
 	memcpy(&board->plan.pair.address, &address, sizeof(address));
 	stand_join(agents, 1);
-	assert_memory_equal(board->addresses[NEAR][0].gid, board->gid, sizeof(chosen));
-	assert_memory_not_equal(board->addresses[NEAR][0].gid, chosen, sizeof(chosen));
-	stand_send(agents.near, agents.far, 0, 500);
+	assert_memory_equal(board->addresses[CLIENT][0].gid, board->gid, sizeof(chosen));
+	assert_memory_not_equal(board->addresses[CLIENT][0].gid, chosen, sizeof(chosen));
+	stand_send(agents.client, agents.server, 0, 500);
 	stand_stop(agents);
 }
 
@@ -535,9 +540,9 @@ int main(int argc, char **argv)
 		WITH(test_send, rc_adaptive),
 		ON_UC(test_send),
 		ON_UD(test_send),
-		ON_RC(test_kinds_of_sends),
-		ON_UC(test_kinds_of_sends),
-		ON_UD(test_kinds_of_sends),
+		ON_RC(test_sends_with_immediate_and_inline_data),
+		ON_UC(test_sends_with_immediate_and_inline_data),
+		ON_UD(test_sends_with_immediate_and_inline_data),
 		ON_RC(test_write),
 		ON_UC(test_write),
 		ON_RC(test_read),

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A pool and its clients, in one process: what they are granted and write is what the server
- * hears, and nobody reaches what is not theirs. VERBMARK_VISITS is how many clients come and
- * go one after another (200).
+ * A pool and its clients in one process: the server receives what clients write to their
+ * grants, and no client can access others' memory. VERBMARK_VISITS is the number of clients
+ * that connect one after another (default 200).
  */
 #include <stdlib.h>
 #include <unistd.h>
@@ -19,7 +19,7 @@
 #define MANY  256
 #define STRAY 77
 #define TRIES 3
-/* Who ring and leave, and how often each rings. */
+/* Number of clients that ring and leave, and doorbells of each. */
 #define VISITORS 20
 #define RINGS    8
 
@@ -31,7 +31,7 @@ static enum rdma_wait_mode mode(void **state)
 	return *(const enum rdma_wait_mode *)*state;
 }
 
-static void test_the_example(void **state)
+static void test_writes_and_doorbells(void **state)
 {
 	struct pool_client client;
 
@@ -40,7 +40,7 @@ static void test_the_example(void **state)
 	assert_int_equal(pool_client_size(&client), POOL_BYTES);
 	pooled_allocate(&client, 10000, 16);
 	pooled_ring(&client, 1000 * 16, 1);
-	/* Several times around, however the last lap ends. */
+	/* Several rounds through the slots, the last one incomplete. */
 	pooled_release(&client, client.grant.address);
 	pooled_allocate(&client, 10, 3);
 	pooled_ring(&client, 31 * 3, 2);
@@ -70,7 +70,7 @@ static void test_refusals(void **state)
 	pooled_not_freed(&one, place + 10000, POOL_NO_GRANT);
 	pooled_release(&one, place);
 	pooled_not_freed(&one, place, POOL_NO_GRANT);
-	/* After all of that both go on. */
+	/* Both clients can continue. */
 	pooled_allocate(&one, POOL_BYTES, 1);
 	pooled_refused(&other, 1, POOL_EXHAUSTED);
 	pooled_release(&one, one.grant.address);
@@ -81,7 +81,7 @@ static void test_refusals(void **state)
 	pooled_stop();
 }
 
-/* Counted in what is taken of the pool; the pool is large enough for all that is asked for. */
+/* The share is counted in whole pages; the pool itself is large enough. */
 static void test_share(void **state)
 {
 	struct pool_client one;
@@ -98,7 +98,7 @@ static void test_share(void **state)
 	pooled_refused(&one, 3 * PAGE_BYTES + 1, POOL_SHARE);
 	pooled_allocate(&one, 2 * PAGE_BYTES + 1, 1);
 	pooled_refused(&one, 1, POOL_SHARE);
-	/* Each has as much, and gets it again when it has given it back. */
+	/* Each client has its own share, and gets returned memory back. */
 	pooled_allocate(&other, 4 * PAGE_BYTES, 1);
 	pooled_release(&one, first);
 	pooled_allocate(&one, PAGE_BYTES, 1);
@@ -123,7 +123,7 @@ static void test_fragments(void **state)
 	pooled_refused(&client, 1, POOL_EXHAUSTED);
 	for (size_t i = 0; i < ARRAY_LENGTH(places); i += 2)
 		pooled_release(&client, places[i]);
-	/* Half of it is free, and no two pages of that are neighbours. */
+	/* Half of the pool is free, but no two adjacent pages. */
 	pooled_refused(&client, PAGE_BYTES + 1, POOL_EXHAUSTED);
 	pooled_release(&client, places[1]);
 	pooled_allocate(&client, 3 * PAGE_BYTES, 1);
@@ -144,7 +144,7 @@ static int post_stray(struct pool_client *client, enum post_operation operation,
 	};
 	const struct post_queue *queue = context_queue(&client->context);
 
-	/* As if the client had rung itself, with a grant of which each write rings. */
+	/* As if the client had rung, with a grant whose every write rings. */
 	if (operation == POST_WRITE_IMM) {
 		work.imm = ++client->rung;
 		client->written++;
@@ -156,7 +156,7 @@ static int post_stray(struct pool_client *client, enum post_operation operation,
 	return post_send(queue, &work, POST_WRITE_IMM, POST_CLASSIC, IBV_SEND_SIGNALED);
 }
 
-/* Of a stray request, whatever else comes. */
+/* Waits for the stray request, ignoring other completions. */
 static enum ibv_wc_status take_stray(struct pool_client *client)
 {
 	uint64_t deadline = clock_deadline(PATIENCE_MS);
@@ -170,8 +170,9 @@ static enum ibv_wc_status take_stray(struct pool_client *client)
 }
 
 /*
- * What becomes of it, of a client of its own, which may not get over it: at that place, or so
- * far from its own grant where the key is 0. A machine that has no time gives no answer.
+ * Executes a stray request by a client of its own, which may not survive it: at place, or
+ * at that offset from its own grant if the key is 0. Retries if a busy machine does not
+ * answer.
  */
 static enum ibv_wc_status try_stray(enum post_operation operation, uint64_t place, uint32_t rkey,
 				    uint32_t length)
@@ -202,48 +203,48 @@ static void check_closed(uint64_t place, uint32_t rkey, uint32_t length)
 				 IBV_WC_REM_ACCESS_ERR);
 }
 
-/* Of the region that is beneath its window, while nobody else is here; 0: there is no window. */
-static uint32_t key_beneath(void)
+/* Returns the key of the region under the only grant's window, or 0 if there are no windows. */
+static uint32_t region_key(void)
 {
-	const struct ibv_mr *mr = pooled_server.guests->grants->mr;
+	const struct ibv_mr *mr = pooled_server.clients->grants->mr;
 
-	/* Where it has none for others it is tried with what the device calls it. */
+	/* If it has no remote key, try the local one. */
 	return !pooled_server.grants.has_windows ? 0 : mr->rkey ? mr->rkey : mr->lkey;
 }
 
-/* With a key of its own, to where that one begins and beyond. */
+/* Writes with the client's own key, at an offset from its grant. */
 static void check_own_key(int64_t offset, uint32_t length, enum ibv_wc_status wanted)
 {
 	assert_int_equal(try_stray(POST_WRITE, (uint64_t)offset, 0, length), wanted);
 }
 
-static void test_what_is_not_theirs(void **state)
+static void test_access_is_limited_to_own_grants(void **state)
 {
 	struct pool_client owner;
 	uint64_t place;
 	uint32_t rkey;
-	uint32_t beneath;
+	uint32_t region_rkey;
 
 	pooled_start(mode(state), 64, 0);
 	pooled_client(&owner);
 	pooled_allocate(&owner, 10000, 2);
 	place = owner.grant.address;
 	rkey = owner.grant.rkey;
-	beneath = key_beneath();
-	/* To the byte. */
+	region_rkey = region_key();
+	/* Bounds are exact to the byte. */
 	check_own_key(0, 10000, IBV_WC_SUCCESS);
 	check_own_key(9996, 4, IBV_WC_SUCCESS);
 	check_own_key(9997, 4, IBV_WC_REM_ACCESS_ERR);
 	check_own_key(-1, 4, IBV_WC_REM_ACCESS_ERR);
 	check_own_key(10000, 1, IBV_WC_REM_ACCESS_ERR);
 	check_own_key(0, 10001, IBV_WC_REM_ACCESS_ERR);
-	/* Another client's place, with its key and with none. */
+	/* Another client's memory, with its key and with a wrong one. */
 	check_closed(place, rkey, 4);
 	check_closed(place, rkey + 1, 4);
-	if (beneath)
-		check_closed(place, beneath, 4);
+	if (region_rkey)
+		check_closed(place, region_rkey, 4);
 	pooled_ring(&owner, 100, 4);
-	/* What was given back. */
+	/* Memory that was returned. */
 	pooled_release(&owner, place);
 	check_closed(place, rkey, 4);
 	pooled_allocate(&owner, 10000, 2);
@@ -254,7 +255,7 @@ static void test_what_is_not_theirs(void **state)
 	pooled_stop();
 }
 
-/* Windows keep clients apart that have no domains; soft0 has none, and says so. */
+/* Memory windows isolate clients that share a domain; soft0 has none and reports that. */
 static void test_windows(void **state)
 {
 	struct error error = {0};
@@ -266,9 +267,9 @@ static void test_windows(void **state)
 	pooled_stop();
 }
 
-/* These bytes as they are, from where no request of the client's own comes. */
+/* Sends raw bytes, from memory that the client's own requests do not use. */
 static void send_bytes(struct pool_client *client, const uint8_t *bytes, uint32_t length,
-		       unsigned int signalled)
+		       unsigned int signaled)
 {
 	char *place = client->context.buffer + 256;
 	struct post_work work = {
@@ -279,11 +280,11 @@ static void send_bytes(struct pool_client *client, const uint8_t *bytes, uint32_
 
 	memcpy(place, bytes, length);
 	assert_int_equal(post_send(context_queue(&client->context), &work, POST_SEND, POST_CLASSIC,
-				   signalled),
+				   signaled),
 			 0);
 }
 
-/* It is told so, by what was to be an answer. */
+/* The client gets the error instead of an answer. */
 static void check_malformed(const uint8_t *bytes, uint32_t length)
 {
 	struct error error = {0};
@@ -296,7 +297,7 @@ static void check_malformed(const uint8_t *bytes, uint32_t length)
 	pool_client_close(&client);
 }
 
-static void test_what_is_malformed(void **state)
+static void test_malformed_messages(void **state)
 {
 	uint8_t bytes[POOL_MESSAGE + 1] = {[3] = 9};
 	struct pool_client client;
@@ -309,7 +310,7 @@ static void test_what_is_malformed(void **state)
 	bytes[3] = POOL_REQ_SYNC;
 	bytes[POOL_MESSAGE - 1] = 1;
 	check_malformed(bytes, POOL_MESSAGE);
-	/* What is longer than any message ends the connection, and that alone. */
+	/* A message that is too long ends its own connection only. */
 	pooled_client(&other);
 	pooled_allocate(&other, PAGE_BYTES, 1);
 	pooled_client(&client);
@@ -321,7 +322,7 @@ static void test_what_is_malformed(void **state)
 	pooled_stop();
 }
 
-/* Of no bytes, so that nothing but its number comes. */
+/* Rings a doorbell without writing any bytes. */
 static void ring_without_a_grant(struct pool_client *client)
 {
 	struct post_work work = {.id = STRAY, .imm = 1};
@@ -340,8 +341,8 @@ static void check_no_bell(struct pool_client *client)
 	assert_contains(error.text, pool_status_text(POOL_NO_BELL));
 }
 
-/* What the server says unasked is told by the call after the one that it came in. */
-static void check_answers_stay(struct pool_client *client)
+/* An unsolicited refusal is reported by the call after the one that received it. */
+static void check_refusal_is_kept(struct pool_client *client)
 {
 	struct error error = {0};
 
@@ -353,8 +354,8 @@ static void check_answers_stay(struct pool_client *client)
 	pooled_release(client, client->grant.address);
 }
 
-/* A number that is not the next one: nothing is read, and the client may go on. */
-static void test_out_of_turn(void **state)
+/* A doorbell out of order is rejected, and the client may continue. */
+static void test_doorbell_out_of_order(void **state)
 {
 	struct error error = {0};
 	struct pool_client client;
@@ -368,7 +369,7 @@ static void test_out_of_turn(void **state)
 		assert_int_equal(post_stray(&client, POST_WRITE_IMM, client.grant.address,
 					    client.grant.rkey, 4),
 				 0);
-		/* 9 and 10 were before, and 11 is next. */
+		/* 9 and 10 have been rung before, and 11 is next. */
 		assert_int_equal(pool_client_sync(&client, &error), last == 10 ? 0 : -EACCES);
 	}
 	assert_contains(error.text, pool_status_text(POOL_OUT_OF_TURN));
@@ -385,8 +386,8 @@ static void test_out_of_turn(void **state)
 	pooled_stop();
 }
 
-/* A doorbell without a grant, or with one that has no room for a value. */
-static void test_what_is_none(void **state)
+/* A doorbell without a grant, or with a grant too small for a value. */
+static void test_doorbell_without_a_grant(void **state)
 {
 	struct error error = {0};
 	struct pool_client client;
@@ -394,7 +395,7 @@ static void test_what_is_none(void **state)
 	pooled_start(mode(state), 64, 0);
 	pooled_client(&client);
 	check_no_bell(&client);
-	check_answers_stay(&client);
+	check_refusal_is_kept(&client);
 	pool_client_close(&client);
 	pooled_client(&client);
 	pooled_allocate(&client, 3, 1);
@@ -404,7 +405,7 @@ static void test_what_is_none(void **state)
 	pooled_stop();
 }
 
-static void test_many(void **state)
+static void test_many_clients(void **state)
 {
 	static struct pool_client clients[MANY];
 
@@ -416,14 +417,14 @@ static void test_many(void **state)
 	for (size_t i = 1; i < MANY; i++)
 		pooled_ring(&clients[i], 8, i);
 	assert_int_equal(pooled_count(POOL_DENIED), 0);
-	/* In an order of its own. */
+	/* Close them in a different order. */
 	for (size_t i = 0; i < MANY; i++)
 		pool_client_close(&clients[i * 77 % MANY]);
 	pooled_stop();
 }
 
-/* Who left a moment ago may have his memory still: the server hears of that by and by. */
-static void allocate_by_and_by(struct pool_client *client, uint64_t size)
+/* The server may notice only later that a previous client has left, and free its memory then. */
+static void allocate_with_retries(struct pool_client *client, uint64_t size)
 {
 	struct error error = {0};
 	int code = pool_client_alloc(client, size, 1, &error);
@@ -437,7 +438,7 @@ static void allocate_by_and_by(struct pool_client *client, uint64_t size)
 		fail_msg("%s", error.text);
 }
 
-static void test_visits(void **state)
+static void test_successive_clients(void **state)
 {
 	const char *asked = getenv("VERBMARK_VISITS");
 	unsigned int visits = asked ? (unsigned int)atoi(asked) : 200;
@@ -447,8 +448,8 @@ static void test_visits(void **state)
 		struct pool_client client;
 
 		pooled_client(&client);
-		allocate_by_and_by(&client, 1 + random_mix(i) % (1 << 16));
-		/* Some leave as they are, some give back before. */
+		allocate_with_retries(&client, 1 + random_mix(i) % (1 << 16));
+		/* Some clients return their memory first. */
 		if (i % 3 == 1)
 			pooled_release(&client, client.grant.address);
 		pool_client_close(&client);
@@ -457,8 +458,8 @@ static void test_visits(void **state)
 }
 
 /*
- * More come at once than the server takes: the device says that receives run low, and what
- * was kept back is posted; nothing is lost, and nobody fails.
+ * More doorbells arrive at once than the server handles: the device reports that receives
+ * run low, the reserve is posted, and nothing is lost.
  */
 static void test_low_water(void **state)
 {
@@ -469,7 +470,7 @@ static void test_low_water(void **state)
 		pooled_client(&clients[i]);
 		pooled_allocate(&clients[i], PAGE_BYTES, 1);
 	}
-	/* The server is kept from going on with the first one. */
+	/* Block the server in its first report. */
 	pooled_hold();
 	for (size_t i = 0; i < 2 * ARRAY_LENGTH(clients); i++) {
 		struct pool_client *client = &clients[i / 2];
@@ -492,8 +493,8 @@ static void test_low_water(void **state)
 	pooled_stop();
 }
 
-/* Who leaves without a word more has rung all the same, once it knows that it has. */
-static void test_who_rings_and_leaves(void **state)
+/* Completed doorbells count, even if the client leaves right after them. */
+static void test_doorbells_of_a_leaving_client(void **state)
 {
 	pooled_start(mode(state), 64, 0);
 	for (unsigned int i = 0; i < VISITORS; i++) {
@@ -514,8 +515,8 @@ static void test_who_rings_and_leaves(void **state)
 	pooled_stop();
 }
 
-/* Only what is said counts: who calls, and takes no answers, is sent away. */
-static void test_who_takes_no_answers(void **state)
+/* A client that sends requests without receiving the answers is disconnected. */
+static void test_client_that_receives_no_answers(void **state)
 {
 	struct pool_client other;
 	struct pool_client client;
@@ -543,30 +544,30 @@ static void test_who_takes_no_answers(void **state)
 int main(void)
 {
 	struct CMUnitTest tests[] = {
-		WITH(test_the_example, polling),
-		WITH(test_the_example, sleeping),
+		WITH(test_writes_and_doorbells, polling),
+		WITH(test_writes_and_doorbells, sleeping),
 		WITH(test_refusals, polling),
 		WITH(test_refusals, sleeping),
 		WITH(test_share, polling),
 		WITH(test_share, sleeping),
 		WITH(test_fragments, sleeping),
-		WITH(test_what_is_not_theirs, polling),
-		WITH(test_what_is_not_theirs, sleeping),
+		WITH(test_access_is_limited_to_own_grants, polling),
+		WITH(test_access_is_limited_to_own_grants, sleeping),
 		WITH(test_windows, sleeping),
-		WITH(test_what_is_malformed, polling),
-		WITH(test_what_is_malformed, sleeping),
-		WITH(test_out_of_turn, polling),
-		WITH(test_out_of_turn, sleeping),
-		WITH(test_what_is_none, polling),
-		WITH(test_what_is_none, sleeping),
-		WITH(test_many, polling),
-		WITH(test_many, sleeping),
-		WITH(test_visits, sleeping),
+		WITH(test_malformed_messages, polling),
+		WITH(test_malformed_messages, sleeping),
+		WITH(test_doorbell_out_of_order, polling),
+		WITH(test_doorbell_out_of_order, sleeping),
+		WITH(test_doorbell_without_a_grant, polling),
+		WITH(test_doorbell_without_a_grant, sleeping),
+		WITH(test_many_clients, polling),
+		WITH(test_many_clients, sleeping),
+		WITH(test_successive_clients, sleeping),
 		WITH(test_low_water, polling),
 		WITH(test_low_water, sleeping),
-		WITH(test_who_takes_no_answers, sleeping),
-		WITH(test_who_rings_and_leaves, polling),
-		WITH(test_who_rings_and_leaves, sleeping),
+		WITH(test_client_that_receives_no_answers, sleeping),
+		WITH(test_doorbells_of_a_leaving_client, polling),
+		WITH(test_doorbells_of_a_leaving_client, sleeping),
 	};
 	int left = exempt(tests, ARRAY_LENGTH(tests));
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The device goes away, or its port goes down. */
+/* The device is removed, or its port goes down. */
 #include <stdlib.h>
 
 #include "core/test/lib/progress.h"
 #include "core/test/lib/rows.h"
 #include "core/test/lib/spare.h"
 
-/* How both ends wait, and what the client does. */
+/* The completion mode of both sides, and the client's operation. */
 struct variant {
 	int cq_notify;
 	enum looping client;
@@ -33,9 +33,9 @@ static void test_device_removal(void **state)
 	agent_begin(client, task_loop(variant->client));
 	if (variant->client > LOOPING_RECV)
 		progress_await(client, server, 50);
-	/* It returns only when nobody holds the device any more. */
+	/* The command returns only when nobody uses the device any more. */
 	assert_int_equal(shell("rdma link delete vmspare >&2 &"), 0);
-	/* Of two ends on one device, one can see the other's end first. */
+	/* Both sides are on the removed device: one may see its peer disconnect first. */
 	outcomes[0] = agent_end(server);
 	outcomes[1] = agent_end(client);
 	for (int i = 0; i < 2; i++) {
@@ -71,7 +71,7 @@ static void test_removal_of_a_listeners_device(void **unused)
 static void test_port_goes_down(void **state)
 {
 	const struct variant *variant = *state;
-	/* As it is by default, so that no acknowledgement is missed soon enough. */
+	/* The default timeout: no ACK is overdue before the port event. */
 	const struct rdma_context settings = {.cq_notify = variant->cq_notify,
 					      .settings = {.ack_timeout = 14}};
 	struct agent *server = agent_start(&settings);
@@ -90,7 +90,7 @@ static void test_port_goes_down(void **state)
 	agents_stop(server, client);
 }
 
-/* The last one: it takes away the device that all others use, in a VM. */
+/* Must be last: removes the device that all other tests use. Runs only in a VM. */
 static void test_no_device_at_all(void **unused)
 {
 	struct agent *agent = agent_start(NULL);
@@ -100,9 +100,11 @@ static void test_no_device_at_all(void **unused)
 	if (!accelerator || !strcmp(accelerator, "native"))
 		return;
 	assert_int_equal(shell("rdma link delete %s", device_name()), 0);
-	agent_must_fail(agent, task_setup_server(0, NULL), "no RDMA device; modprobe rdma_rxe");
-	agent_must_fail(agent, task_setup_server(0, "rxe0"), "no RDMA device; modprobe rdma_rxe");
-	agent_must_fail(agent, setup_client, "no RDMA device; modprobe rdma_rxe");
+	agent_must_fail(agent, task_setup_server(0, NULL),
+			"no RDMA device; for Soft-RoCE: modprobe rdma_rxe");
+	agent_must_fail(agent, task_setup_server(0, "rxe0"),
+			"no RDMA device; for Soft-RoCE: modprobe rdma_rxe");
+	agent_must_fail(agent, setup_client, "no RDMA device; for Soft-RoCE: modprobe rdma_rxe");
 	agent_stop(agent);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The other end is none of ours, or does not answer at all. */
+/* The peer is not verbmark, or does not answer. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
@@ -10,7 +10,7 @@
 #include "core/test/lib/rows.h"
 #include "core/test/lib/spare.h"
 
-/* Ends of a connection that are not ours. */
+/* A connection made without our library. */
 static struct rdma_event_channel *raw_channel;
 static struct rdma_cm_id *raw_id;
 
@@ -42,7 +42,7 @@ static int run_raw_listen(struct rdma_context *ctx, const struct task *task, siz
 	return 0;
 }
 
-/* Queues for it, so that it can connect. */
+/* Creates queues, so that the id can connect. */
 static int raw_queues(struct rdma_cm_id *id)
 {
 	struct ibv_qp_init_attr attr = {
@@ -64,7 +64,10 @@ static int run_raw_accept(struct rdma_context *ctx, const struct task *task, siz
 	return !event || raw_queues(event->id) || rdma_accept(event->id, &param) ? -1 : 0;
 }
 
-/* Connects with a greeting of b bytes, which are in device. *value: it was accepted. */
+/*
+ * Connects with a greeting of b bytes, which are in device. Returns whether it was accepted
+ * in *value.
+ */
 static int run_raw_connect(struct rdma_context *ctx, const struct task *task, size_t *value)
 {
 	struct rdma_conn_param param = {.private_data = task->device,
@@ -81,7 +84,7 @@ static int run_raw_connect(struct rdma_context *ctx, const struct task *task, si
 	    rdma_connect(raw_id, &param) || rdma_get_cm_event(raw_channel, &event))
 		return -1;
 	*value = event->event == RDMA_CM_EVENT_ESTABLISHED;
-	/* A refusal: magic, version and length, then the text. */
+	/* A refusal: magic, version and length, followed by the text. */
 	snprintf(ctx->reason, sizeof(ctx->reason), "%s",
 		 event->event == RDMA_CM_EVENT_REJECTED && event->param.conn.private_data
 			 ? (const char *)event->param.conn.private_data + 8
@@ -97,19 +100,19 @@ static struct task raw_task(int (*run)(struct rdma_context *, const struct task 
 	return task;
 }
 
-/* Of another version, of another program, cut short, and none. */
+/* Greetings of another version, truncated, of another program, and none. */
 static const struct greeting {
 	uint8_t bytes[40];
 	size_t length;
 	const char *words;
 } greetings[] = {
-	{{'V', 'B', 'M', 'K', 0, 2, 0, 32},   32, "speaks version 2 of the connection, we speak 1"},
-	{{'V', 'B', 'M', 'K', 0, 1, 0, 40},   40, "greeting has a wrong length"                   },
-	{{'S', 'S', 'H', '-', '2', '.', '0'}, 7,  "is not verbmark"                               },
-	{{0},				 0,  "is not verbmark"                               },
+	{{'V', 'B', 'M', 'K', 0, 2, 0, 32},   32, "uses connection version 2, this side uses 1"},
+	{{'V', 'B', 'M', 'K', 0, 1, 0, 40},   40, "greeting has the wrong length"              },
+	{{'S', 'S', 'H', '-', '2', '.', '0'}, 7,  "is not verbmark"                            },
+	{{0},				 0,  "is not verbmark"                            },
 };
 
-static void test_clients_of_another_kind(void **unused)
+static void test_foreign_clients(void **unused)
 {
 	struct agent *server = agent_start(NULL);
 	uint16_t port = agent_must(server, task_setup_server(0, NULL)).port;
@@ -128,7 +131,7 @@ static void test_clients_of_another_kind(void **unused)
 		assert_contains(outcome.reason, greetings[i].words);
 		agent_kill(stranger);
 	}
-	/* It has waited all the while, and serves who is welcome. */
+	/* The server has continued to wait, and serves a valid client. */
 	{
 		struct agent *client = agent_start(NULL);
 
@@ -139,7 +142,7 @@ static void test_clients_of_another_kind(void **unused)
 	agent_stop(server);
 }
 
-static void test_servers_of_another_kind(void **unused)
+static void test_foreign_servers(void **unused)
 {
 	for (size_t i = 0; i < ARRAY_LENGTH(greetings); i++) {
 		struct agent *stranger = agent_start(NULL);
@@ -157,7 +160,7 @@ static void test_servers_of_another_kind(void **unused)
 	}
 }
 
-/* rping, which is everywhere, against our listener and as one. */
+/* rping, a widely available program, as client and as server. */
 static void test_rping_connects_to_us(void **unused)
 {
 	struct agent *server = agent_start(NULL);
@@ -191,14 +194,14 @@ static void test_we_connect_to_rping(void **unused)
 		agent_must(client, task_close());
 		agent_must(client, task_setup_client(device_host(), port, NULL));
 		outcome = agent_do(client, task_connect());
-	} while (strstr(outcome.reason, "nothing listens") && clock_left_ms(deadline));
-	assert_failed(&outcome, "the other end is not verbmark");
+	} while (strstr(outcome.reason, "no server is listening") && clock_left_ms(deadline));
+	assert_failed(&outcome, "the peer is not verbmark");
 	agent_stop(client);
-	/* It ends by itself: the next test counts what there is. */
+	/* rping exits on its own: wait for it before the next test counts resources. */
 	assert_resources(before);
 }
 
-static void test_a_listener_that_does_not_answer(void **unused)
+static void test_silent_listener(void **unused)
 {
 	struct resources before = resources_count();
 	struct agent *stranger = agent_start(NULL);
@@ -211,8 +214,9 @@ static void test_a_listener_that_does_not_answer(void **unused)
 	counted = count_at_rest(client);
 	agent_must(client, task_setup_client(device_host(), port, NULL));
 	agent_must_fail(client, task_connect(), "no answer within 5000 ms");
-	/* It is told apart from a context that was never set up, and holds no resources. */
-	agent_must_fail(client, task_connect(), "nothing to connect: rdma_setup_client");
+	/* A failed connect releases its resources; the context must be set up again. */
+	agent_must_fail(client, task_connect(),
+			"no connection to make; call rdma_setup_client first");
 	agent_must(client, task_close());
 	assert_count(client, counted);
 	agent_kill(stranger);
@@ -240,8 +244,8 @@ static int run_aborted_connect(struct rdma_context *ctx, const struct task *task
 	return result;
 }
 
-/* Who waits in vain can be told to stop by another thread. */
-static void test_abort_of_a_connect(void **unused)
+/* Another thread can abort a wait. */
+static void test_abort_while_connecting(void **unused)
 {
 	struct agent *stranger = agent_start(NULL);
 	struct agent *client = agent_start(NULL);
@@ -262,12 +266,9 @@ static void test_abort_of_a_connect(void **unused)
 }
 
 static const struct CMUnitTest tests[] = {
-	ALONE(test_clients_of_another_kind),
-	ALONE(test_servers_of_another_kind),
-	ALONE(test_rping_connects_to_us),
-	ALONE(test_we_connect_to_rping),
-	ALONE(test_a_listener_that_does_not_answer),
-	ALONE(test_abort_of_a_connect),
+	ALONE(test_foreign_clients),      ALONE(test_foreign_servers),
+	ALONE(test_rping_connects_to_us), ALONE(test_we_connect_to_rping),
+	ALONE(test_silent_listener),      ALONE(test_abort_while_connecting),
 };
 
 const struct rows rows_strangers = ROWS(tests);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Waits that end without a message: told to by another thread, or after their time. */
+/* Waits that end without a message: aborted by another thread, or timed out. */
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
@@ -9,7 +9,7 @@
 
 static atomic_bool about_to_wait;
 
-/* Before or in the wait: both must end it. So many turns make it in it, mostly. */
+/* Aborts before or during the wait, mostly during it; both must end the wait. */
 static void *abort_soon(void *argument)
 {
 	while (!atomic_load(&about_to_wait))
@@ -26,7 +26,7 @@ enum waiting {
 	WAITING_CLIENT,
 };
 
-/* Starts another thread that aborts, and waits. */
+/* Starts a thread that aborts, and waits. */
 static int run_aborted(struct rdma_context *ctx, const struct task *task, size_t *value)
 {
 	pthread_t thread;
@@ -40,7 +40,7 @@ static int run_aborted(struct rdma_context *ctx, const struct task *task, size_t
 		result = rdma_recv(ctx, NULL);
 		break;
 	case WAITING_SEND:
-		/* Nobody receives: the second one is held back. */
+		/* The peer does not receive: the second send is held back. */
 		result = rdma_send(ctx, 10);
 		result = result ? result : rdma_send(ctx, 10);
 		break;
@@ -65,8 +65,8 @@ static void test_abort(void **state)
 		agent_must_fail(client, (struct task){.run = run_aborted, .a = i}, "told to stop");
 		agent_must_fail(client, task_write(0, 0, 1), "told to stop");
 		agent_must(client, task_close());
-		agent_must_fail(server, task_read(0, 0, 1), "the other end closed");
-		/* An aborted context is as good as new once it was closed. */
+		agent_must_fail(server, task_read(0, 0, 1), "the peer closed");
+		/* An aborted context can be used again after rdma_close. */
 		agent_must(server, task_close());
 		agents_connect(server, client);
 		agents_talk(server, client);
@@ -74,7 +74,7 @@ static void test_abort(void **state)
 	}
 }
 
-static void test_abort_of_a_listener(void **unused)
+static void test_abort_while_listening(void **unused)
 {
 	struct agent *server = agent_start(NULL);
 
@@ -107,7 +107,7 @@ static void test_idle_timeout(void **state)
 	outcome = agent_must_fail(client, task_recv(), "receive: no message within 30 ms");
 	assert_int_equal(outcome.code, -ETIMEDOUT);
 	assert_true(outcome.elapsed_ns >= 30 * NS_PER_MS);
-	/* It is no failure for good. */
+	/* The connection remains usable. */
 	agent_must(server, task_send(12));
 	outcome = agent_must(client, task_recv());
 	assert_int_equal(outcome.value, 12);
@@ -115,8 +115,8 @@ static void test_idle_timeout(void **state)
 	agents_stop(server, client);
 }
 
-/* Who only waits asks by itself whether the other end lives, without being in the way. */
-static void test_waiting_longer_than_a_probe(void **state)
+/* A waiting side probes its peer, without interfering with the data. */
+static void test_probes_while_waiting(void **state)
 {
 	const int *mode = *state;
 	const struct rdma_context settings = {.cq_notify = *mode,
@@ -140,12 +140,12 @@ static const struct CMUnitTest tests[] = {
 	WITH(test_abort, poll_mode),
 	WITH(test_abort, event_mode),
 	WITH(test_abort, adaptive_mode),
-	ALONE(test_abort_of_a_listener),
+	ALONE(test_abort_while_listening),
 	WITH(test_idle_timeout, poll_mode),
 	WITH(test_idle_timeout, event_mode),
 	WITH(test_idle_timeout, adaptive_mode),
-	WITH(test_waiting_longer_than_a_probe, poll_mode),
-	WITH(test_waiting_longer_than_a_probe, event_mode),
+	WITH(test_probes_while_waiting, poll_mode),
+	WITH(test_probes_while_waiting, event_mode),
 };
 
 const struct rows rows_waits = ROWS(tests);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * No wake-up is lost. Two ends throw a message to and fro, sleeping for it without
- * any limit of time, and spin for a random moment before they answer, so that it
- * arrives at any point between the other one's drain, its arming and its sleep. A
- * lost wake-up is a hang. VERBMARK_ROUNDS is how often (50000).
+ * No wake-up is lost. Two agents exchange a message, sleeping for it without a time limit,
+ * and spin for a random time before they answer, so that it arrives at any point between
+ * the peer's drain, arming and sleep. A lost wake-up is a hang. VERBMARK_ROUNDS is the
+ * number of round trips (default 50000).
  */
 #include <stdlib.h>
 #include <unistd.h>
@@ -14,18 +14,18 @@
 #include "core/verbs/verbs.h"
 
 #define MESSAGE 8
-/* Without a single round for so long, they hang. */
+/* Without progress for this long, the agents are considered hung. */
 #define STALL_MS 60000
 #define RECEIVE  11
 #define SEND     12
 
-/* One end's sleep for its receive, whose completion and its send's come in any order. */
+/* One side of the exchange. Completions of its receive and send arrive in any order. */
 struct player {
 	struct rdma_context *ctx;
 	unsigned int received;
 	unsigned int sent;
 	uint64_t random;
-	uint64_t longest; /* moment, in turns of an empty loop */
+	uint64_t longest; /* maximum spin time, in iterations of an empty loop */
 };
 
 static int post_own_receive(struct player *player)
@@ -61,12 +61,12 @@ static void spin_a_moment(struct player *player)
 	player->random ^= player->random << 13;
 	player->random ^= player->random >> 7;
 	player->random ^= player->random << 17;
-	/* Mostly next to nothing, at times as long as it takes to go to sleep. */
+	/* Mostly very short, sometimes as long as going to sleep takes. */
 	for (uint64_t i = player->random % (player->random & 0x700 ? 64 : player->longest); i; i--)
 		__asm__ volatile("");
 }
 
-/* Takes completions, without any deadline, until both counts are reached. */
+/* Takes completions, without a deadline, until both counts are reached. */
 static int sleep_until(struct player *player, unsigned int received, unsigned int sent,
 		       struct error *error)
 {
@@ -98,7 +98,7 @@ static int play(struct player *player, unsigned int rounds, bool begins, struct 
 		}
 		if (!code)
 			code = sleep_until(player, i + 1, begins ? i + 1 : i, error);
-		/* The next one, before the other end can answer. */
+		/* Post the next receive before the peer can answer. */
 		if (!code)
 			code = post_own_receive(player);
 		if (!code && !begins) {
@@ -118,7 +118,7 @@ static int run_post_first(struct rdma_context *ctx, const struct task *task, siz
 	return post_own_receive(&player);
 }
 
-/* In value: how often it slept. */
+/* Returns the number of sleeps in value. */
 static int run_play(struct rdma_context *ctx, const struct task *task, size_t *value)
 {
 	struct player player = {
@@ -158,7 +158,7 @@ static void play_together(int cq_notify, size_t rounds)
 	};
 	struct agent *server = agent_start(&settings);
 	struct agent *client = agent_start(&settings);
-	/* The one that polls first must be kept waiting for longer. */
+	/* In adaptive mode, the wait must outlast the polling. */
 	struct task task = {
 		.run = run_play, .a = rounds, .c = cq_notify == RDMA_EVENT ? 16384 : 1 << 20};
 	struct outcome outcome;
@@ -176,7 +176,7 @@ static void play_together(int cq_notify, size_t rounds)
 	assert_succeeded(&outcome);
 	print_message("# %zu rounds in %.1f s, %zu events\n", rounds,
 		      (double)(clock_now_ns() - start) / 1e9, outcome.value);
-	/* It did sleep: else nothing was proved. */
+	/* It did sleep: otherwise nothing was tested. */
 	assert_true(outcome.value > rounds / 100);
 	outcome = agent_end(server);
 	assert_succeeded(&outcome);
@@ -201,7 +201,7 @@ static void test_adaptive_mode(void **unused)
 	play_together(RDMA_ADAPTIVE, rounds_wanted() / 10);
 }
 
-/* The same by the blocking operations, whose own sends complete in between. */
+/* The same with blocking operations, whose sends complete in between. */
 static int run_talk(struct rdma_context *ctx, const struct task *task, size_t *value)
 {
 	struct player player = {

@@ -40,8 +40,8 @@ static _Noreturn void serve(int line, const struct rdma_context *context)
 	if (context)
 		ctx = *context;
 	/*
-	 * 1 s: rxe gives up for want of an acknowledgement also while it waits for a
-	 * receive, and a busy machine can be late with one.
+	 * 1 s: rxe also gives up without an ACK while it waits for a receive, and a busy machine
+	 * may send the ACK late.
 	 */
 	if (!ctx.settings.ack_timeout)
 		ctx.settings.ack_timeout = 18;
@@ -96,7 +96,7 @@ static bool wait_readable(int fd, unsigned int patience_ms)
 	return got > 0;
 }
 
-/* Waits for its end and forgets it. Returns the status of waitpid. */
+/* Waits until the agent has exited and frees it. Returns the status of waitpid. */
 static int reap(struct agent *agent, unsigned int patience_ms)
 {
 	int fd = (int)syscall(SYS_pidfd_open, agent->pid, 0);
@@ -368,7 +368,7 @@ struct task task_notify_read(void)
 	return (struct task){.run = run_notify_read};
 }
 
-/* No two places look alike, so that what is shifted is seen. */
+/* Returns a byte that depends on seed and place, so that shifted data is detected. */
 static char pattern(size_t seed, size_t place)
 {
 	uint64_t mixed = (seed << 32 | place) * 0x9e3779b97f4a7c15;
@@ -516,7 +516,7 @@ static const char *from_environment(const char *name)
 	const char *value = getenv(name);
 
 	if (!value)
-		fail_msg("%s is not set: run this by ci/softroce", name);
+		fail_msg("%s is not set; run this with ci/softroce", name);
 	return value;
 }
 
@@ -551,7 +551,7 @@ struct resources resources_count(void)
 				      &one.cq, &one.qp, &one.cm_id, &one.mr) < 5)
 			continue;
 		devices++;
-		/* Of older kernels there is none to be told. */
+		/* Older kernels do not report SRQs. */
 		counts = strstr(counts, " srq ");
 		if (counts)
 			sum.srq += (unsigned int)strtoul(counts + strlen(" srq "), NULL, 10);
@@ -576,7 +576,7 @@ void assert_resources(struct resources before)
 		now = resources_count();
 	}
 	if (memcmp(&now, &before, sizeof(now)) != 0)
-		fail_msg("left behind: pd %u->%u cq %u->%u qp %u->%u cm_id %u->%u mr %u->%u "
+		fail_msg("leaked: pd %u->%u cq %u->%u qp %u->%u cm_id %u->%u mr %u->%u "
 			 "srq %u->%u",
 			 before.pd, now.pd, before.cq, now.cq, before.qp, now.qp, before.cm_id,
 			 now.cm_id, before.mr, now.mr, before.srq, now.srq);

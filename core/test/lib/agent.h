@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The other processes of the tests on a device. An agent is forked, owns one
- * context, and carries out tasks one after another, so that a test reads like a
- * script for two ends. The test process itself never touches verbs: what librdmacm
- * keeps open would be shared by every later fork. Whatever goes wrong here fails
- * the test; agents_end, its teardown, ends those that are left.
+ * Helper processes of the tests on a device. An agent is forked, owns one context, and runs
+ * tasks one after another, so that a test reads like a script for a client and a server.
+ * The test process itself never uses verbs: every later fork would share what librdmacm
+ * keeps open. Any failure here fails the test; agents_end, its teardown, kills the
+ * remaining agents.
  */
 #ifndef CORE_TEST_LIB_AGENT_H
 #define CORE_TEST_LIB_AGENT_H
@@ -15,13 +15,13 @@
 #include "core/rdma/rdma.h"
 #include "core/test/lib/check.h"
 
-/* A task that takes longer hangs. Emulated processors under a sanitizer are slow. */
+/* A task that takes longer is considered hung. Emulated CPUs under a sanitizer are slow. */
 #define PATIENCE_MS 60000
-/* What is said of a peer that is gone. */
-#define CLOSED "the other end closed the connection, or its process ended"
+/* The reason of an error after the peer has gone. */
+#define CLOSED "the peer closed the connection, or its process ended"
 
 struct task {
-	/* In the agent. Returns 0 or -1 and a reason, as the operations do. */
+	/* Runs in the agent. Returns 0, or -1 and a reason, as the operations do. */
 	int (*run)(struct rdma_context *ctx, const struct task *task, size_t *value);
 	size_t a;
 	size_t b;
@@ -32,9 +32,9 @@ struct task {
 
 struct outcome {
 	int result;
-	int code; /* of the context: a negative errno, or 0 */
+	int code; /* of the context: a negative errno or 0 */
 	uint64_t elapsed_ns;
-	size_t value; /* what the task likes to tell */
+	size_t value; /* the task's result */
 	uint16_t port;
 	struct rdma_message received;
 	char reason[sizeof(((struct rdma_context *)0)->reason)];
@@ -45,40 +45,40 @@ struct agent {
 	int line;
 };
 
-/* Its context starts as a copy of this one (NULL: zeroed), patient with a slow peer. */
+/* Starts an agent whose context is a copy of this one (NULL: zeroed), with a long ACK timeout. */
 struct agent *agent_start(const struct rdma_context *context);
 void agent_begin(struct agent *agent, struct task task);
 struct outcome agent_end(struct agent *agent);
 struct outcome agent_end_within(struct agent *agent, unsigned int patience_ms);
 
-/* Whether agent_end would return at once. */
+/* Returns whether agent_end would return at once. */
 bool agent_has_ended(const struct agent *agent);
 
-/* Begins a task and waits for its end. */
+/* Runs a task and waits for its outcome. */
 struct outcome agent_do(struct agent *agent, struct task task);
 
-/* The same, and it must succeed. */
+/* The same, but fails the test if the task fails. */
 struct outcome agent_must(struct agent *agent, struct task task);
 
-/* The same, and it must fail with these words in its reason. */
+/* The same, but the task must fail with these words in its reason. */
 struct outcome agent_must_fail(struct agent *agent, struct task task, const char *words);
 void assert_failed(const struct outcome *outcome, const char *words);
 void assert_succeeded(const struct outcome *outcome);
 
-/* It closes its context, exits by itself, and leaks nothing. */
+/* Closes the context and waits until the agent exits, without leaks. */
 void agent_stop(struct agent *agent);
 void agent_kill(struct agent *agent);
 
-/* Waits until the agent has ended by that signal. */
+/* Waits until the signal has killed the agent. */
 void agent_await_signal(struct agent *agent, int signal);
 
 /* Waits until the agent's main thread sleeps in poll(2). */
 void agent_await_sleep(const struct agent *agent);
 
-/* A cmocka teardown. */
+/* A cmocka teardown: kills all remaining agents. */
 int agents_end(void **state);
 
-/* Tasks: the specification's functions with their parameters in order. */
+/* Tasks: the functions of the specification, with their parameters in order. */
 struct task task_setup_server(uint16_t port, const char *device);
 struct task task_wait_for_client(void);
 struct task task_setup_client(const char *host, uint16_t port, const char *device);
@@ -92,39 +92,39 @@ struct task task_read(size_t local, size_t remote, size_t length);
 struct task task_notify_write(void);
 struct task task_notify_read(void);
 
-/* Fills length bytes of the buffer at offset with what a seed makes of each place. */
+/* Fills length bytes of the buffer at offset with a pattern that depends on seed and place. */
 struct task task_fill(size_t seed, size_t offset, size_t length);
-/* Whether they are what fill with that seed, at that offset, left somewhere else. */
+/* Checks for the bytes that task_fill with that seed wrote at filled_at. */
 struct task task_compare(size_t seed, size_t offset, size_t length, size_t filled_at);
 
 /*
- * Descriptors and threads of the agent, once they stay the same: a thread that was joined
- * leaves /proc a moment later, and so does what the other end has given up.
+ * Returns the number of descriptors and threads of the agent, once it is stable: joined
+ * threads and resources of a closed peer disappear with a delay.
  */
 size_t count_at_rest(struct agent *agent);
 
-/* It comes back to that count. */
+/* Waits until the count is as before. */
 void assert_count(struct agent *agent, size_t before);
 
-/* A server that waits for a client gets this one. */
+/* Connects a client to a server that waits in task_wait_for_client. */
 void agents_join(struct agent *server, struct agent *client, const char *host, uint16_t port);
 
-/* Listens, and is connected to by the client, on the device's address. */
+/* Lets the server listen on the device's address, and connects the client. */
 void agents_connect(struct agent *server, struct agent *client);
 void agents_connect_to(struct agent *server, struct agent *client, const char *host);
 
-/* Proves that both are connected: a message there and back. */
+/* Checks the connection with a message in each direction. */
 void agents_talk(struct agent *server, struct agent *client);
 
-/* Both close, and end. */
+/* Closes both contexts and stops both agents. */
 void agents_stop(struct agent *server, struct agent *client);
 
-/* The device of this run and its addresses. */
+/* The device under test and its addresses. */
 const char *device_name(void);
 const char *device_host(void);
 const char *device_host6(void);
 
-/* The RDMA objects of the whole machine, as rdma(8) counts them. */
+/* RDMA objects of the whole machine, as counted by rdma(8). */
 struct resources {
 	unsigned int pd;
 	unsigned int cq;
@@ -136,7 +136,7 @@ struct resources {
 
 struct resources resources_count(void);
 
-/* They come back to what they were, if not at once: the kernel frees in its own time. */
+/* Waits until the counts are as before: the kernel frees resources with a delay. */
 void assert_resources(struct resources before);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cmocka, and the few checks that it lacks. Checks belong to the process that
- * cmocka runs: a child that was forked has its own way of failing, see agent.h.
+ * cmocka with a few additional checks. Checks work only in the process that cmocka runs;
+ * forked children report failures as in agent.h.
  */
 #ifndef CORE_TEST_LIB_CHECK_H
 #define CORE_TEST_LIB_CHECK_H
 
-/* cmocka.h uses what the first three declare. */
+/* cmocka.h requires the first three headers. */
 // clang-format off
 #include <setjmp.h>
 #include <stdarg.h>

@@ -30,7 +30,7 @@ static void tell(const char *reason, size_t count)
 		printf("# %zu exempt: %s\n", count, reason);
 }
 
-/* The test that a line has for this program, or NULL. */
+/* Returns the test that a line names for this program, or NULL. */
 static const char *find_own(const char *line, const char *program)
 {
 	size_t length = strlen(program);
@@ -38,7 +38,7 @@ static const char *find_own(const char *line, const char *program)
 	return !strncmp(line, program, length) && line[length] == ' ' ? line + length + 1 : NULL;
 }
 
-/* Where the device is linked in, the same program has another name, too. */
+/* A program linked with the device has the prefix "soft_", but shares the list. */
 static const char *find_test(const char *line)
 {
 	const char *program = program_invocation_short_name;
@@ -69,7 +69,7 @@ static int read_list(FILE *list, struct CMUnitTest *tests, size_t n)
 			continue;
 		left = take_out(tests, n, test);
 		if (left == n) {
-			print_error("there is no test to be exempt: %s\n", line);
+			print_error("no such test to exempt: %s\n", line);
 			return -1;
 		}
 		count += n - left;

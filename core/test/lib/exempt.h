@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The list of tests that cannot run on a device, each under its reason:
+ * The list of tests that cannot run on a device, grouped by reason:
  *
  *	[reason]
  *	program test
  *
- * A test is meant whose name is that, or begins with it and a blank. The environment's
- * EXEMPT says where the list is; where it says nothing, none is exempt.
+ * A line applies to tests with that name, or whose name begins with it and a space. The
+ * environment variable EXEMPT is the path of the list; without it, all tests run.
  */
 #ifndef CORE_TEST_LIB_EXEMPT_H
 #define CORE_TEST_LIB_EXEMPT_H
@@ -14,8 +14,9 @@
 #include "core/test/lib/check.h"
 
 /*
- * Takes those of this program out of the table, and prints how many for which reason. The
- * number that is left; -1 if the list cannot be read, or names a test that there is not.
+ * Removes this program's exempt tests from the table and prints their number by reason.
+ * Returns the number of remaining tests, or -1 if the list cannot be read or names an
+ * unknown test.
  */
 int exempt(struct CMUnitTest *tests, size_t n);
 

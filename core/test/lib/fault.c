@@ -10,7 +10,7 @@
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 
-/* Of this process: an agent. The watcher's thread makes calls, too. */
+/* State of this process, an agent. The watcher's thread makes calls, too. */
 static atomic_int armed = -1;
 static atomic_int left;
 static atomic_bool fired;
@@ -25,12 +25,12 @@ static bool fails(enum call call)
 }
 
 /*
- * Definitions in the program come before those of the shared libraries, so that
- * these are reached from librdmacm, too.
+ * Functions of the program override those of shared libraries, so that librdmacm calls
+ * them, too.
  */
 #define REAL(name) ((__typeof__(&(name)))dlsym(RTLD_NEXT, #name))
 
-/* Types and lists of parameters cannot be put in parentheses. */
+/* Types and parameter lists cannot be parenthesized. */
 // NOLINTBEGIN(bugprone-macro-parentheses)
 #define FAILING(call, type, name, parameters, arguments, failure) \
 	type name parameters                                      \
@@ -96,7 +96,7 @@ FAILING(SET_OPTION, int, rdma_set_option,
 	(struct rdma_cm_id * id, int level, int name, void *value, size_t length),
 	(id, level, name, value, length), -1)
 
-/* What verbs.h calls inline goes by pointers of the context. */
+/* Inline functions of verbs.h call these through pointers in the context. */
 static int (*query_port)(struct ibv_context *context, uint8_t port, struct ibv_port_attr *attr,
 			 size_t size);
 static struct ibv_qp *(*create_qp_ex)(struct ibv_context *context,
@@ -151,14 +151,14 @@ struct ibv_context *ibv_open_device(struct ibv_device *device)
 	return context;
 }
 
-/* A library that opens its devices by itself does not come by here before this. */
+/* Also covers contexts that a library opens internally. */
 struct ibv_pd *ibv_alloc_pd(struct ibv_context *context)
 {
 	take_over(context);
 	return fails(ALLOC_PD) ? NULL : REAL(ibv_alloc_pd)(context);
 }
 
-/* Of the C library only what this program itself calls fails: ld --wrap. */
+/* For C library functions, only calls from this program fail (ld --wrap). */
 // NOLINTBEGIN(bugprone-macro-parentheses)
 #define WRAPPED(call, type, name, parameters, arguments, failure) \
 	type __real_##name parameters;                            \

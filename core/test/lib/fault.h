@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Calls of an agent that fail: the n-th of one of the functions that set-up needs, be
- * it of verbs, librdmacm or the C library. These stand in front of the real ones in the
- * whole program, so that they belong to one program, and not into the library of agents.
+ * Fault injection in an agent: makes the n-th call of a function of verbs, librdmacm or the
+ * C library fail. The functions here replace the real ones in the whole program, so they
+ * are linked into one program and not into the agents' library.
  */
 #ifndef CORE_TEST_LIB_FAULT_H
 #define CORE_TEST_LIB_FAULT_H
@@ -46,10 +46,10 @@ enum call {
 	GET_CM_DEVICES,
 };
 
-/* From now on, the n-th of these calls fails. */
+/* Makes the n-th of these calls from now on fail. */
 void fault_arm(struct agent *agent, enum call call, size_t n);
 
-/* None does any more. Returns whether the call came to be made. */
+/* Stops failing calls. Returns whether one has failed. */
 bool fault_disarm(struct agent *agent);
 
 #endif

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory that only a kind's own functions reach, like a GPU's: an array that the kind hides. */
+/*
+ * Memory that only its kind's functions can access, like a GPU's: an array that the kind
+ * hides.
+ */
 #ifndef CORE_TEST_LIB_HIDDEN_H
 #define CORE_TEST_LIB_HIDDEN_H
 
@@ -8,7 +11,7 @@
 
 #include "core/memory/memory.h"
 
-/* address holds where the bytes are; nothing else knows it. */
+/* address is the real address of the bytes, but only these functions use it. */
 static inline void hidden_read(const struct memory *memory, size_t offset, void *into,
 			       size_t length)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A folder that stands for a machine: files of /sys, /proc and /dev that a test makes up. */
+/* A folder of fake /sys, /proc and /dev files that stands for a machine. */
 #ifndef CORE_TEST_LIB_MADE_UP_H
 #define CORE_TEST_LIB_MADE_UP_H
 
@@ -22,7 +22,7 @@ static inline void made_up_open(struct made_up *machine)
 	assert_non_null(mkdtemp(machine->root));
 }
 
-/* The path below the root, with its folders made. */
+/* Returns the path below the root and creates its folders. */
 static inline void made_up_path(const struct made_up *machine, const char *path, char full[512])
 {
 	snprintf(full, 512, "%s%s", machine->root, path);
@@ -47,7 +47,7 @@ static inline void made_up_bytes(const struct made_up *machine, const char *path
 	assert_int_equal(fclose(file), 0);
 }
 
-/* As the kernel writes it, with a newline behind. */
+/* Writes text with a trailing newline, as the kernel does. */
 static inline void made_up_file(const struct made_up *machine, const char *path, const char *text)
 {
 	char line[8192];
@@ -57,8 +57,8 @@ static inline void made_up_file(const struct made_up *machine, const char *path,
 }
 
 /*
- * Many files at once: on each line a path, a blank and what is in it, with | for a
- * newline. With bytes, those are in each of them instead.
+ * Writes many files: each line has a path, a space and the contents, with | for newlines.
+ * If bytes is not NULL, every file contains those bytes instead.
  */
 static inline void made_up_files(const struct made_up *machine, const char *lines,
 				 const void *bytes, size_t length)

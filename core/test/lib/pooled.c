@@ -7,46 +7,47 @@
 #include "core/base/random.h"
 #include "core/test/lib/check.h"
 
-/* What the server has told of its clients. */
-struct heard {
+/* Events that the server has reported. */
+struct reports {
 	pthread_mutex_t lock;
-	pthread_mutex_t gate; /* who holds it keeps the server from going on */
+	pthread_mutex_t gate; /* held to block the server in its next report */
 	unsigned int events[POOL_EVENTS];
 	uint32_t numbers[1024]; /* of the last doorbells, and their values */
 	uint32_t values[1024];
 	char reason[128]; /* of the last refusal */
 };
 
-static struct heard heard = {.lock = PTHREAD_MUTEX_INITIALIZER, .gate = PTHREAD_MUTEX_INITIALIZER};
+static struct reports reports = {.lock = PTHREAD_MUTEX_INITIALIZER,
+				 .gate = PTHREAD_MUTEX_INITIALIZER};
 struct pool_server pooled_server;
 static pthread_t thread;
-static unsigned int n_opened; /* clients, ever */
+static unsigned int n_opened; /* clients opened so far */
 static bool is_closed;        /* the gate */
 
-static void tell(void *unused, const struct pool_report *report)
+static void record(void *unused, const struct pool_report *report)
 {
-	pthread_mutex_lock(&heard.gate);
-	pthread_mutex_unlock(&heard.gate);
-	pthread_mutex_lock(&heard.lock);
+	pthread_mutex_lock(&reports.gate);
+	pthread_mutex_unlock(&reports.gate);
+	pthread_mutex_lock(&reports.lock);
 	if (report->event == POOL_RUNG) {
-		unsigned int i = heard.events[POOL_RUNG] % ARRAY_LENGTH(heard.numbers);
+		unsigned int i = reports.events[POOL_RUNG] % ARRAY_LENGTH(reports.numbers);
 
-		heard.numbers[i] = report->number;
-		heard.values[i] = report->value;
+		reports.numbers[i] = report->number;
+		reports.values[i] = report->value;
 	}
 	if (report->reason)
-		snprintf(heard.reason, sizeof(heard.reason), "%s", report->reason);
-	heard.events[report->event]++;
-	pthread_mutex_unlock(&heard.lock);
+		snprintf(reports.reason, sizeof(reports.reason), "%s", report->reason);
+	reports.events[report->event]++;
+	pthread_mutex_unlock(&reports.lock);
 }
 
 unsigned int pooled_count(enum pool_event event)
 {
 	unsigned int found;
 
-	pthread_mutex_lock(&heard.lock);
-	found = heard.events[event];
-	pthread_mutex_unlock(&heard.lock);
+	pthread_mutex_lock(&reports.lock);
+	found = reports.events[event];
+	pthread_mutex_unlock(&reports.lock);
 	return found;
 }
 
@@ -57,7 +58,7 @@ void pooled_wait_for(enum pool_event event, unsigned int wanted)
 	while (pooled_count(event) < wanted) {
 		if (clock_now_ns() > deadline)
 			fail_msg("%u events of kind %u, not %u; %s", pooled_count(event), event,
-				 wanted, heard.reason);
+				 wanted, reports.reason);
 		usleep(1000);
 	}
 }
@@ -66,7 +67,7 @@ static void *serve(void *unused)
 {
 	struct error error = {0};
 
-	/* cmocka's assertions are for the main thread. */
+	/* cmocka's assertions work only in the main thread. */
 	return pool_serve(&pooled_server, &error) ? (void *)strdup(error.text) : NULL;
 }
 
@@ -89,11 +90,11 @@ void pooled_start(enum rdma_wait_mode wait, uint32_t receives, uint64_t share)
 		.share = share,
 		.receives = receives,
 		.wait = wait,
-		.tell = tell,
+		.tell = record,
 	};
 	struct error error = {0};
 
-	memset(heard.events, 0, sizeof(heard.events));
+	memset(reports.events, 0, sizeof(reports.events));
 	n_opened = 0;
 	if (pool_open(&pooled_server, &settings, &error))
 		fail_msg("%s", error.text);
@@ -109,7 +110,7 @@ void pooled_stop(void)
 	assert_int_equal(pthread_join(thread, &failed), 0);
 	if (failed)
 		fail_msg("%s", (const char *)failed);
-	assert_int_equal(pooled_server.n_guests, 0);
+	assert_int_equal(pooled_server.n_clients, 0);
 	assert_int_equal(pooled_server.grants.count, 0);
 	assert_int_equal(pooled_server.grants.chunks.used, 0);
 	assert_int_equal(chunks_longest(&pooled_server.grants.chunks), POOL_BYTES / PAGE_BYTES);
@@ -118,14 +119,14 @@ void pooled_stop(void)
 
 void pooled_hold(void)
 {
-	pthread_mutex_lock(&heard.gate);
+	pthread_mutex_lock(&reports.gate);
 	is_closed = true;
 }
 
 void pooled_let_go(void)
 {
 	is_closed = false;
-	pthread_mutex_unlock(&heard.gate);
+	pthread_mutex_unlock(&reports.gate);
 }
 
 int pooled_end(void **unused)
@@ -188,7 +189,6 @@ void pooled_release(struct pool_client *client, uint64_t place)
 		fail_msg("%s", error.text);
 }
 
-/* Values by which all is rung that is due are those that the pooled_server hears, in their order. */
 void pooled_ring(struct pool_client *client, unsigned int writes, uint64_t seed)
 {
 	uint32_t every = client->grant.every;
@@ -206,11 +206,11 @@ void pooled_ring(struct pool_client *client, unsigned int writes, uint64_t seed)
 	state = seed;
 	for (unsigned int i = 0; i < writes; i++) {
 		uint32_t value = (uint32_t)random_next(&state);
-		unsigned int at = (before + i / every) % ARRAY_LENGTH(heard.values);
+		unsigned int at = (before + i / every) % ARRAY_LENGTH(reports.values);
 
 		if ((i + 1) % every)
 			continue;
-		assert_int_equal(heard.values[at], value);
-		assert_int_equal(heard.numbers[at], first + i / every + 1);
+		assert_int_equal(reports.values[at], value);
+		assert_int_equal(reports.numbers[at], first + i / every + 1);
 	}
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A pool's server in a thread of its own, and clients in the test's: each call fails the test
- * when it does not what it is for.
+ * A pool server in a thread of its own, and clients in the test's thread. Each call fails
+ * the test on error.
  */
 #ifndef CORE_TEST_LIB_POOLED_H
 #define CORE_TEST_LIB_POOLED_H
@@ -15,20 +15,20 @@
 
 extern struct pool_server pooled_server;
 
-/* 0: one client may have all of it. */
+/* Starts the server. share 0: one client may have the whole pool. */
 void pooled_start(enum rdma_wait_mode wait, uint32_t receives, uint64_t share);
 
-/* When all clients have gone: all that was granted has been taken back. */
+/* Waits until all clients have left, checks that all grants are freed, and stops the server. */
 void pooled_stop(void);
 
-/* A teardown: after a test that has failed. */
+/* A cmocka teardown, for tests that have failed. */
 int pooled_end(void **unused);
 
-/* Keeps the server from going on with what it tells next. */
+/* Block the server in its next report, and release it. */
 void pooled_hold(void);
 void pooled_let_go(void);
 
-/* What the server has told of its clients. */
+/* Return the number of reports of an event; wait until it is at least that. */
 unsigned int pooled_count(enum pool_event event);
 void pooled_wait_for(enum pool_event event, unsigned int wanted);
 
@@ -38,7 +38,10 @@ void pooled_release(struct pool_client *client, uint64_t place);
 void pooled_refused(struct pool_client *client, uint64_t size, enum pool_status status);
 void pooled_not_freed(struct pool_client *client, uint64_t place, enum pool_status status);
 
-/* Values by which all is rung that is due are those that the server hears, in their order. */
+/*
+ * Makes writes, and checks that the server reports every due doorbell with its value, in
+ * order.
+ */
 void pooled_ring(struct pool_client *client, unsigned int writes, uint64_t seed);
 
 #endif

@@ -20,9 +20,9 @@ void progress_await(struct agent *one, struct agent *other, size_t steps)
 	       !agent_has_ended(other))
 		usleep(100);
 	if (agent_has_ended(one))
-		fail_msg("it ended: %s", agent_end(one).reason);
+		fail_msg("an agent ended: %s", agent_end(one).reason);
 	if (agent_has_ended(other))
-		fail_msg("the other one ended: %s", agent_end(other).reason);
+		fail_msg("an agent ended: %s", agent_end(other).reason);
 	assert_true(atomic_load(progress) >= steps);
 }
 

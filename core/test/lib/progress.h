@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Steps that agents make, which the test process and all of them see; and a task that
- * makes a step with each of its operations, until one fails.
+ * A counter of steps shared by the agents and the test process, and a task that increments
+ * it with every operation until one fails.
  */
 #ifndef CORE_TEST_LIB_PROGRESS_H
 #define CORE_TEST_LIB_PROGRESS_H
@@ -15,10 +15,10 @@ extern atomic_size_t *progress;
 /* A cmocka group setup. */
 int progress_share(void **unused);
 
-/* Waits until there are so many; until then neither agent may end. */
+/* Waits until that many steps are done; neither agent may finish its task before. */
 void progress_await(struct agent *one, struct agent *other, size_t steps);
 
-/* What an agent does again and again. */
+/* The operation that an agent repeats. */
 enum looping {
 	LOOPING_NOT,
 	LOOPING_RECV,
@@ -27,7 +27,7 @@ enum looping {
 	LOOPING_READ,
 };
 
-/* Goes on until it fails. */
+/* Repeats the operation until it fails. */
 struct task task_loop(enum looping looping);
 
 #endif

@@ -22,6 +22,6 @@ int rows_run(const struct rows *tables, size_t n, CMFixtureFunction setup)
 	left = exempt(tests, total);
 	if (left < 0)
 		return -1;
-	/* What cmocka_run_group_tests does with an array of that size. */
+	/* As cmocka_run_group_tests does for an array of that size. */
 	return _cmocka_run_group_tests("tests", tests, (size_t)left, setup, NULL);
 }

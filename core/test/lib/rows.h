@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests on a device are rows of a table. A program that has several files has a table in
- * each, and runs them all as one group: TAP has one plan, and to start a program costs
- * the start of a machine.
+ * Tests on a device are rows of tables. A program with several files has a table in each
+ * and runs them as one group: TAP allows one plan, and starting a program may mean booting
+ * a machine.
  */
 #ifndef CORE_TEST_LIB_ROWS_H
 #define CORE_TEST_LIB_ROWS_H
@@ -11,13 +11,13 @@
 #include "core/test/lib/spare.h"
 
 #define ALONE(test) cmocka_unit_test_teardown(test, agents_end)
-/* The test finds how it is to be done in its state, and in its name. */
+/* The initial state and the name tell the test's variant. */
 #define WITH(test, how)                                                                   \
 	{                                                                                 \
 		.name = #test " " #how, .test_func = (test), .teardown_func = agents_end, \
 		.initial_state = (void *)(uintptr_t) & (how)                              \
 	}
-/* The same, and with a device to be taken away. */
+/* The same, with a device that the test may remove. */
 #define SPARE(test, how)                                                                    \
 	{                                                                                   \
 		.name = #test " " #how, .test_func = (test), .setup_func = spare_make,      \
@@ -34,16 +34,16 @@ struct rows {
 		(array), ARRAY_LENGTH(array) \
 	}
 
-/* Of rxe_operations. */
+/* Part of rxe_operations. */
 extern const struct rows rows_contexts;
 extern const struct rows rows_waits;
 
-/* Of rxe_failures. */
+/* Part of rxe_failures. */
 extern const struct rows rows_deaths;
 extern const struct rows rows_strangers;
 extern const struct rows rows_removals;
 
-/* Runs n tables in their order. Returns what cmocka_run_group_tests does. */
+/* Runs n tables in order. Returns what cmocka_run_group_tests returns. */
 int rows_run(const struct rows *tables, size_t n, CMFixtureFunction setup);
 
 #endif

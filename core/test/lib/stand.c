@@ -6,7 +6,7 @@
 
 #include "core/verbs/verbs.h"
 
-/* Of the first request of a list, and of the first receive. */
+/* The wr_id of the first request of a list, and of the first receive. */
 #define FIRST_REQUEST 100
 #define FIRST_RECEIVE 200
 
@@ -27,7 +27,7 @@ void stand_plan(enum transport transport, enum rdma_wait_mode wait, unsigned int
 			     .numa_node = -1,
 			     .cq_depth = 2 * STAND_DEPTH * contexts,
 			     .wait = wait},
- /* As for the other tests on a device: agent.c says why. */
+ /* See agent.c. */
 		.settings = {.own_receives = true,
 			     .send_depth = STAND_DEPTH,
 			     .recv_depth = STAND_DEPTH,
@@ -104,8 +104,8 @@ static int run_join(struct rdma_context *ctx, const struct task *task, size_t *v
 	return stand_end(ctx, code, &error);
 }
 
-/* Puts the next context on the ground, and leaves the reason if that cannot be. */
-static struct rdma_context *next_on_ground(struct rdma_context *ctx)
+/* Attaches the next context to the endpoint, or reports why not and returns NULL. */
+static struct rdma_context *next_on_endpoint(struct rdma_context *ctx)
 {
 	struct rdma_context *context = next_context();
 	struct error error = {0};
@@ -114,7 +114,7 @@ static struct rdma_context *next_on_ground(struct rdma_context *ctx)
 										    : context;
 }
 
-/* What the context says is what the agent says. */
+/* Reports the context's result as the agent's. */
 static int tell(struct rdma_context *ctx, const struct rdma_context *context, int result)
 {
 	ctx->code = context->code;
@@ -128,7 +128,7 @@ static int run_listeners(struct rdma_context *ctx, const struct task *task, size
 
 	for (here.n = 0; here.n < task->a && !result;) {
 		uint16_t *port = &board->ports[here.n];
-		struct rdma_context *context = next_on_ground(ctx);
+		struct rdma_context *context = next_on_endpoint(ctx);
 
 		if (!context)
 			return -1;
@@ -157,7 +157,7 @@ static int run_callers(struct rdma_context *ctx, const struct task *task, size_t
 
 	for (here.n = 0; here.n < task->a && !result;) {
 		uint16_t port = board->ports[here.n];
-		struct rdma_context *context = next_on_ground(ctx);
+		struct rdma_context *context = next_on_endpoint(ctx);
 
 		if (!context)
 			return -1;
@@ -221,7 +221,7 @@ static int post_many(const struct rdma_context *context, unsigned int *last, str
 	return code;
 }
 
-/* One completion, whose status is good. */
+/* Waits for one successful completion. */
 static int take(struct ibv_wc *wc, struct error *error)
 {
 	int got = completion_wait(&here.endpoint.completion, 1, wc, 5 * NS_PER_S, error);
@@ -246,8 +246,8 @@ static int run_post(struct rdma_context *ctx, const struct task *task, size_t *v
 	else
 		code = take(&wc, &error);
 	if (!code && wc.wr_id != last)
-		code = error_set(&error, -EPROTO, "the completion of %lu, not of %u", wc.wr_id,
-				 last);
+		code = error_set(&error, -EPROTO, "unexpected completion of %lu instead of %u",
+				 wc.wr_id, last);
 	return stand_end(ctx, code, &error);
 }
 
@@ -286,7 +286,7 @@ static int run_take(struct rdma_context *ctx, const struct task *task, size_t *v
 	int code = take(&wc, &error);
 
 	if (!code && !(wc.opcode & IBV_WC_RECV))
-		code = error_set(&error, -EPROTO, "a completion that is none of a receive");
+		code = error_set(&error, -EPROTO, "the completion is not of a receive");
 	if (!code) {
 		*value = wc.byte_len;
 		ctx->received.offset = wc.wc_flags & IBV_WC_WITH_IMM ? post_imm(&wc) : 0;
@@ -316,7 +316,7 @@ static int run_nothing(struct rdma_context *ctx, const struct task *task, size_t
 	int got = completion_poll(&here.endpoint.completion, 1, &wc);
 
 	if (got)
-		error_set(&error, -EPROTO, "a completion of %lu", wc.wr_id);
+		error_set(&error, -EPROTO, "unexpected completion of %lu", wc.wr_id);
 	return stand_end(ctx, error.code, &error);
 }
 
@@ -344,7 +344,7 @@ static int run_strike(struct rdma_context *ctx, const struct task *task, size_t 
 	int code = endpoint_close(&here.endpoint);
 
 	if (code)
-		return stand_end(ctx, code, &(struct error){.text = "the ground does not close"});
+		return stand_end(ctx, code, &(struct error){.text = "cannot close the endpoint"});
 	device_close(&here.device);
 	ctx->buffer = NULL;
 	return stand_end(ctx, 0, &error);
@@ -427,44 +427,44 @@ struct stand_agents stand_endpoints(void)
 {
 	struct stand_agents agents = {agent_start(NULL), agent_start(NULL)};
 
-	agent_must(agents.near, task_stand(NEAR));
-	agent_must(agents.far, task_stand(FAR));
+	agent_must(agents.client, task_stand(CLIENT));
+	agent_must(agents.server, task_stand(SERVER));
 	return agents;
 }
 
 void stand_join(struct stand_agents agents, unsigned int n)
 {
-	/* rxe has the extended interface: else the classic variants would prove nothing. */
-	assert_int_equal(agent_must(agents.near, task_pairs(n)).value, n);
-	assert_int_equal(agent_must(agents.far, task_pairs(n)).value, n);
-	agent_must(agents.far, task_join());
-	agent_must(agents.near, task_join());
+	/* rxe has the extended interface; otherwise the classic variants would test nothing. */
+	assert_int_equal(agent_must(agents.client, task_pairs(n)).value, n);
+	assert_int_equal(agent_must(agents.server, task_pairs(n)).value, n);
+	agent_must(agents.server, task_join());
+	agent_must(agents.client, task_join());
 }
 
 void stand_call(struct stand_agents agents, unsigned int n)
 {
 	struct outcome outcome;
 
-	agent_must(agents.far, task_listeners(n));
-	agent_begin(agents.far, task_accept());
-	agent_must(agents.near, task_callers(n));
-	outcome = agent_end(agents.far);
+	agent_must(agents.server, task_listeners(n));
+	agent_begin(agents.server, task_accept());
+	agent_must(agents.client, task_callers(n));
+	outcome = agent_end(agents.server);
 	assert_succeeded(&outcome);
 }
 
 void stand_part(struct stand_agents agents)
 {
-	agent_must(agents.near, task_close_contexts());
-	agent_must(agents.far, task_close_contexts());
+	agent_must(agents.client, task_close_contexts());
+	agent_must(agents.server, task_close_contexts());
 }
 
 void stand_stop(struct stand_agents agents)
 {
 	stand_part(agents);
-	agent_must(agents.near, task_strike());
-	agent_must(agents.far, task_strike());
-	agent_stop(agents.near);
-	agent_stop(agents.far);
+	agent_must(agents.client, task_strike());
+	agent_must(agents.server, task_strike());
+	agent_stop(agents.client);
+	agent_stop(agents.server);
 }
 
 void stand_send(struct agent *from, struct agent *to, unsigned int which, size_t length)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Two agents with an endpoint each, and on it up to STAND_MAX contexts, joined to those
- * of the same number at the other end: by hand or by rdma_cm. What a task is to do, and
- * what the ends must know of each other, stands on a board that all of them see. The
- * agent's own context lends its buffer's name to task_fill and task_compare only.
+ * Two agents with one endpoint each and up to STAND_MAX contexts on it. Contexts with the
+ * same number are connected, manually or by rdma_cm. Parameters of tasks, and data that the
+ * agents exchange, are on a board in shared memory. The agent's own context is used only
+ * for its buffer, by task_fill and task_compare.
  */
 #ifndef CORE_TEST_LIB_STAND_H
 #define CORE_TEST_LIB_STAND_H
@@ -17,29 +17,29 @@
 #define STAND_DEPTH  32
 
 enum stand_end {
-	NEAR,
-	FAR,
+	CLIENT,
+	SERVER,
 };
 
-/* What both ends are made of. */
+/* Settings of both agents. */
 struct stand_plan {
 	struct endpoint_settings endpoint;
 	struct rdma_settings settings;
 	struct manual_qp_settings pair;
 	char device[64];
-	bool classic; /* as with a provider that has no ibv_wr_* */
+	bool classic; /* as with a provider without ibv_wr_* */
 };
 
-/* What is posted, by one context: to send, or to receive. */
+/* A request or receive to be posted by one context. */
 struct stand_order {
 	enum post_operation operation;
 	unsigned int which;
-	unsigned int list;  /* 0: one that is in no list */
-	unsigned int count; /* of the list, from its end; 0: all of it */
+	unsigned int list;  /* length of the list; 0: a single request */
+	unsigned int count; /* the last ones of the list; 0: all */
 	size_t local;
 	size_t remote;
 	size_t length;
-	size_t step; /* from one of the list to the next */
+	size_t step; /* between requests of a list */
 	bool is_inline;
 	unsigned int flags;
 	uint32_t imm;
@@ -53,7 +53,7 @@ struct stand_board {
 	struct stand_order order;
 	struct manual_qp_address addresses[2][STAND_MAX];
 	uint16_t ports[STAND_MAX];
-	uint8_t gid[sizeof(union ibv_gid)]; /* another that an end has found */
+	uint8_t gid[sizeof(union ibv_gid)]; /* another GID that an agent has found */
 };
 
 extern struct stand_board *board;
@@ -61,10 +61,10 @@ extern struct stand_board *board;
 /* A cmocka group setup. */
 int stand_share(void **unused);
 
-/* Puts the usual plan of that transport on the board, for so many contexts. */
+/* Puts the default plan for a transport and that many contexts on the board. */
 void stand_plan(enum transport transport, enum rdma_wait_mode wait, unsigned int contexts);
 
-/* The agent's side of it all, for tasks that a test has of its own. */
+/* The agent's own state, for tasks that a test defines. */
 struct stand {
 	enum stand_end end;
 	struct device_handle device;
@@ -75,56 +75,56 @@ struct stand {
 
 extern struct stand here;
 
-/* Leaves the reason in the agent's context. Returns 0 or -1. */
+/* Stores the reason in the agent's context. Returns 0 or -1. */
 int stand_end(struct rdma_context *ctx, int code, const struct error *error);
 
 /* Opens device and endpoint. */
 struct task task_stand(enum stand_end end);
 
-/* Makes so many pairs, and tells the board; then joins them to the other end's. */
+/* Creates n queue pairs and puts their addresses on the board; connects them to the peer's. */
 struct task task_pairs(unsigned int n);
 struct task task_join(void);
 
-/* The same by rdma_cm: so many listen; they are connected to one after the other. */
+/* The same by rdma_cm: n contexts listen; they accept and are connected in turn. */
 struct task task_listeners(unsigned int n);
 struct task task_accept(void);
 struct task task_callers(unsigned int n);
 
-/* Posts the order, and takes the completion of its last request, the only one. */
+/* Posts the order and takes the only completion, that of its last request. */
 struct task task_post(void);
 
 /* Posts receives as ordered. */
 struct task task_receives(void);
 
 /*
- * Takes the completion of a receive. In value the bytes; in received.offset the
- * immediate data, in received.length the number of the context.
+ * Takes the completion of a receive. Returns the bytes in value, the immediate data in
+ * received.offset, and the number of the context in received.length.
  */
 struct task task_take(void);
 
-/* Waits for a completion that cannot come, until something ends it. */
+/* Waits for a completion that cannot arrive, until an error ends the wait. */
 struct task task_wait(void);
 
-/* There is no completion. */
+/* Checks that there is no completion. */
 struct task task_nothing(void);
 
 struct task task_close_contexts(void);
 struct task task_reset(void);
 struct task task_strike(void); /* closes endpoint and device */
 
-/* Two agents with their endpoints, and n pairs that are joined. */
+/* Two agents with endpoints and n connected contexts. */
 struct stand_agents {
-	struct agent *near;
-	struct agent *far;
+	struct agent *client;
+	struct agent *server;
 };
 
 struct stand_agents stand_endpoints(void);
 void stand_join(struct stand_agents agents, unsigned int n);
-void stand_call(struct stand_agents agents, unsigned int n); /* near calls far, by rdma_cm */
+void stand_call(struct stand_agents agents, unsigned int n); /* by rdma_cm */
 void stand_part(struct stand_agents agents);                 /* closes contexts */
 void stand_stop(struct stand_agents agents);
 
-/* Sends length bytes from one end's context to the other's, and looks at what comes. */
+/* Sends length bytes from one agent's context to the other's, and checks what arrives. */
 void stand_send(struct agent *from, struct agent *to, unsigned int which, size_t length);
 
 #endif

@@ -13,10 +13,10 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
-/* Huge pages that are made up, of ordinary ones: what fetching them comes to. 0: none are. */
-static int made_up;
+/* Simulates huge pages with ordinary ones; populating them fails with this errno. 0: off. */
+static int populate_errno;
 
-/* Memory that is said to be left; 0: as it is. */
+/* Simulated available memory; 0: the real value. */
 static uint64_t left;
 
 uint64_t __real_free_memory_available(const char *root);
@@ -26,16 +26,16 @@ uint64_t __wrap_free_memory_available(const char *root)
 	return left ? left : __real_free_memory_available(root);
 }
 
-static bool is_full; /* nothing more can be mapped */
+static bool is_full; /* mmap fails */
 
-/* What another thread does between the look at what there is, and the first touch of it. */
+/* Runs between the check of available memory and the first touch, like another thread. */
 static void (*meanwhile)(void);
 
 void *__real_mmap64(void *address, size_t length, int protection, int flags, int fd, off_t offset);
 void *__wrap_mmap64(void *address, size_t length, int protection, int flags, int fd, off_t offset);
 void *__wrap_mmap64(void *address, size_t length, int protection, int flags, int fd, off_t offset)
 {
-	if (made_up)
+	if (populate_errno)
 		flags &= ~MAP_HUGETLB;
 	if (meanwhile) {
 		void (*other)(void) = meanwhile;
@@ -54,13 +54,13 @@ int __real_madvise(void *address, size_t length, int advice);
 int __wrap_madvise(void *address, size_t length, int advice);
 int __wrap_madvise(void *address, size_t length, int advice)
 {
-	if (!made_up || advice != MADV_POPULATE_WRITE)
+	if (!populate_errno || advice != MADV_POPULATE_WRITE)
 		return __real_madvise(address, length, advice);
-	errno = made_up;
+	errno = populate_errno;
 	return -1;
 }
 
-/* What /proc/meminfo says, or -1. */
+/* Returns a value of /proc/meminfo, or -1. */
 static long meminfo(const char *name)
 {
 	FILE *file = fopen("/proc/meminfo", "re");
@@ -92,7 +92,7 @@ static void test_whole_zeroed_pages(void **unused)
 		for (size_t j = 0; j < buffer.size; j++)
 			assert_int_equal(buffer.cpu[j], 0);
 		memset(buffer.cpu, 0xa5, buffer.size);
-		/* All of it is in memory: no page is left to fault in later. */
+		/* All pages are present: none is left to fault in later. */
 		assert_int_equal(mincore(buffer.cpu, buffer.size, present), 0);
 		for (size_t j = 0; j < buffer.size / page; j++)
 			assert_true(present[j] & 1);
@@ -102,7 +102,7 @@ static void test_whole_zeroed_pages(void **unused)
 	}
 }
 
-/* Whoever has the file finds there what is in the buffer, and cannot make it shorter. */
+/* The file shares its contents with the buffer and cannot be truncated. */
 static void test_shared_pages(void **unused)
 {
 	struct memory buffer;
@@ -123,8 +123,8 @@ static void test_shared_pages(void **unused)
 	assert_int_equal(buffer.file, 0);
 }
 
-/* Where the kernel finds it sooner than among libraries, however many there are and were. */
-static void test_low(void **unused)
+/* Buffers are below the libraries, where the kernel finds them faster. */
+static void test_buffers_are_below_libraries(void **unused)
 {
 	const struct memory_kind *const kinds[] = {&memory_host, &memory_shared};
 	char *other = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -161,7 +161,7 @@ static struct memory taken(struct memory *spare, size_t size, const struct memor
 	return buffer;
 }
 
-/* The same pages as long as the same is asked for, and no others' leftovers in them. */
+/* A suitable spare buffer is reused with the same pages, zeroed. */
 static void test_spare(void **unused)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -176,7 +176,7 @@ static void test_spare(void **unused)
 	assert_ptr_equal(spare.cpu, address);
 	buffer = taken(&spare, 4 * page + 1, &memory_host, -1);
 	assert_ptr_equal(buffer.cpu, address);
-	/* What is kept takes the place of what was. */
+	/* A kept buffer replaces the previous spare one. */
 	other = taken(&spare, page, &memory_host, -1);
 	memory_keep(&buffer, &spare);
 	memory_keep(&other, &spare);
@@ -186,7 +186,7 @@ static void test_spare(void **unused)
 	memory_close(&spare);
 }
 
-static void test_a_spare_that_does_not_fit(void **unused)
+static void test_unsuitable_spare_memory(void **unused)
 {
 	static const struct {
 		size_t pages;
@@ -210,7 +210,7 @@ static void test_a_spare_that_does_not_fit(void **unused)
 		assert_int_equal(buffer.size, rows[i].pages * page);
 		assert_int_equal(buffer.file > 0, rows[i].kind == &memory_shared);
 		assert_int_equal(buffer.numa_node, rows[i].node);
-		/* It is gone even where nothing takes its place. */
+		/* The spare memory is released even if allocation fails. */
 		memory_keep(&buffer, &spare);
 		assert_int_not_equal(
 			memory_take(&buffer, &spare, &memory_host, SIZE_MAX, -1, &error), 0);
@@ -237,8 +237,8 @@ static void test_absurd_sizes(void **unused)
 	}
 }
 
-/* Nothing is touched: whoever would be killed for it lives on. */
-static void test_more_than_there_is(void **unused)
+/* The allocation fails before any page is touched, which could kill a process. */
+static void test_more_than_available(void **unused)
 {
 	size_t available = (size_t)meminfo("MemAvailable") * 1024;
 	struct memory buffer = {0};
@@ -247,7 +247,7 @@ static void test_more_than_there_is(void **unused)
 	assert_int_equal(
 		memory_open(&buffer, &memory_host, available + ((size_t)1 << 30), -1, &error),
 		-ENOMEM);
-	assert_contains(error.text, " MiB left, of which a sixteenth is kept");
+	assert_contains(error.text, " MiB left, a sixteenth of which is reserved");
 	assert_null(buffer.cpu);
 }
 
@@ -265,8 +265,8 @@ static void open_second(void)
 		assert_contains(error.text, "this machine has 24 MiB left");
 }
 
-/* Half is left by the one that has looked and not touched, and all once that is over. */
-static void test_two_at_once(void **unused)
+/* A second buffer cannot use memory that the first one has reserved and not yet touched. */
+static void test_concurrent_allocations(void **unused)
 {
 	struct memory first;
 	struct error error = {0};
@@ -276,7 +276,7 @@ static void test_two_at_once(void **unused)
 		meanwhile = open_second;
 		assert_int_equal(memory_open(&first, &memory_host, PART, -1, &error), 0);
 		assert_int_equal(second_code, -ENOMEM);
-		/* That it has been touched is seen in what is left. */
+		/* Once touched, the memory is included in the available memory. */
 		open_second();
 		assert_int_equal(second_code, 0);
 		memory_close(&second);
@@ -285,7 +285,7 @@ static void test_two_at_once(void **unused)
 	left = 0;
 }
 
-/* Of what could not be mapped nothing is kept. */
+/* A failed mapping releases its reservation. */
 static void test_no_mapping(void **unused)
 {
 	struct memory buffer;
@@ -306,7 +306,7 @@ static void test_no_mapping(void **unused)
 
 static void test_numa_nodes(void **unused)
 {
-	/* Node 0 is always there; the others, and those that cannot be, are only wishes. */
+	/* Node 0 always exists; the others, even invalid ones, are only preferences. */
 	static const int nodes[] = {-1, 0, 1, 63, 64, 1023, 1024, 1 << 30};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(nodes); i++) {
@@ -319,7 +319,7 @@ static void test_numa_nodes(void **unused)
 	}
 }
 
-/* More of them than there are: the error says the command that would mend it. */
+/* The error names the command that fixes it. */
 static void test_too_few_huge_pages(void **unused)
 {
 	long page = meminfo("Hugepagesize");
@@ -338,13 +338,13 @@ static void test_too_few_huge_pages(void **unused)
 				     ((size_t)there + 3) * (size_t)page * 1024 - 1, -1, &error),
 			 -ENOMEM);
 	snprintf(wanted, sizeof(wanted),
-		 "%ld huge pages of %ld KiB wanted, %ld free; sysctl vm.nr_hugepages=%ld",
+		 "need %ld huge pages of %ld KiB, %ld free; try 'sysctl vm.nr_hugepages=%ld'",
 		 there + 3, page, there, total + 3);
 	assert_string_equal(error.text, wanted);
 	assert_null(buffer.cpu);
 }
 
-/* It is refused before a page is touched, which would end the process. */
+/* The allocation fails before a page is touched, which would kill the process. */
 static void test_limited_huge_pages(void **unused)
 {
 	struct memory buffer = {0};
@@ -352,21 +352,21 @@ static void test_limited_huge_pages(void **unused)
 
 	if (meminfo("Hugepagesize") <= 0)
 		return;
-	made_up = EFAULT;
+	populate_errno = EFAULT;
 	assert_int_equal(memory_open(&buffer, &memory_huge, 5000, -1, &error), -ENOMEM);
-	assert_string_equal(error.text, "no memory for a buffer of 5000 bytes: huge pages are "
-					"limited here, see hugetlb.*.max of the control group");
+	assert_string_equal(error.text, "no memory for a buffer of 5000 bytes: the control "
+					"group limits huge pages; see its hugetlb.*.max");
 	assert_null(buffer.cpu);
-	/* So say kernels that do not know it. */
-	made_up = EINVAL;
+	/* Kernels that lack MADV_POPULATE_WRITE return EINVAL. */
+	populate_errno = EINVAL;
 	assert_int_equal(memory_open(&buffer, &memory_huge, 5000, -1, &error), 0);
 	assert_int_equal(buffer.cpu[4999], 0);
 	memory_close(&buffer);
-	made_up = 0;
+	populate_errno = 0;
 }
 
-/* Bytes that the CPU cannot reach are read and written by the kind, exactly. */
-static void test_out_of_reach(void **unused)
+/* The kind's functions access bytes that the CPU cannot reach. */
+static void test_memory_hidden_from_the_cpu(void **unused)
 {
 	static char bytes[3 * 4096];
 	static char copy[sizeof(bytes)];
@@ -392,17 +392,17 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_whole_zeroed_pages),
 		cmocka_unit_test(test_spare),
-		cmocka_unit_test(test_a_spare_that_does_not_fit),
+		cmocka_unit_test(test_unsuitable_spare_memory),
 		cmocka_unit_test(test_absurd_sizes),
 		cmocka_unit_test(test_shared_pages),
-		cmocka_unit_test(test_low),
-		cmocka_unit_test(test_more_than_there_is),
-		cmocka_unit_test(test_two_at_once),
+		cmocka_unit_test(test_buffers_are_below_libraries),
+		cmocka_unit_test(test_more_than_available),
+		cmocka_unit_test(test_concurrent_allocations),
 		cmocka_unit_test(test_no_mapping),
 		cmocka_unit_test(test_numa_nodes),
 		cmocka_unit_test(test_too_few_huge_pages),
 		cmocka_unit_test(test_limited_huge_pages),
-		cmocka_unit_test(test_out_of_reach),
+		cmocka_unit_test(test_memory_hidden_from_the_cpu),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,7 +19,7 @@ static void test_ranges(void **unused)
 	assert_int_equal(chunks.used, 130);
 	assert_int_equal(chunks_longest(&chunks), 0);
 	assert_true(chunks_take(&chunks, 1) == SIZE_MAX);
-	/* Three are free in one piece, however many there are besides. */
+	/* Three consecutive chunks are free. */
 	chunks_give(&chunks, 63, 3);
 	assert_true(chunks_take(&chunks, 4) == SIZE_MAX);
 	assert_int_equal(chunks_take(&chunks, 2), 63);
@@ -28,7 +28,7 @@ static void test_ranges(void **unused)
 	assert_int_equal(chunks.used, 66);
 	assert_true(chunks_take(&chunks, 64) == SIZE_MAX);
 	assert_int_equal(chunks_take(&chunks, 63), 0);
-	/* The last one that is free, at the end of a word. */
+	/* The last free chunk, at the end of a word. */
 	assert_int_equal(chunks_take(&chunks, 1), 65);
 	assert_int_equal(chunks.used, 130);
 	chunks_close(&chunks);
@@ -38,8 +38,8 @@ static void test_ranges(void **unused)
 #define COUNT 200
 #define HELD  40
 
-/* Against an array with a byte for each, which is searched from the start. */
-static void test_many(void **unused)
+/* Compares with an array of bytes that is searched from the start. */
+static void test_random_ranges(void **unused)
 {
 	static uint8_t taken[COUNT];
 	struct {
@@ -83,7 +83,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_ranges),
-		cmocka_unit_test(test_many),
+		cmocka_unit_test(test_random_ranges),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Grants on a fake device: what memory they hand out, and regions that refuse to go. */
+/* Grants on a fake device: granted memory, and regions that cannot be deregistered. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 
 static struct {
 	int n_regions;
-	int n_domains;       /* that were let go */
+	int n_domains;       /* deallocated ones */
 	unsigned int access; /* of the last region */
 	bool refuses;
 } device;
@@ -78,8 +78,11 @@ static void open_all(struct grants *grants, struct memory *buffer)
 	assert_int_equal(grants_open(grants, buffer, &error), 0);
 }
 
-/* Its memory is granted again as soon as it goes, and its domain goes with the last one. */
-static void test_regions_that_refuse_for_a_while(void **unused)
+/*
+ * The memory is granted again once deregistration succeeds, and the domain goes with the
+ * last region.
+ */
+static void test_delayed_deregistration(void **unused)
 {
 	struct grants grants;
 	struct memory buffer;
@@ -90,20 +93,20 @@ static void test_regions_that_refuse_for_a_while(void **unused)
 	assert_int_equal(take(&grants, PAGE, &one), POOL_OK);
 	assert_int_equal(take(&grants, PAGE, &two), POOL_OK);
 	device.refuses = true;
-	assert_int_equal(grants_leave(&grants, one), -EBUSY);
-	assert_int_equal(grants_leave(&grants, two), -EBUSY);
+	assert_int_equal(grants_abandon(&grants, one), -EBUSY);
+	assert_int_equal(grants_abandon(&grants, two), -EBUSY);
 	assert_int_equal(take(&grants, PAGE, &one), POOL_EXHAUSTED);
 	device.refuses = false;
 	assert_int_equal(take(&grants, 2 * PAGE, &one), POOL_OK);
 	assert_int_equal(device.n_regions, 1);
 	assert_int_equal(device.n_domains, 1);
-	assert_int_equal(grants_leave(&grants, one), 0);
+	assert_int_equal(grants_abandon(&grants, one), 0);
 	assert_int_equal(grants.count, 0);
 	grants_close(&grants);
 	free(buffer.cpu);
 }
 
-static void test_regions_that_go_at_the_end(void **unused)
+static void test_deregistration_on_close(void **unused)
 {
 	struct grants grants;
 	struct memory buffer;
@@ -112,7 +115,7 @@ static void test_regions_that_go_at_the_end(void **unused)
 	open_all(&grants, &buffer);
 	assert_int_equal(take(&grants, 2 * PAGE, &one), POOL_OK);
 	device.refuses = true;
-	assert_int_equal(grants_leave(&grants, one), -EBUSY);
+	assert_int_equal(grants_abandon(&grants, one), -EBUSY);
 	device.refuses = false;
 	grants_close(&grants);
 	assert_int_equal(device.n_regions, 0);
@@ -174,7 +177,7 @@ static int drop_window(struct ibv_mw *window)
 	return 0;
 }
 
-/* Clients may write and read. Where they do so through windows, the region itself is closed. */
+/* Clients may write and read. If they use windows, the region itself is not accessible. */
 static void test_access(void **unused)
 {
 	struct ibv_context context = {
@@ -203,7 +206,7 @@ static void test_access(void **unused)
 }
 
 /* A client's share counts whole pages. */
-static void test_what_a_client_may_have(void **unused)
+static void test_size_and_share_limits(void **unused)
 {
 	static struct ibv_pd pd;
 	static const struct {
@@ -241,9 +244,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_grant_is_cleared),
 		cmocka_unit_test(test_access),
-		cmocka_unit_test(test_what_a_client_may_have),
-		cmocka_unit_test(test_regions_that_refuse_for_a_while),
-		cmocka_unit_test(test_regions_that_go_at_the_end),
+		cmocka_unit_test(test_size_and_share_limits),
+		cmocka_unit_test(test_delayed_deregistration),
+		cmocka_unit_test(test_deregistration_on_close),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,7 +5,7 @@
 #include "core/pool/message.h"
 #include "core/test/lib/check.h"
 
-/* Byte by byte, as a reader of the wire has it. */
+/* The message on the wire, byte by byte. */
 static const uint8_t wire[POOL_MESSAGE] = {
 	0,   0,   0,   2,                     /* type */
 	0,   0,   0,   3,                     /* status */
@@ -34,7 +34,7 @@ static void test_wire(void **unused)
 	assert_memory_equal(&read, &message, sizeof(read));
 }
 
-static void test_what_is_none(void **unused)
+static void test_rejects_invalid_messages(void **unused)
 {
 	struct pool_message read;
 	uint8_t bytes[POOL_MESSAGE + 1] = {0};
@@ -50,7 +50,7 @@ static void test_what_is_none(void **unused)
 	}
 }
 
-static void test_words(void **unused)
+static void test_status_texts(void **unused)
 {
 	for (uint32_t status = 0; status < POOL_STATUSES + 2; status++)
 		assert_true(strlen(pool_status_text(status)) > 5);
@@ -61,8 +61,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_wire),
-		cmocka_unit_test(test_what_is_none),
-		cmocka_unit_test(test_words),
+		cmocka_unit_test(test_rejects_invalid_messages),
+		cmocka_unit_test(test_status_texts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

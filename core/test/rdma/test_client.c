@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is said of a name with several addresses, none of which leads anywhere. */
+/* Error messages for a name with several addresses, all of them unreachable. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netdb.h>
@@ -10,7 +10,7 @@
 #include "core/rdma/context.h"
 #include "core/test/lib/check.h"
 
-/* How it ends with 10.0.0.1, 10.0.0.2, and so on: errno, or 0: nothing is ever heard of it. */
+/* Results of resolving 10.0.0.1, 10.0.0.2, and so on: errno, or 0 for no event. */
 static const int *endings;
 static size_t n_endings;
 
@@ -114,8 +114,8 @@ static void check(const int *of_each, size_t count, int code, const char *reason
 	assert_int_equal(rdma_close(&context), 0);
 }
 
-/* Rather what a device has to say than that none leads there; and of which address it is. */
-static void test_the_address_that_says_most(void **unused)
+/* An error of a device is preferred to "no device", and names its address. */
+static void test_most_informative_error(void **unused)
 {
 	static const int none[] = {ENODEV, ENODEV};
 	static const int first[] = {EHOSTUNREACH, ENODEV};
@@ -123,7 +123,7 @@ static void test_the_address_that_says_most(void **unused)
 	static const int two[] = {ENETUNREACH, EHOSTUNREACH};
 	static const int one[] = {EHOSTUNREACH};
 
-	check(none, 2, -ENODEV, "node7: 10.0.0.1: no RDMA device leads to this address");
+	check(none, 2, -ENODEV, "node7: 10.0.0.1: no RDMA device has a route to this address");
 	check(first, 2, -EHOSTUNREACH,
 	      "node7: 10.0.0.1: cannot resolve the address: No route to host");
 	check(last, 3, -EHOSTUNREACH,
@@ -133,8 +133,8 @@ static void test_the_address_that_says_most(void **unused)
 	check(one, 1, -EHOSTUNREACH, "node7: cannot resolve the address: No route to host");
 }
 
-/* Each has its share of the time. */
-static void test_an_address_that_is_silent(void **unused)
+/* Each address has its share of the time limit. */
+static void test_silent_address(void **unused)
 {
 	static const int silent[] = {0, ENODEV};
 	uint64_t begin_ns = clock_now_ns();
@@ -147,8 +147,8 @@ static void test_an_address_that_is_silent(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_the_address_that_says_most),
-		cmocka_unit_test(test_an_address_that_is_silent),
+		cmocka_unit_test(test_most_informative_error),
+		cmocka_unit_test(test_silent_address),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

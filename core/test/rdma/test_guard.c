@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the events of a device do to a connection. The device is made up. */
+/* How device events affect a connection, on a fake device. */
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -14,22 +14,21 @@
 #define PATIENCE_MS 10000
 
 static struct {
-	int fds[2]; /* of a pipe: an event is a byte in it */
-	atomic_int n_told;
+	int fds[2]; /* a pipe: each byte is an event */
+	atomic_int n_acknowledged;
 	_Atomic enum ibv_port_state port;
 } device;
 
-/* A card and a device in software on the same interface. Of its addresses the kernel gives some. */
+/* A NIC and a software device on the same interface, which share its addresses. */
 static struct ibv_device card = {.name = "card0"};
 static struct ibv_device soft = {.name = "soft0"};
 
 static struct {
 	struct ibv_context card;
 	struct ibv_context soft;
-	const uint8_t
-		*of_card; /* that the kernel gives the card; of what there is else, the other */
+	const uint8_t *of_card; /* the address that the kernel binds to the NIC */
 	int n_ids;
-	int refusal; /* of connections */
+	int refusal; /* errno of rdma_create_event_channel; 0: success */
 } kernel = {.card = {.device = &card}, .soft = {.device = &soft}};
 
 static const uint8_t addresses[2][4] = {
@@ -49,7 +48,7 @@ int ibv_get_async_event(struct ibv_context *context, struct ibv_async_event *eve
 
 void ibv_ack_async_event(struct ibv_async_event *event)
 {
-	atomic_fetch_add(&device.n_told, 1);
+	atomic_fetch_add(&device.n_acknowledged, 1);
 }
 
 #undef ibv_query_port
@@ -89,9 +88,9 @@ int rdma_destroy_id(struct rdma_cm_id *id)
 int rdma_bind_addr(struct rdma_cm_id *id, struct sockaddr *address)
 {
 	const struct sockaddr_in *in = (const struct sockaddr_in *)(const void *)address;
-	bool is_cards = kernel.of_card && !memcmp(&in->sin_addr, kernel.of_card, 4);
+	bool is_of_card = kernel.of_card && !memcmp(&in->sin_addr, kernel.of_card, 4);
 
-	id->verbs = is_cards ? &kernel.card : &kernel.soft;
+	id->verbs = is_of_card ? &kernel.card : &kernel.soft;
 	return 0;
 }
 
@@ -115,7 +114,7 @@ void rdma_destroy_event_channel(struct rdma_event_channel *channel)
 	free(channel);
 }
 
-/* Of a ground on the card: what it is bound to. */
+/* Checks which device an endpoint on the NIC is bound to. */
 static void check_watched(const uint8_t *of_card)
 {
 	struct endpoint endpoint = {.verbs = &kernel.card, .device = {.phys_port_cnt = 1}};
@@ -123,7 +122,7 @@ static void check_watched(const uint8_t *of_card)
 
 	kernel.of_card = of_card;
 	assert_int_equal(pipe(device.fds), 0);
-	assert_int_equal(guard_ground(&endpoint, &error), 0);
+	assert_int_equal(guard_endpoint(&endpoint, &error), 0);
 	if (of_card) {
 		assert_non_null(endpoint.id);
 		assert_ptr_equal(endpoint.id->verbs, &kernel.card);
@@ -131,31 +130,31 @@ static void check_watched(const uint8_t *of_card)
 		assert_null(endpoint.id);
 	}
 	assert_int_equal(kernel.n_ids, !!of_card);
-	guard_release_ground(&endpoint);
+	guard_release_endpoint(&endpoint);
 	assert_int_equal(kernel.n_ids, 0);
 	close(device.fds[0]);
 	close(device.fds[1]);
 }
 
-/* The removal of another device that has the same addresses is none of this one. */
-static void test_the_device_of_a_ground(void **unused)
+/* The removal of another device with the same addresses is not reported. */
+static void test_bound_device_of_an_endpoint(void **unused)
 {
 	check_watched(addresses[0]);
 	check_watched(addresses[1]);
 	check_watched(NULL);
 }
 
-static void test_why_there_are_no_connections(void **unused)
+static void test_event_channel_errors(void **unused)
 {
 	static const struct {
 		int refusal;
 		const char *text;
 	} rows[] = {
-		{ENOENT, "(modprobe rdma_ucm): No such file"                                     },
-		{EACCES, "(who may is told by the rights of /dev/infiniband/rdma_cm): Permission"},
-		{EPERM,
-		 "(who may is told by the rights of /dev/infiniband/rdma_cm): Operation not"     },
-		{EMFILE, "(more descriptors: ulimit -Hn, LimitNOFILE): Too many open files"      },
+		{ENOENT, "(try 'modprobe rdma_ucm'): No such file"                          },
+		{EACCES, "(check the permissions of /dev/infiniband/rdma_cm): Permission"   },
+		{EPERM,  "(check the permissions of /dev/infiniband/rdma_cm): Operation not"},
+		{EMFILE,
+		 "(raise the open file limit: ulimit -Hn, LimitNOFILE): Too many open files"},
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
@@ -176,13 +175,13 @@ static void happen(enum ibv_event_type type)
 	assert_int_equal(write(device.fds[1], &byte, sizeof(byte)), sizeof(byte));
 }
 
-static void await_told(int n)
+static void await_acknowledged(int n)
 {
 	uint64_t deadline = clock_deadline(PATIENCE_MS);
 
-	while (atomic_load(&device.n_told) < n && clock_left_ms(deadline))
+	while (atomic_load(&device.n_acknowledged) < n && clock_left_ms(deadline))
 		usleep(1000);
-	assert_int_equal(atomic_load(&device.n_told), n);
+	assert_int_equal(atomic_load(&device.n_acknowledged), n);
 }
 
 struct scene {
@@ -191,14 +190,14 @@ struct scene {
 	struct rdma_context context;
 };
 
-/* The device has had an event before anybody watches. */
+/* The device has an event before anyone watches. */
 static void open_scene(struct scene *scene, struct rdma_cm_id *conn, enum ibv_port_state port)
 {
 	struct rdma_state *state = &scene->state;
 	struct error error = {0};
 
 	assert_int_equal(pipe(device.fds), 0);
-	atomic_store(&device.n_told, 0);
+	atomic_store(&device.n_acknowledged, 0);
 	atomic_store(&device.port, port);
 	happen(IBV_EVENT_PORT_ERR);
 	scene->verbs.async_fd = device.fds[0];
@@ -208,7 +207,7 @@ static void open_scene(struct scene *scene, struct rdma_cm_id *conn, enum ibv_po
 	state->own.verbs = &scene->verbs;
 	scene->context = (struct rdma_context){.conn = conn, .state = state};
 	assert_int_equal(guard_device(&scene->context, &error), 0);
-	await_told(1);
+	await_acknowledged(1);
 }
 
 static void close_scene(struct scene *scene)
@@ -219,7 +218,7 @@ static void close_scene(struct scene *scene)
 	close(device.fds[1]);
 }
 
-static void test_a_port_that_is_down(void **unused)
+static void test_port_is_down(void **unused)
 {
 	struct scene scene = {0};
 	struct error error = {0};
@@ -230,8 +229,8 @@ static void test_a_port_that_is_down(void **unused)
 	close_scene(&scene);
 }
 
-/* What it had before there was a connection is no failure of this one. */
-static void test_a_port_that_was_down(void **unused)
+/* An event from before the connection does not fail it. */
+static void test_port_was_down(void **unused)
 {
 	struct scene scene = {0};
 	struct alarm *alarm = &scene.state.own.alarm;
@@ -241,17 +240,17 @@ static void test_a_port_that_was_down(void **unused)
 	assert_false(alarm_raised(alarm));
 	assert_string_equal(alarm->note, "the port of the device went down");
 	happen(IBV_EVENT_PORT_ACTIVE);
-	await_told(2);
+	await_acknowledged(2);
 	assert_string_equal(alarm->note, "");
 	atomic_store(&device.port, IBV_PORT_DOWN);
 	happen(IBV_EVENT_PORT_ERR);
-	await_told(3);
+	await_acknowledged(3);
 	assert_int_equal(alarm_reason(alarm, &error), -ENETDOWN);
 	close_scene(&scene);
 }
 
-/* By rdma_cm what is under way fails by itself. */
-static void test_the_port_of_a_connection_by_rdma_cm(void **unused)
+/* With rdma_cm, outstanding operations report the failure. */
+static void test_port_down_with_rdma_cm(void **unused)
 {
 	struct rdma_cm_id conn = {0};
 	struct scene scene = {0};
@@ -275,8 +274,8 @@ static void add_and_remove(bool was_blocking)
 {
 	struct ibv_context verbs = {.async_fd = device.fds[0]};
 	struct async asyncs[] = {
-		{.verbs = &verbs, .hear = ignore},
-		{.verbs = &verbs, .hear = ignore},
+		{.verbs = &verbs, .handle = ignore},
+		{.verbs = &verbs, .handle = ignore},
 	};
 	struct error error = {0};
 
@@ -290,8 +289,11 @@ static void add_and_remove(bool was_blocking)
 	assert_int_equal(is_blocking(), was_blocking);
 }
 
-/* The context may be the program's, too: it finds it as it was, once all are through with it. */
-static void test_who_waited_for_events_may_wait_again(void **unused)
+/*
+ * The descriptor is blocking again after the last listener is removed, as the program may
+ * use it.
+ */
+static void test_descriptor_is_blocking_again(void **unused)
 {
 	assert_int_equal(pipe(device.fds), 0);
 	add_and_remove(true);
@@ -305,12 +307,12 @@ static void test_who_waited_for_events_may_wait_again(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_a_port_that_is_down),
-		cmocka_unit_test(test_a_port_that_was_down),
-		cmocka_unit_test(test_the_port_of_a_connection_by_rdma_cm),
-		cmocka_unit_test(test_the_device_of_a_ground),
-		cmocka_unit_test(test_why_there_are_no_connections),
-		cmocka_unit_test(test_who_waited_for_events_may_wait_again),
+		cmocka_unit_test(test_port_is_down),
+		cmocka_unit_test(test_port_was_down),
+		cmocka_unit_test(test_port_down_with_rdma_cm),
+		cmocka_unit_test(test_bound_device_of_an_endpoint),
+		cmocka_unit_test(test_event_channel_errors),
+		cmocka_unit_test(test_descriptor_is_blocking_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -21,7 +21,7 @@
 		.raw = { 0xfe, 0x80, [15] = 1 } \
 	}
 
-/* From the best to the worst: the same order as UCX's and perftest's. */
+/* Best to worst, in the same order as UCX and perftest. */
 static void test_ranks(void **unused)
 {
 	static const struct ibv_gid_entry gids[] = {
@@ -50,7 +50,7 @@ static unsigned int rank(union ibv_gid gid, uint32_t type, const char *address)
 	return manual_qp_rank_gid(&entry, &parsed);
 }
 
-/* That of the address before all others of its type, and of none before one of a better type. */
+/* The address's own GID precedes others of its type, but not those of a better type. */
 static void test_ranks_of_an_address(void **unused)
 {
 	static const struct {
@@ -79,7 +79,7 @@ static void test_ranks_of_an_address(void **unused)
 	}
 }
 
-/* The same one of another interface, as a card's VLANs have it, is another. */
+/* The same link-local GID on another interface, such as a NIC's VLAN, does not match. */
 static void test_rank_in_a_zone(void **unused)
 {
 	static const union ibv_gid gid = LINK;
@@ -94,8 +94,8 @@ static void test_rank_in_a_zone(void **unused)
 	assert_true(own > manual_qp_rank_gid(&entry, &address));
 }
 
-/* What link layers there are: ibv_query_port(3). EFA's and usNIC's is unspecified. */
-static void test_links_that_have_lids(void **unused)
+/* Link layers of ibv_query_port(3). EFA and usNIC are unspecified. */
+static void test_link_layers_with_lids(void **unused)
 {
 	static const struct {
 		uint8_t link_layer;
@@ -140,7 +140,7 @@ struct ibv_ah *ibv_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
 	return &handle;
 }
 
-/* All values differ, so that none can stand in for another. */
+/* All values differ, to detect mix-ups. */
 static const struct manual_qp_address remote = {
 	.lid = 0x21,
 	.gid = {0xfd, 0x88, [15] = 2},
@@ -232,7 +232,7 @@ static void test_connecting_rc(void **unused)
 							 IBV_QP_MIN_RNR_TIMER);
 		assert_int_equal(receive->qp_state, IBV_QPS_RTR);
 		check_address(&receive->ah_attr, link_layers[i] == IBV_LINK_LAYER_ETHERNET);
-		/* The smaller MTU of the two ends. */
+		/* The smaller MTU of both sides. */
 		assert_int_equal(receive->path_mtu, IBV_MTU_1024);
 		assert_int_equal(receive->dest_qp_num, remote.qpn);
 		assert_int_equal(receive->rq_psn, remote.psn);
@@ -254,8 +254,8 @@ static void test_connecting_rc(void **unused)
 	}
 }
 
-/* The lower of the two MTUs and of the two numbers of reads, whichever end has it. */
-static void test_connecting_to_a_stronger_end(void **unused)
+/* The smaller MTU and number of reads are used, whichever side has it. */
+static void test_connecting_to_a_more_capable_peer(void **unused)
 {
 	struct manual_qp_address stronger = remote;
 	struct rdma_context ctx;
@@ -292,7 +292,7 @@ static void test_connecting_uc(void **unused)
 	assert_int_equal(work.route.kind, ROUTE_CONNECTED);
 }
 
-/* The address handle has the address, and requests have the rest. */
+/* The address handle has the path, and requests have the rest. */
 static void test_connecting_ud(void **unused)
 {
 	struct post_work work = {0};
@@ -319,9 +319,9 @@ int main(void)
 		cmocka_unit_test(test_ranks),
 		cmocka_unit_test(test_ranks_of_an_address),
 		cmocka_unit_test(test_rank_in_a_zone),
-		cmocka_unit_test(test_links_that_have_lids),
+		cmocka_unit_test(test_link_layers_with_lids),
 		cmocka_unit_test(test_connecting_rc),
-		cmocka_unit_test(test_connecting_to_a_stronger_end),
+		cmocka_unit_test(test_connecting_to_a_more_capable_peer),
 		cmocka_unit_test(test_connecting_uc),
 		cmocka_unit_test(test_connecting_ud),
 	};

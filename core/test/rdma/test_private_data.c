@@ -31,7 +31,7 @@ static void test_greeting_on_the_wire(void **unused)
 
 static void test_greeting_is_read(void **unused)
 {
-	/* rdma_cm reports 56 bytes of a connect request and 196 of an accept, padded. */
+	/* rdma_cm reports 56 bytes for a connect request and 196 for an accept, padded. */
 	static const size_t lengths[] = {32, 56, 196};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(lengths); i++) {
@@ -51,14 +51,14 @@ static void test_greeting_is_read(void **unused)
 static void test_truncated_greetings(void **unused)
 {
 	for (size_t length = 0; length < sizeof(greeting); length++) {
-		/* Of exactly that size, so that a sanitizer sees a read beyond it. */
+		/* Allocated with that size, so that a sanitizer detects reads beyond it. */
 		uint8_t *exact = test_malloc(length + 1);
 		struct rdma_remote remote;
 		struct error error = {0};
 
 		memcpy(exact, greeting, length);
 		assert_int_equal(private_data_read(&remote, exact, length, &error), -EPROTO);
-		assert_contains(error.text, "the other end");
+		assert_contains(error.text, "the peer");
 		test_free(exact);
 	}
 }
@@ -74,7 +74,7 @@ static void test_no_greeting(void **unused)
 	assert_int_equal(private_data_read(&remote, NULL, 56, &error), -EPROTO);
 }
 
-static void test_spoilt_greetings(void **unused)
+static void test_corrupt_greetings(void **unused)
 {
 	static const struct {
 		size_t at;
@@ -82,14 +82,14 @@ static void test_spoilt_greetings(void **unused)
 		int code;
 		const char *text;
 	} rows[] = {
-		{0, 'v', -EPROTO,          "not verbmark"                             },
-		{3, 'N', -EPROTO,          "not verbmark"                             },
-		{5, 0,   -EPROTONOSUPPORT, "version 0 of the connection, we speak 1"  },
-		{5, 2,   -EPROTONOSUPPORT, "version 2 of the connection, we speak 1"  },
-		{4, 1,   -EPROTONOSUPPORT, "version 257 of the connection, we speak 1"},
-		{7, 31,  -EPROTO,          "wrong length"                             },
-		{7, 33,  -EPROTO,          "wrong length"                             },
-		{6, 1,   -EPROTO,          "wrong length"                             },
+		{0, 'v', -EPROTO,          "not verbmark"                            },
+		{3, 'N', -EPROTO,          "not verbmark"                            },
+		{5, 0,   -EPROTONOSUPPORT, "connection version 0, this side uses 1"  },
+		{5, 2,   -EPROTONOSUPPORT, "connection version 2, this side uses 1"  },
+		{4, 1,   -EPROTONOSUPPORT, "connection version 257, this side uses 1"},
+		{7, 31,  -EPROTO,          "wrong length"                            },
+		{7, 33,  -EPROTO,          "wrong length"                            },
+		{6, 1,   -EPROTO,          "wrong length"                            },
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
@@ -105,7 +105,7 @@ static void test_spoilt_greetings(void **unused)
 	}
 }
 
-/* A buffer may end at the end of the address space, and no later. */
+/* A buffer may end at the end of the address space, but not beyond. */
 static void test_buffers_that_wrap_around(void **unused)
 {
 	static const struct {
@@ -145,26 +145,26 @@ static void test_refusal_on_the_wire(void **unused)
 	assert_string_equal(private_data_reason(text, data, sizeof(wanted)), "busy");
 }
 
-static void test_long_refusals_are_cut(void **unused)
+static void test_long_refusals_are_truncated(void **unused)
 {
 	char reason[300];
 	uint8_t data[PRIVATE_DATA_REFUSAL];
 	char text[PRIVATE_DATA_REFUSAL];
 
 	for (size_t length = 0; length < sizeof(reason); length++) {
-		size_t said;
+		size_t length_on_the_wire;
 		size_t kept = length < 139 ? length : 139;
 
 		memset(reason, 'r', length);
 		reason[length] = '\0';
-		said = private_data_refuse(data, reason);
-		assert_int_equal(said, 8 + kept);
+		length_on_the_wire = private_data_refuse(data, reason);
+		assert_int_equal(length_on_the_wire, 8 + kept);
 		reason[kept] = '\0';
-		assert_string_equal(private_data_reason(text, data, said), reason);
+		assert_string_equal(private_data_reason(text, data, length_on_the_wire), reason);
 	}
 }
 
-static void test_refusals_that_are_not_ours(void **unused)
+static void test_corrupt_refusals(void **unused)
 {
 	static const uint8_t good[] = {'V', 'B', 'M', 'N', 0, 1, 0, 12, 'b', 'u', 's', 'y'};
 	static const struct {
@@ -173,9 +173,9 @@ static void test_refusals_that_are_not_ours(void **unused)
 	} spoils[] = {
 		{0, 'X'}, /* magic */
 		{3, 'K'}, /* a greeting */
-		{7, 0  }, /* shorter than its head */
+		{7, 0  }, /* shorter than its header */
 		{7, 7  },
-                {7, 13 }, /* longer than what came */
+                {7, 13 }, /* longer than the data received */
 		{6, 255},
 	};
 	char text[PRIVATE_DATA_REFUSAL];
@@ -198,7 +198,7 @@ static void test_refusals_that_are_not_ours(void **unused)
 	}
 }
 
-/* What comes from elsewhere goes to a terminal: no escape sequence may pass. */
+/* The text goes to a terminal: escape sequences must not pass. */
 static void test_refusal_is_made_printable(void **unused)
 {
 	static const uint8_t data[] = {'V', 'B', 'M', 'N', 0,    1,    0,    18, 'a',
@@ -265,11 +265,11 @@ int main(void)
 		cmocka_unit_test(test_greeting_is_read),
 		cmocka_unit_test(test_truncated_greetings),
 		cmocka_unit_test(test_no_greeting),
-		cmocka_unit_test(test_spoilt_greetings),
+		cmocka_unit_test(test_corrupt_greetings),
 		cmocka_unit_test(test_buffers_that_wrap_around),
 		cmocka_unit_test(test_refusal_on_the_wire),
-		cmocka_unit_test(test_long_refusals_are_cut),
-		cmocka_unit_test(test_refusals_that_are_not_ours),
+		cmocka_unit_test(test_long_refusals_are_truncated),
+		cmocka_unit_test(test_corrupt_refusals),
 		cmocka_unit_test(test_refusal_is_made_printable),
 		cmocka_unit_test(test_random_bytes),
 		cmocka_unit_test(test_tickets),

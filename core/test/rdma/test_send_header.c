@@ -23,7 +23,7 @@ static const struct row {
 	{read_head,    {RDMA_MESSAGE_READ, 0, 255},                             24         },
 };
 
-static void test_heads_on_the_wire(void **unused)
+static void test_headers_on_the_wire(void **unused)
 {
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
 		uint8_t head[SEND_HEADER_SIZE];
@@ -33,7 +33,7 @@ static void test_heads_on_the_wire(void **unused)
 	}
 }
 
-static void test_heads_are_read(void **unused)
+static void test_headers_are_decoded(void **unused)
 {
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
 		struct rdma_message message = {0};
@@ -47,8 +47,8 @@ static void test_heads_are_read(void **unused)
 	}
 }
 
-/* The completion counted another number of bytes than the head tells. */
-static void test_wrong_numbers_of_bytes(void **unused)
+/* The completion's byte count differs from the header's length. */
+static void test_rejects_wrong_byte_counts(void **unused)
 {
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
 		const uint32_t wrong[] = {0,         1, 23, rows[i].bytes - 1, rows[i].bytes + 1,
@@ -61,12 +61,12 @@ static void test_wrong_numbers_of_bytes(void **unused)
 			assert_int_equal(
 				send_header_decode(&message, rows[i].head, wrong[j], &error),
 				-EPROTO);
-			assert_contains(error.text, "a message of");
+			assert_contains(error.text, "message of");
 		}
 	}
 }
 
-static void test_spoilt_heads(void **unused)
+static void test_corrupt_headers(void **unused)
 {
 	static const struct {
 		size_t at;
@@ -87,7 +87,7 @@ static void test_spoilt_heads(void **unused)
 		memcpy(head, data_head, sizeof(head));
 		head[spoils[i].at] = spoils[i].value;
 		assert_int_equal(send_header_decode(&message, head, 24 + 0x1234, &error), -EPROTO);
-		assert_contains(error.text, "not ours");
+		assert_contains(error.text, "unknown header");
 	}
 }
 
@@ -97,7 +97,7 @@ static void test_length_beyond_32_bits(void **unused)
 	struct rdma_message message;
 	struct error error = {0};
 
-	/* Its lower half agrees with what came. */
+	/* The lower half matches the number of bytes. */
 	memcpy(head, data_head, sizeof(head));
 	head[11] = 1;
 	assert_int_equal(send_header_decode(&message, head, 24 + 0x1234, &error), -EPROTO);
@@ -106,10 +106,10 @@ static void test_length_beyond_32_bits(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_heads_on_the_wire),
-		cmocka_unit_test(test_heads_are_read),
-		cmocka_unit_test(test_wrong_numbers_of_bytes),
-		cmocka_unit_test(test_spoilt_heads),
+		cmocka_unit_test(test_headers_on_the_wire),
+		cmocka_unit_test(test_headers_are_decoded),
+		cmocka_unit_test(test_rejects_wrong_byte_counts),
+		cmocka_unit_test(test_corrupt_headers),
 		cmocka_unit_test(test_length_beyond_32_bits),
 	};
 

@@ -9,7 +9,7 @@
 #include "core/test/lib/check.h"
 #include "core/verbs/device_fault.h"
 
-/* The device list that core gets to see: none, with that errno. */
+/* A fake device list: empty, or failing with this errno. */
 static int list_errno;
 
 struct ibv_device **ibv_get_device_list(int *count)
@@ -25,7 +25,7 @@ void ibv_free_device_list(struct ibv_device **list)
 	free(list);
 }
 
-/* The one file that core opens here has a 3 in it. */
+/* A fake file with the contents 3. */
 static char opened[256];
 static int opened_with;
 
@@ -45,7 +45,7 @@ int open(const char *path, int flags, ...)
 	return ends[0];
 }
 
-static void test_nodes_of_devices(void **unused)
+static void test_numa_node(void **unused)
 {
 	char long_name[PATH_MAX + 1];
 
@@ -53,7 +53,7 @@ static void test_nodes_of_devices(void **unused)
 	assert_string_equal(opened, "/sys/class/infiniband/x0/device/numa_node");
 	assert_true(opened_with & O_NONBLOCK);
 	assert_true(opened_with & O_CLOEXEC);
-	/* Of one that is too long nothing is opened, whatever the first part of it leads to. */
+	/* A path that is too long is not opened, whatever its beginning refers to. */
 	memset(long_name, 'x', sizeof(long_name) - 1);
 	long_name[sizeof(long_name) - 1] = '\0';
 	opened[0] = '\0';
@@ -63,7 +63,7 @@ static void test_nodes_of_devices(void **unused)
 
 static void test_no_device(void **unused)
 {
-	/* An empty list, and a kernel without any RDMA at all. */
+	/* An empty list, and a kernel without RDMA. */
 	static const int errnos[] = {0, ENOSYS};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(errnos); i++) {
@@ -72,7 +72,7 @@ static void test_no_device(void **unused)
 
 		list_errno = errnos[i];
 		assert_int_equal(device_require(&error), -ENODEV);
-		/* The kernel of this machine may have some. */
+		/* This machine's kernel may have some. */
 		assert_contains(error.text, "no RDMA device");
 		error = (struct error){0};
 		assert_int_equal(device_list_open(&list, &error), -ENODEV);
@@ -83,7 +83,7 @@ static void test_no_device(void **unused)
 	assert_int_equal(device_require(&(struct error){0}), -EPERM);
 }
 
-static void test_devices_of_the_kernel_alone(void **unused)
+static void test_devices_known_only_to_the_kernel(void **unused)
 {
 	char root[] = "/tmp/device.XXXXXX";
 	char command[64];
@@ -91,14 +91,14 @@ static void test_devices_of_the_kernel_alone(void **unused)
 
 	assert_non_null(mkdtemp(root));
 	assert_int_equal(device_none(root, &error), -ENODEV);
-	assert_string_equal(error.text, "no RDMA device; modprobe rdma_rxe && "
+	assert_string_equal(error.text, "no RDMA device; for Soft-RoCE: modprobe rdma_rxe && "
 					"rdma link add rxe0 type rxe netdev eth0");
 	snprintf(command, sizeof(command), "mkdir -p %s/sys/class/infiniband/mlx5_0", root);
 	assert_int_equal(system(command), 0);
 	error = (struct error){0};
 	assert_int_equal(device_none(root, &error), -ENODEV);
 	assert_string_equal(error.text,
-			    "no RDMA device for programs, though the kernel has mlx5_0: "
+			    "no RDMA device in user space, although the kernel has mlx5_0; "
 			    "install ibverbs-providers, or start the container with "
 			    "--device /dev/infiniband");
 	snprintf(command, sizeof(command), "rm -r %s", root);
@@ -112,13 +112,11 @@ static void test_devices_that_cannot_be_opened(void **unused)
 		int code;
 		const char *text;
 	} rows[] = {
-		{"mlx5_0", -EACCES,
-		 "Permission denied; who may is told by the rights of /dev/infiniband"      },
+		{"mlx5_0", -EACCES, "Permission denied; check the permissions of /dev/infiniband" },
 		{"soft0",  -EACCES,
-		 "Permission denied; soft0's directory must be the user's own, of mode 0700"},
-		{"soft0",  -ENOSPC,
-		 "No space left on device; there is no room for soft0's directory"          },
-		{"soft0",  -EPROTO, "device soft0: cannot open it: Protocol error"          },
+		 "Permission denied; soft0's directory must belong to the user and have mode 0700"},
+		{"soft0",  -ENOSPC, "No space left on device; no space for soft0's directory"     },
+		{"soft0",  -EPROTO, "cannot open device soft0: Protocol error"                    },
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
@@ -142,8 +140,8 @@ static struct device_address address_of(const char *text, unsigned int prefix)
 }
 
 /*
- * x0 has two ports, of which the first is down; x1 has no address; x2 has IPv6 only; the ports
- * of x3 and x4 are not up; x5 cannot be opened.
+ * x0 has two ports, the first of which is down; x1 has no address; x2 has IPv6 only; the
+ * ports of x3 and x4 are not active; x5 cannot be opened.
  */
 static struct device_address down[1];
 static struct device_address up[4];
@@ -157,7 +155,7 @@ static struct device_port ports[] = {
 	{.device = "x4",   .port = 1,  .state = IBV_PORT_INIT,         .addresses = down,                  .n_addresses = 1                                     },
 };
 static struct device_left left[] = {
-	{"x5", {-EACCES, "device x5: cannot open it: Permission denied"}},
+	{"x5", {-EACCES, "cannot open device x5: Permission denied"}},
 };
 static const struct device_list devices = {
 	.ports = ports, .n_ports = ARRAY_LENGTH(ports), .left = left, .n_left = ARRAY_LENGTH(left)};
@@ -185,24 +183,25 @@ static void test_addresses_of_devices(void **unused)
 		int code;
 		const char *text; /* the address, or a part of the error */
 	} rows[] = {
-		{"x0",   AF_UNSPEC, 0,              "10.1.0.1"                                      },
-		{"x0",   AF_INET,   0,              "10.1.0.1"                                      },
-		{"x0",   AF_INET6,  0,              "fd00::1"                                       },
-		{"x2",   AF_UNSPEC, 0,              "fd01::2"                                       },
+		{"x0",   AF_UNSPEC, 0,              "10.1.0.1"                                       },
+		{"x0",   AF_INET,   0,              "10.1.0.1"                                       },
+		{"x0",   AF_INET6,  0,              "fd00::1"                                        },
+		{"x2",   AF_UNSPEC, 0,              "fd01::2"                                        },
 		{"x2",   AF_INET,   -EADDRNOTAVAIL,
-		 "device x2 has no active port with an IPv4 address"                                },
-		{"x1",   AF_UNSPEC, -EADDRNOTAVAIL, "device x1 has no active port with an address"  },
+		 "device x2 has no active port with an IPv4 address"                                 },
+		{"x1",   AF_UNSPEC, -EADDRNOTAVAIL, "device x1 has no active port with an address"   },
 		{"x1",   AF_INET6,  -EADDRNOTAVAIL,
-		 "device x1 has no active port with an IPv6 address"                                },
-		{"x3",   AF_UNSPEC, -EADDRNOTAVAIL, "port 1 of device x3 is DOWN; ip link set lo up"},
+		 "device x1 has no active port with an IPv6 address"                                 },
+		{"x3",   AF_UNSPEC, -EADDRNOTAVAIL,
+		 "port 1 of device x3 is DOWN; try 'ip link set lo up'"                              },
 		{"x3",   AF_INET6,  -EADDRNOTAVAIL,
-		 "device x3 has no active port with an IPv6 address"                                },
+		 "device x3 has no active port with an IPv6 address"                                 },
 		{"x4",   AF_INET,   -EADDRNOTAVAIL,
-		 "port 1 of device x4 is INIT; does a subnet manager run?"                          },
-		{"x5",   AF_INET,   -EACCES,        "device x5: cannot open it: Permission denied"  },
-		{"y0",   AF_UNSPEC, -ENODEV,        "no device 'y0'; there is x0, x1, x2, x3, x4"   },
-		{"",     AF_UNSPEC, -ENODEV,        "no device ''; there is x0, x1, x2, x3, x4"     },
-		{"x1/7", AF_UNSPEC, -ENODEV,        "no device 'x1/7'; there is x0, x1, x2, x3, x4" },
+		 "port 1 of device x4 is INIT; is a subnet manager running?"                         },
+		{"x5",   AF_INET,   -EACCES,        "cannot open device x5: Permission denied"       },
+		{"y0",   AF_UNSPEC, -ENODEV,        "no device 'y0'; available: x0, x1, x2, x3, x4"  },
+		{"",     AF_UNSPEC, -ENODEV,        "no device ''; available: x0, x1, x2, x3, x4"    },
+		{"x1/7", AF_UNSPEC, -ENODEV,        "no device 'x1/7'; available: x0, x1, x2, x3, x4"},
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
@@ -225,7 +224,7 @@ static void test_addresses_of_devices(void **unused)
 	}
 }
 
-static void test_sources(void **unused)
+static void test_source_addresses(void **unused)
 {
 	static const struct {
 		const char *remote;
@@ -255,7 +254,7 @@ static void test_sources(void **unused)
 	}
 }
 
-static void test_many_names_are_cut(void **unused)
+static void test_long_device_list_is_truncated(void **unused)
 {
 	static struct device_port many[40];
 	const struct device_list list = {.ports = many, .n_ports = ARRAY_LENGTH(many)};
@@ -272,12 +271,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_no_device),
-		cmocka_unit_test(test_devices_of_the_kernel_alone),
+		cmocka_unit_test(test_devices_known_only_to_the_kernel),
 		cmocka_unit_test(test_devices_that_cannot_be_opened),
 		cmocka_unit_test(test_addresses_of_devices),
-		cmocka_unit_test(test_sources),
-		cmocka_unit_test(test_many_names_are_cut),
-		cmocka_unit_test(test_nodes_of_devices),
+		cmocka_unit_test(test_source_addresses),
+		cmocka_unit_test(test_long_device_list_is_truncated),
+		cmocka_unit_test(test_numa_node),
 	};
 
 	return cmocka_run_group_tests(tests, make_devices, NULL);

@@ -17,7 +17,7 @@ static void make(const char *path, const char *text)
 	char full[256];
 	FILE *file;
 
-	/* Folders on the way. */
+	/* Creates the folders. */
 	for (const char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
 		snprintf(full, sizeof(full), "%s%.*s", root, (int)(slash - path), path);
 		mkdir(full, 0700);
@@ -36,7 +36,7 @@ static int make_machine(void **unused)
 	make(CLASS "/mlx5_0/node_desc", "n01 mlx5_0\n");
 	make(CLASS "/mlx5_0/device/vendor", "0x15b3\n");
 	make(CLASS "/rxe0/parent", "eth0\n");
-	/* Some kernels hang it below the card that it uses. */
+	/* Some kernels place it below the NIC that it uses. */
 	make(CLASS "/rxe0/device/vendor", "0x15b3\n");
 	make(CLASS "/siw0/node_desc", "Software iWARP stack\n");
 	make(CLASS "/siw0/device/vendor", "0x15b3\n");
@@ -52,7 +52,7 @@ static int remove_machine(void **unused)
 	return system(command);
 }
 
-static void test_what_the_kernel_has(void **unused)
+static void test_kinds_from_sysfs(void **unused)
 {
 	assert_int_equal(device_kind_find(root, "mlx5_0"), DEVICE_KIND_HARDWARE);
 	assert_int_equal(device_kind_find(root, "rxe0"), DEVICE_KIND_RXE);
@@ -61,8 +61,8 @@ static void test_what_the_kernel_has(void **unused)
 	assert_int_equal(device_kind_find(root, "soft0"), DEVICE_KIND_OTHER);
 }
 
-/* Vendors of hardware have a number, and Soft-RoCE says 0 and nothing of firmware. */
-static void test_what_the_device_says(void **unused)
+/* Hardware has a vendor id. Soft-RoCE has vendor id 0 and no firmware version. */
+static void test_soft_device_attributes(void **unused)
 {
 	static const struct {
 		const char *fw_ver;
@@ -84,7 +84,7 @@ static void test_what_the_device_says(void **unused)
 	}
 }
 
-static void test_whose_memory_is_mapped(void **unused)
+static void test_mapped_memory(void **unused)
 {
 	struct ibv_device_attr soft = {.fw_ver = "soft"};
 	struct ibv_device_attr card = {.vendor_id = 0x15b3, .fw_ver = "28.35.1012"};
@@ -117,9 +117,9 @@ static void test_names(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_what_the_kernel_has),
-		cmocka_unit_test(test_what_the_device_says),
-		cmocka_unit_test(test_whose_memory_is_mapped),
+		cmocka_unit_test(test_kinds_from_sysfs),
+		cmocka_unit_test(test_soft_device_attributes),
+		cmocka_unit_test(test_mapped_memory),
 		cmocka_unit_test(test_names),
 	};
 

@@ -32,7 +32,7 @@ static const struct limits allowed = {.send_depth = 1024,
 				      .reads = 16,
 				      .message_bytes = 8388608};
 
-static void test_as_much_as_allowed(void **unused)
+static void test_accepts_the_limits(void **unused)
 {
 	struct error error = {0};
 
@@ -41,7 +41,7 @@ static void test_as_much_as_allowed(void **unused)
 	assert_int_equal(error.code, 0);
 }
 
-static void test_one_more_than_allowed(void **unused)
+static void test_rejects_beyond_the_limits(void **unused)
 {
 	static const struct {
 		struct limits wanted;
@@ -77,7 +77,7 @@ static void test_one_more_than_allowed(void **unused)
 	}
 }
 
-/* Fields of the transport's own header, as wide as its specification has them. */
+/* Header fields, limited by their width in the specification. */
 static void test_narrow_fields(void **unused)
 {
 	const struct limits most = {
@@ -100,7 +100,7 @@ static void test_narrow_fields(void **unused)
 	}
 }
 
-static void test_the_smaller_of_both_directions(void **unused)
+static void test_smaller_limit_of_both_directions(void **unused)
 {
 	struct ibv_device_attr other = device;
 	struct error error = {0};
@@ -112,7 +112,7 @@ static void test_the_smaller_of_both_directions(void **unused)
 	assert_contains(error.text, "limit 4");
 }
 
-static void test_a_device_that_tells_nonsense(void **unused)
+static void test_negative_device_limit(void **unused)
 {
 	struct ibv_device_attr other = device;
 	struct error error = {0};
@@ -122,8 +122,8 @@ static void test_a_device_that_tells_nonsense(void **unused)
 	assert_contains(error.text, "limit 0");
 }
 
-/* A device without memory and queue pairs is none: it has not told. */
-static void test_what_is_not_told(void **unused)
+/* A limit of zero means that the device does not report it. */
+static void test_unreported_limits(void **unused)
 {
 	const struct limits wanted = {.queue_pairs = UINT32_MAX, .memory_bytes = UINT64_MAX};
 	struct ibv_device_attr other = device;
@@ -143,10 +143,10 @@ static void test_devices_without_shared_receive_queues(void **unused)
 	assert_int_equal(limits_check(&(struct limits){0}, &other, NULL, &error), 0);
 	assert_int_equal(limits_check(&(struct limits){.srq_depth = 1}, &other, NULL, &error),
 			 -EOPNOTSUPP);
-	assert_string_equal(error.text, "the device has no shared receive queues");
+	assert_string_equal(error.text, "the device does not support shared receive queues");
 }
 
-/* A shared receive queue has limits of its own. */
+/* A shared receive queue has its own limits. */
 static void test_shared_receive_queues(void **unused)
 {
 	struct error error = {0};
@@ -163,21 +163,21 @@ static void test_shared_receive_queues(void **unused)
 			    "number of scatter-gather entries 21 exceeds the device's limit 20");
 }
 
-/* What a datagram carries is one packet; the rest of a path has its limits, too. */
+/* A datagram fits in one packet. Paths have other limits, too. */
 static void test_paths(void **unused)
 {
 	static const struct {
 		struct limits wanted;
-		const char *text; /* NULL: it is allowed */
+		const char *text; /* NULL: allowed */
 	} rows[] = {
 		{{.transport = TRANSPORT_UD, .message_bytes = 1024},                     NULL                                            },
 		{{.transport = TRANSPORT_UD, .message_bytes = 1025},
-		 "message size 1025 exceeds the MTU 1024, which is all that a datagram carries"                                          },
+		 "message size 1025 exceeds the MTU 1024, the limit of a datagram"                                                       },
 		{{.transport = TRANSPORT_UD, .message_bytes = 257, .mtu = IBV_MTU_256},
-		 "message size 257 exceeds the MTU 256, which is all that a datagram carries"                                            },
+		 "message size 257 exceeds the MTU 256, the limit of a datagram"                                                         },
 		{{.transport = TRANSPORT_UC, .message_bytes = 1025, .mtu = IBV_MTU_256}, NULL                                            },
 		{{.mtu = IBV_MTU_1024},						  NULL					    },
-		{{.mtu = IBV_MTU_2048},						  "MTU 2048 exceeds the port's 1024"              },
+		{{.mtu = IBV_MTU_2048},						  "MTU 2048 exceeds the port's MTU 1024"          },
 		{{.service_level = 15},						  NULL					    },
 		{{.service_level = 16},						  "service level 16 exceeds the device's limit 15"},
 	};
@@ -194,15 +194,17 @@ static void test_operations(void **unused)
 {
 	static const struct {
 		enum post_operation operation;
-		const char *texts[3]; /* on RC, UC, UD; NULL: it is there */
+		const char *texts[3]; /* on RC, UC, UD; NULL: supported */
 	} rows[] = {
-		{POST_SEND,         {NULL, NULL, NULL}                              },
-		{POST_SEND_IMM,     {NULL, NULL, NULL}                              },
-		{POST_WRITE,        {NULL, NULL, "UD has no writes"}                },
-		{POST_WRITE_IMM,    {NULL, NULL, "UD has no writes"}                },
-		{POST_READ,         {NULL, "UC has no reads", "UD has no reads"}    },
-		{POST_FETCH_ADD,    {NULL, "UC has no atomics", "UD has no atomics"}},
-		{POST_COMPARE_SWAP, {NULL, "UC has no atomics", "UD has no atomics"}},
+		{POST_SEND,         {NULL, NULL, NULL}					      },
+		{POST_SEND_IMM,     {NULL, NULL, NULL}                                              },
+		{POST_WRITE,        {NULL, NULL, "UD does not support writes"}                      },
+		{POST_WRITE_IMM,    {NULL, NULL, "UD does not support writes"}                      },
+		{POST_READ,         {NULL, "UC does not support reads", "UD does not support reads"}},
+		{POST_FETCH_ADD,
+		 {NULL, "UC does not support atomics", "UD does not support atomics"}               },
+		{POST_COMPARE_SWAP,
+		 {NULL, "UC does not support atomics", "UD does not support atomics"}               },
 	};
 	const struct ibv_device_attr atomic = {.atomic_cap = IBV_ATOMIC_HCA};
 
@@ -226,7 +228,7 @@ static void test_devices_without_atomics(void **unused)
 	assert_int_equal(limits_operation(TRANSPORT_RC, POST_READ, &device, &error), 0);
 	assert_int_equal(limits_operation(TRANSPORT_RC, POST_FETCH_ADD, &device, &error),
 			 -EOPNOTSUPP);
-	assert_string_equal(error.text, "the device has no atomics");
+	assert_string_equal(error.text, "the device does not support atomics");
 }
 
 static void test_mtus(void **unused)
@@ -243,7 +245,7 @@ static void test_mtus(void **unused)
 	assert_int_equal(limits_mtu_bytes((enum ibv_mtu)6), 0);
 }
 
-/* A made-up device: it takes so much inline and grants it in steps; of one type it has none. */
+/* A fake device with an inline limit, granted in steps. It lacks one type of queue pair. */
 static struct {
 	uint32_t limit;
 	uint32_t extended_limit; /* of queue pairs with the extended interface */
@@ -251,8 +253,8 @@ static struct {
 	int queues;
 	int pairs;
 	enum ibv_qp_type missing;
-	int error;           /* of what is missing, or too much; 0: EINVAL */
-	struct ibv_srq *srq; /* of the last one that was made */
+	int error;           /* if the type is missing or the size too large; 0: EINVAL */
+	struct ibv_srq *srq; /* of the last queue pair */
 } inline_device;
 
 static struct ibv_cq made_up_cq;
@@ -322,7 +324,7 @@ static void check_inline(struct ibv_context *context, uint32_t wanted, uint32_t 
 	assert_int_equal(inline_device.pairs, 0);
 }
 
-static void test_inline_is_found(void **unused)
+static void test_inline_limit(void **unused)
 {
 	static const uint32_t limits[] = {0, 1, 28, 60, 64, 100, 220, 255, 256, 512, 1000};
 	static const uint32_t steps[] = {1, 4, 64};
@@ -341,10 +343,10 @@ static void test_inline_is_found(void **unused)
 }
 
 /*
- * What a queue pair has room for is a matter of its operations. With the extended interface
- * those are told; without it a device may think of more, as mlx5 does, or of fewer.
+ * The inline limit of a queue pair depends on its operations. The extended interface
+ * specifies them; without it, a device may assume more operations, as mlx5 does, or fewer.
  */
-static void test_inline_of_the_kind_that_is_made(void **unused)
+static void test_inline_depends_on_the_interface(void **unused)
 {
 	struct verbs_context extended = {
 		.context = {.abi_compat = __VERBS_ABI_IS_EXTENDED},
@@ -364,7 +366,7 @@ static void test_inline_of_the_kind_that_is_made(void **unused)
 	inline_device.error = 0;
 }
 
-static void test_types_are_tried(void **unused)
+static void test_has_type(void **unused)
 {
 	struct ibv_context context = {0};
 	struct ibv_pd pd = {.context = &context};
@@ -386,21 +388,21 @@ static void test_types_are_tried(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_as_much_as_allowed),
-		cmocka_unit_test(test_one_more_than_allowed),
+		cmocka_unit_test(test_accepts_the_limits),
+		cmocka_unit_test(test_rejects_beyond_the_limits),
 		cmocka_unit_test(test_narrow_fields),
-		cmocka_unit_test(test_the_smaller_of_both_directions),
-		cmocka_unit_test(test_a_device_that_tells_nonsense),
-		cmocka_unit_test(test_what_is_not_told),
+		cmocka_unit_test(test_smaller_limit_of_both_directions),
+		cmocka_unit_test(test_negative_device_limit),
+		cmocka_unit_test(test_unreported_limits),
 		cmocka_unit_test(test_devices_without_shared_receive_queues),
 		cmocka_unit_test(test_shared_receive_queues),
 		cmocka_unit_test(test_paths),
 		cmocka_unit_test(test_operations),
 		cmocka_unit_test(test_devices_without_atomics),
 		cmocka_unit_test(test_mtus),
-		cmocka_unit_test(test_inline_is_found),
-		cmocka_unit_test(test_inline_of_the_kind_that_is_made),
-		cmocka_unit_test(test_types_are_tried),
+		cmocka_unit_test(test_inline_limit),
+		cmocka_unit_test(test_inline_depends_on_the_interface),
+		cmocka_unit_test(test_has_type),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

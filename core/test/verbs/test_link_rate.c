@@ -7,7 +7,7 @@
 #include "core/test/lib/check.h"
 #include "core/verbs/link_rate.h"
 
-/* Bits of ib_port_width and of ib_port_speed, as rdma/ib_verbs.h of the kernel has them. */
+/* Bits of ib_port_width and ib_port_speed, from rdma/ib_verbs.h of the kernel. */
 #define WIDTH_1X 1
 #define WIDTH_4X 2
 #define WIDTH_8X 4
@@ -49,8 +49,8 @@ static void make_rate(const char *text)
 	fclose(file);
 }
 
-/* As rate_show of the kernel's drivers/infiniband/core/sysfs.c writes it. */
-static void test_what_the_kernel_writes(void **unused)
+/* In the format of rate_show in the kernel's drivers/infiniband/core/sysfs.c. */
+static void test_parse(void **unused)
 {
 	static const struct {
 		const char *text;
@@ -75,7 +75,7 @@ static void test_what_the_kernel_writes(void **unused)
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++)
-		assert_int_equal(link_rate_told(rows[i].text), rows[i].mbps);
+		assert_int_equal(link_rate_parse(rows[i].text), rows[i].mbps);
 }
 
 static void test_product(void **unused)
@@ -86,7 +86,7 @@ static void test_product(void **unused)
 
 	assert_int_equal(link_rate_mbps(root, "x1", 2, WIDTH_4X, SPEED_NDR), 400000);
 	assert_int_equal(link_rate_mbps(root, "x1", 2, WIDTH_1X, SPEED_EDR), 25000);
-	/* Bits of active_width and active_speed, and rates of one lane: rate_show() of Linux. */
+	/* Bits of active_width and active_speed, and lane rates, from rate_show in the kernel. */
 	for (size_t i = 0; i < ARRAY_LENGTH(widths); i++)
 		for (size_t j = 0; j < ARRAY_LENGTH(lane_mbps); j++)
 			assert_int_equal(link_rate_mbps(root, "x1", 2, (uint8_t)(1U << i),
@@ -96,7 +96,7 @@ static void test_product(void **unused)
 	assert_int_equal(link_rate_mbps(root, "x1", 2, 0, SPEED_NDR), 0);
 }
 
-static void test_larger(void **unused)
+static void test_larger_rate_is_used(void **unused)
 {
 	static const struct {
 		const char *text;
@@ -104,7 +104,7 @@ static void test_larger(void **unused)
 		uint8_t speed;
 		uint64_t mbps;
 	} rows[] = {
-  /* XDR is told as NDR by verbs, and a speed that we do not know as none. */
+  /* Verbs report XDR as NDR, and an unknown speed as none. */
 		{"800 Gb/sec (4X XDR)\n",  WIDTH_4X, SPEED_NDR, 800000 },
 		{"1600 Gb/sec (8X XDR)\n", WIDTH_8X, SPEED_NDR, 1600000},
 		{"800 Gb/sec (4X XDR)\n",  WIDTH_4X, 0,         800000 },
@@ -123,9 +123,9 @@ static void test_larger(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_what_the_kernel_writes),
+		cmocka_unit_test(test_parse),
 		cmocka_unit_test(test_product),
-		cmocka_unit_test(test_larger),
+		cmocka_unit_test(test_larger_rate_is_used),
 	};
 
 	return cmocka_run_group_tests(tests, make_root, remove_root);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Requests as a provider is given them, by either interface: both say the same. */
+/* Requests as a provider receives them: both interfaces pass the same. */
 #include <stdbool.h>
 
 #include "core/test/lib/check.h"
@@ -7,7 +7,7 @@
 
 #define SEEN_MAX 16
 
-/* A request in the words of neither interface; compared as bytes, so without padding. */
+/* A request independent of the interface. Compared as bytes, so it has no padding. */
 struct seen {
 	uint64_t id;
 	uint64_t remote;
@@ -18,7 +18,7 @@ struct seen {
 	unsigned int flags;
 	enum ibv_wr_opcode opcode;
 	uint32_t rkey;
-	uint32_t imm; /* as it goes over the wire */
+	uint32_t imm; /* in network byte order */
 	uint32_t qpn;
 	uint32_t qkey;
 	uint32_t length;
@@ -28,7 +28,7 @@ struct seen {
 static struct seen seen[SEEN_MAX];
 static size_t n_seen;
 static size_t n_starts;
-static size_t n_calls; /* of the provider, for one or for many */
+static size_t n_calls; /* of the provider, for one request or several */
 
 static struct seen *last(void)
 {
@@ -124,7 +124,7 @@ static void on_list(struct ibv_qp_ex *qpx, size_t n, const struct ibv_sge *sges)
 	assert_int_equal(n, 0);
 }
 
-/* Reads all that any provider reads: imm_data always, and the rest by operation. */
+/* Reads the fields that any provider reads: imm_data always, others by operation. */
 static void decode(const struct ibv_qp *qp, const struct ibv_send_wr *wr)
 {
 	bool is_inline = wr->send_flags & IBV_SEND_INLINE;
@@ -216,7 +216,7 @@ static int forget(void **unused)
 	return 0;
 }
 
-/* Each operation, and how it names its peer. */
+/* Every operation, and how it names its peer. */
 struct request {
 	enum post_operation operation;
 	enum route_kind route;
@@ -234,7 +234,7 @@ static const struct request requests[] = {
 	{POST_SEND_IMM,     ROUTE_ADDRESS  },
 };
 
-/* The type of queue pair that has the request. */
+/* Selects the type of queue pair for the request. */
 static void prepare(struct request request)
 {
 	forget(NULL);
@@ -308,7 +308,7 @@ static void check(size_t place, struct seen wanted)
 	assert_memory_equal(&seen[place], &wanted, sizeof(wanted));
 }
 
-/* In a frame of its own, of which memcheck knows nothing yet. */
+/* Uses a separate stack frame, whose contents memcheck considers undefined. */
 __attribute__((noinline)) static int post_apart(const struct post_queue *by, struct post_work *work,
 						enum post_operation operation, unsigned int flags)
 {
@@ -366,7 +366,7 @@ static void check_list(const struct post_queue *by, struct request request, unsi
 	for (unsigned int i = 0; i < n; i++)
 		list.works[i] = work_of(request, i);
 	post_list_link(&list, operation);
-	/* Twice: what was signalled once need not be the next time. */
+	/* Twice: the second time unsignaled. */
 	for (unsigned int i = 0; i < 2; i++) {
 		unsigned int flags = i ? 0 : IBV_SEND_SIGNALED;
 
@@ -429,8 +429,8 @@ static void test_receives(void **unused)
 	post_list_close(&list);
 }
 
-/* 100 bytes in seven: two of 15 and five of 14. They stay together where they are moved. */
-static void test_pieces(void **unused)
+/* 100 bytes in seven elements: two of 15 and five of 14. They stay consecutive when moved. */
+static void test_cut_and_move(void **unused)
 {
 	static const uint32_t lengths[] = {15, 15, 14, 14, 14, 14, 14};
 	static const uint64_t addresses[] = {1000, 1015, 1030, 1044, 1058, 1072, 1086};
@@ -460,11 +460,11 @@ static void test_empty_lists(void **unused)
 
 	post_list_close(&list);
 	assert_true(post_list_open(&list, 0, &error) < 0);
-	assert_string_equal(error.text, "a list of 0 requests cannot be");
+	assert_string_equal(error.text, "cannot allocate a list of 0 work requests");
 	assert_null(list.works);
 }
 
-/* In the processor's own order at both ends. */
+/* Immediate data is in host byte order on both sides. */
 static void test_immediate_data(void **unused)
 {
 	struct post_work work = {.imm = 0xfedcba98};
@@ -480,7 +480,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		FRESH(test_every_operation), FRESH(test_paths),       FRESH(test_lists),
 		FRESH(test_receives),        FRESH(test_empty_lists), FRESH(test_immediate_data),
-		FRESH(test_pieces),
+		FRESH(test_cut_and_move),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,7 +10,7 @@
 #include "core/test/lib/check.h"
 #include "core/verbs/verbs.h"
 
-static void test_three_conventions(void **unused)
+static void test_error_conventions(void **unused)
 {
 	static const struct {
 		int result;
@@ -35,23 +35,23 @@ static void test_three_conventions(void **unused)
 	assert_int_equal(verbs_null(), -ENOMEM);
 }
 
-/* The names are libibverbs' own: ibv_wc_status_str(3). */
-static void test_completions_by_name(void **unused)
+/* The names are libibverbs': ibv_wc_status_str(3). */
+static void test_completion_errors(void **unused)
 {
 	static const struct {
 		enum ibv_wc_status status;
 		const char *text;
 	} rows[] = {
 		{IBV_WC_RNR_RETRY_EXC_ERR,
-		 "send: RNR retry counter exceeded: the other end had no receive posted in time"    },
+		 "send: RNR retry counter exceeded: the peer had no receive posted in time"             },
 		{IBV_WC_REM_ACCESS_ERR,
-		 "send: remote access error: address, length or rkey is not the other end's to give"},
+		 "send: remote access error: the peer rejected the address, length or rkey"             },
 		{IBV_WC_WR_FLUSH_ERR,
-		 "send: Work Request Flushed Error: the connection ended before it was done"        },
+		 "send: Work Request Flushed Error: the connection ended before the operation completed"},
 		{IBV_WC_RETRY_EXC_ERR,
-		 "send: transport retry counter exceeded: no acknowledgement"                       },
-		{IBV_WC_LOC_QP_OP_ERR,     "send: local QP operation error: "                       },
-		{IBV_WC_GENERAL_ERR,       "send: general error: see the device's own documentation"},
+		 "send: transport retry counter exceeded: no acknowledgement"                           },
+		{IBV_WC_LOC_QP_OP_ERR,     "send: local QP operation error: "                           },
+		{IBV_WC_GENERAL_ERR,       "send: general error: see the device's documentation"        },
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
@@ -64,14 +64,14 @@ static void test_completions_by_name(void **unused)
 	}
 }
 
-static void test_a_vendors_own_error(void **unused)
+static void test_vendor_error(void **unused)
 {
 	const struct ibv_wc wc = {.status = IBV_WC_WR_FLUSH_ERR, .vendor_err = 0x8a};
 	struct error error = {0};
 
 	verbs_completion_error(&error, "send", &wc);
 	assert_string_equal(error.text, "send: Work Request Flushed Error: the connection ended "
-					"before it was done (vendor error 0x8a)");
+					"before the operation completed (vendor error 0x8a)");
 }
 
 static void test_every_status_has_a_hint(void **unused)
@@ -85,7 +85,7 @@ static void test_every_status_has_a_hint(void **unused)
 	assert_non_null(verbs_hint((enum ibv_wc_status) - 1));
 }
 
-/* A made-up device that refuses all memory, or all of relaxed ordering. */
+/* A fake device that rejects all memory, or relaxed ordering only. */
 static int refusal;
 static bool takes_strict;
 static unsigned int n_registered;
@@ -117,7 +117,7 @@ int ibv_dereg_mr(struct ibv_mr *mr)
 	return 0;
 }
 
-/* Whether this process has the capability, from now on; false: it cannot have it. */
+/* Sets or clears the capability of this process. Returns false if that fails. */
 static bool set_exempt(bool is_exempt)
 {
 	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
@@ -149,7 +149,7 @@ static void register_each(const struct refused *rows, size_t count)
 		struct error error = {0};
 
 		if (setrlimit(RLIMIT_MEMLOCK, &limit))
-			continue; /* a hard limit below: nothing can be said here */
+			continue; /* the hard limit is lower: cannot test */
 		refusal = rows[i].refusal;
 		assert_null(verbs_register(NULL, NULL, rows[i].length, 0, &error));
 		assert_int_equal(error.code, -rows[i].refusal);
@@ -158,8 +158,11 @@ static void register_each(const struct refused *rows, size_t count)
 	assert_int_equal(setrlimit(RLIMIT_MEMLOCK, &before), 0);
 }
 
-/* Which of the two it is that a device does not take is tried, and nothing stays of that. */
-static void test_relaxed_ordering_that_is_refused(void **unused)
+/*
+ * verbs_register finds out whether relaxed ordering is the reason, and leaves nothing
+ * registered.
+ */
+static void test_relaxed_ordering_rejected(void **unused)
 {
 	const int access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_RELAXED_ORDERING;
 	struct error error = {0};
@@ -168,8 +171,8 @@ static void test_relaxed_ordering_that_is_refused(void **unused)
 	refusal = EINVAL;
 	assert_null(verbs_register(NULL, NULL, 4096, access, &error));
 	assert_int_equal(error.code, -EOPNOTSUPP);
-	assert_string_equal(error.text, "the device takes no memory of relaxed ordering: "
-					"--relaxed-ordering off");
+	assert_string_equal(error.text, "the device does not support relaxed ordering; "
+					"use --relaxed-ordering off");
 	assert_int_equal(n_registered, 0);
 	takes_strict = false;
 	error = (struct error){0};
@@ -178,11 +181,11 @@ static void test_relaxed_ordering_that_is_refused(void **unused)
 	assert_string_equal(error.text, "cannot register 4 KiB: Invalid argument");
 }
 
-static void test_memory_that_cannot_be_registered(void **unused)
+static void test_memlock_errors(void **unused)
 {
 	static const struct refused rows[] = {
 		{64 << 20,  ENOMEM, 65536,
-		 "cannot register 64 MiB: memlock is 64 KiB; ulimit -l unlimited"              },
+		 "cannot register 64 MiB: memlock is 64 KiB; set 'ulimit -l unlimited'"        },
 		{4097,      ENOMEM, 0,       "cannot register 4097 bytes: memlock is 0 bytes; "},
 		{3UL << 30, ENOMEM, 1 << 30, "cannot register 3 GiB: memlock is 1 GiB; "       },
 		{4096,      EINVAL, 65536,   "cannot register 4 KiB: Invalid argument"         },
@@ -193,18 +196,18 @@ static void test_memory_that_cannot_be_registered(void **unused)
 	register_each(rows, ARRAY_LENGTH(rows));
 }
 
-/* No limit is to blame of who has none, or need not keep to it. */
-static void test_memory_that_the_device_has_not(void **unused)
+/* No memlock limit is to blame if there is none, or if the process is exempt. */
+static void test_device_out_of_memory(void **unused)
 {
 	static const char text[] = "cannot register 64 MiB: Cannot allocate memory; the device may "
-				   "be out of it";
+				   "be out of memory";
 	static const struct refused endless = {64 << 20, ENOMEM, RLIM_INFINITY, text};
 	static const struct refused exempt = {64 << 20, ENOMEM, 65536, text};
 
 	assert_true(set_exempt(false));
 	register_each(&endless, 1);
 	if (!set_exempt(true) || !free_memory_is_exempt("")) {
-		print_message("# this user has to keep to the limit\n");
+		print_message("# skipped: this user is not exempt from the limit\n");
 		skip();
 	}
 	register_each(&exempt, 1);
@@ -213,13 +216,13 @@ static void test_memory_that_the_device_has_not(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_three_conventions),
-		cmocka_unit_test(test_completions_by_name),
-		cmocka_unit_test(test_a_vendors_own_error),
+		cmocka_unit_test(test_error_conventions),
+		cmocka_unit_test(test_completion_errors),
+		cmocka_unit_test(test_vendor_error),
 		cmocka_unit_test(test_every_status_has_a_hint),
-		cmocka_unit_test(test_memory_that_cannot_be_registered),
-		cmocka_unit_test(test_relaxed_ordering_that_is_refused),
-		cmocka_unit_test(test_memory_that_the_device_has_not),
+		cmocka_unit_test(test_memlock_errors),
+		cmocka_unit_test(test_relaxed_ordering_rejected),
+		cmocka_unit_test(test_device_out_of_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
