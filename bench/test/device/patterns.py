@@ -263,7 +263,10 @@ class AmongHosts(Checked):
             name = f"{ADDRESS}:{other.port}"
             ended = Ended(self.run_here("--pattern", "many-to-one", names=[name, self.names[0]]))
             self.assertEqual(ended.status, 1)
-            self.assertIn(f"{name} drives no other: run 'verbmark serve --drive' there", ended.err)
+            self.assertIn(
+                f"{name} does not drive other servers: run 'verbmark serve --drive' there",
+                ended.err,
+            )
             # As the one, it need not.
             measure(None, "--pattern", "many-to-one", *SPELL,
                     host=f"{self.names[0]},{name}")
@@ -345,7 +348,7 @@ class AmongHosts(Checked):
             ended = Ended(self.run_here("--op", "write", "--pattern", "many-to-one", "-D", "30ms",
                                         names=[name, self.names[0]]))
         self.assertEqual(ended.status, 1)
-        self.assertIn(f"{name} to {self.names[0]}: {name} has run another case", ended.out)
+        self.assertIn(f"{name} to {self.names[0]}: {name} ran a different case", ended.out)
 
     def test_nobody_there(self):
         with Server() as gone:

@@ -159,7 +159,7 @@ class Chosen(OnSoft):
         ended = self.run_it("run", "127.0.0.1", "-p", server.port, *SOFT, *SHORT, "--no-save",
                             env=dict(self.environment, VERBMARK_SOFT_DIR=other))
         self.assertEqual(ended.status, 1)
-        self.assertIn("soft0 reaches processes of one user on one machine", ended.out)
+        self.assertIn("soft0 reaches only processes of the same user", ended.out)
 
     def launched_with(self, preload):
         """LD_PRELOAD of what --launch starts; None: it has none."""
