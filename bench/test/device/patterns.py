@@ -280,7 +280,7 @@ class AmongHosts(Checked):
                 self.assertEqual(ended.status, 0, ended.err)
                 return
             self.assertEqual(ended.status, 1)
-            self.assertIn("is of no network of 'serve --allow' here", ended.err)
+            self.assertIn("is not in any network of 'serve --allow'", ended.err)
 
     def test_ports_of_others_are_not_told(self):
         """Where it may not go it does not look who listens."""
@@ -296,7 +296,7 @@ class AmongHosts(Checked):
                     answer = peer.receive()
                 self.assertEqual(answer["type"], "failed")
                 self.assertEqual(
-                    answer["reason"], "192.0.2.99 is of no network of 'serve --allow' here"
+                    answer["reason"], "192.0.2.99 is not in any network of 'serve --allow'"
                 )
 
     def test_queue_pairs_of_others(self):
