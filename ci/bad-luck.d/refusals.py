@@ -53,14 +53,14 @@ def refuse_memory(tally):
         with v.Peer.greeted(stage.server.port) as first:
             first.send(big)
             first.expect("listening")
-            failed(stage, big, "other clients have left")
+            failed(stage, big, "other clients leave only")
 
 
 def refuse_clients(tally):
     count = 64
     with guarding(tally, "--max-clients", 1, room=ROOM_KIB + count * THREAD_KIB) as stage:
         with v.Peer.greeted(stage.server.port), tally.attempt("one client more"):
-            refused(stage, "1 client is being served, which is all it takes")
+            refused(stage, "serving its maximum of 1 client")
         with tally.attempt("strangers"), contextlib.ExitStack() as stack:
             strangers = [stack.enter_context(v.Peer.dial(stage.server.port)) for _ in range(count)]
             v.wait_until(lambda: stage.server.threads() >= count, PATIENCE, "all of them")
@@ -93,7 +93,7 @@ def refuse_words(tally):
         for name, said, reason in (
             ("another device", v.CASE | other, "this server offers"),
             ("facts of another device", {"type": "describe"} | other, "this server offers"),
-            ("a drive", drive(stage), "this server drives no other"),
+            ("a drive", drive(stage), "this server does not drive others"),
             ("what no server can", case(op="nonsense"), "this server cannot run the case"),
             ("a case without parameters", v.CASE | {"parameters": 7}, "malformed case"),
         ):
@@ -104,7 +104,7 @@ def refuse_words(tally):
 def refuse_places(tally):
     with guarding(tally, "--allow", f"{v.ADDRESS}/32") as stage:
         with tally.attempt("of another network"):
-            refused(stage, "this server serves nobody at ::1", host="::1")
+            refused(stage, "this server does not serve clients at ::1", host="::1")
         with tally.attempt("queue pairs in another network"):
             message = v.by_hand(v.gid_of("203.0.113.99"), transport="UD")
             failed(stage, message, "which is of no network of 'serve --allow' here")

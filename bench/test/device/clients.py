@@ -207,8 +207,8 @@ class Clients(unittest.TestCase):
         self.assertEqual(ended.status, 1)
         self.assertEqual(
             ended.err,
-            f"verbmark: {ADDRESS}: 64 clients are being served, which is all it takes: come back "
-            "later, or raise 'serve --max-clients' there",
+            f"verbmark: {ADDRESS}: serving its maximum of 64 clients: retry later, or raise "
+            "'serve --max-clients' on the server",
         )
         for guest in guests:
             guest.close()
