@@ -215,11 +215,11 @@ class Impostors(unittest.TestCase):
 
     def test_welcomes_that_say_nothing(self):
         for welcome, sentence in (
-            ({"devices": []}, "the other end lists 0 ports"),
-            ({"devices": "all"}, "the other end lists 0 ports"),
-            ({"devices": [7]}, "the other end's list of devices is malformed"),
-            ({"devices": [PORT | {"port": "x"}]}, "list of devices is malformed"),
-            ({"devices": [PORT | {"state": "DOWN"}]}, "no two active ports"),
+            ({"devices": []}, "the peer lists 0 device ports"),
+            ({"devices": "all"}, "the peer lists 0 device ports"),
+            ({"devices": [7]}, "malformed list of devices from the peer"),
+            ({"devices": [PORT | {"port": "x"}]}, "malformed list of devices"),
+            ({"devices": [PORT | {"state": "DOWN"}]}, "no active ports"),
         ):
             with self.subTest(sentence):
                 self.check_impostor(says(WELCOME | welcome), f".*{sentence}")
@@ -229,7 +229,7 @@ class Impostors(unittest.TestCase):
         self.check_impostor(
             says(WELCOME | {"devices": [PORT | {"addresses": other}]}),
             rf"{DEVICE} \(\S+/\d+\) and {ADDRESS}'s {DEVICE} \(198.51.100.9/24\) share no network; "
-            "where there is a route, name both: -d and --server-device$",
+            "if there is a route, name both devices: -d and --server-device$",
         )
 
 

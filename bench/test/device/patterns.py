@@ -177,7 +177,7 @@ class AmongHosts(Checked):
         (finding,) = [row for row in document["warnings"] if row["code"] == "lost-messages"]
         self.assertEqual(finding["host"], "all hosts")
         self.assertTrue(finding["what"].startswith(
-            f"{per_mille // 10}.{per_mille % 10} % of the messages never came, as in {case['id']}:"
+            f"{per_mille // 10}.{per_mille % 10} % of the messages were lost, e.g. in {case['id']}:"
         ), finding)
 
     def test_pairs(self):

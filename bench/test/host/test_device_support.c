@@ -170,7 +170,7 @@ static void test_rights_of_memory(void **unused)
 /* Of each end the row that is its own. */
 static void test_rows_of_gids(void **unused)
 {
-	static const char lacks[] = OWN "the port has no GID of index 1; it has 0, 3, 255";
+	static const char lacks[] = OWN "the port has no GID at index 1; available: 0, 3, 255";
 
 	check_calls(false, "gid-index=3 server-gid-index=1", NULL);
 	check_calls(true, "gid-index=3 server-gid-index=1", lacks);
@@ -221,8 +221,8 @@ static void test_more_than_there_is(void **unused)
 		{"transport=UD size=257 mtu=256",
 		 OWN "message size 257 exceeds the MTU 256, which is all that a datagram carries"                                                            },
 		{"mtu=2048",							       OWN "MTU 2048 exceeds the port's 1024"                            },
-		{"gid-index=1",							    OWN "the port has no GID of index 1; it has 0, 3, 255"            },
-		{"gid-index=254",							  OWN "the port has no GID of index 254; it has 0, 3, 255"          },
+		{"gid-index=1",							    OWN "the port has no GID at index 1; available: 0, 3, 255"        },
+		{"gid-index=254",							  OWN "the port has no GID at index 254; available: 0, 3, 255"      },
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++)
@@ -246,7 +246,7 @@ static void test_what_a_device_has_not(void **unused)
 		 OWN "number of outstanding reads 1 exceeds the device's limit 0"                                          },
 		{"{'device':{'max_qp_rd_atom':0}}",            "op=write",                  NULL                           },
 		{"{'device':{'max_inline':{'RC':0, 'UD':9}}}", "transport=UC",
-		 OWN "the device has no UC"										},
+		 OWN "the device does not support UC"								      },
 		{"{'device':{'max_inline':{'RC':0, 'UD':9}}}", "transport=UD",              NULL                           },
 		{"{'device':{'max_inline':{'RC':0, 'UD':9}}}", "inline=0",                  NULL                           },
 		{"{'device':{'max_inline':{'RC':0, 'UD':9}}}", "inline=1",
@@ -260,7 +260,7 @@ static void test_what_a_device_has_not(void **unused)
 static void test_iwarp(void **unused)
 {
 	static const char sentence[] =
-		OWN "the device is iWARP, which is connected by rdma_cm only";
+		OWN "the device is iWARP, which connects only through rdma_cm";
 	struct result_end end = made_up_end(made_up_device);
 
 	end.link_layer = "iWARP";
@@ -274,8 +274,7 @@ static void test_iwarp(void **unused)
 /* Its writes have none, but for those of one maker's cards. */
 static void test_immediate_data_on_iwarp(void **unused)
 {
-	static const char sentence[] =
-		OWN "the device is iWARP, whose writes have no immediate data";
+	static const char sentence[] = OWN "the device is iWARP, which has no immediate data";
 	static const char *const texts[] = {"op=write-imm", "op=write-imm metric=bw", "op=doorbell",
 					    "op=doorbell metric=bw"};
 	struct result_end plain = made_up_end("{'rdma_core':{'provider':'libsiw-rdmav34.so'}}");
@@ -344,13 +343,13 @@ static void test_nonsense(void **unused)
 	check("{'port':{'gids':[-1, 256, 9223372036854775807, '7', null, 8]}}", "gid-index=8",
 	      NULL);
 	check("{'port':{'gids':[-1, 256, 9223372036854775807, '7', null, 8]}}", "gid-index=7",
-	      OWN "the port has no GID of index 7; it has 8");
+	      OWN "the port has no GID at index 7; available: 8");
 	check("{'port':{'gids':[-1]}}", "gid-index=0",
-	      OWN "the port has no GID of index 0; it has none");
+	      OWN "the port has no GID at index 0; available: none");
 	check("{'port':{'gids':[9, 8, 7, 6, 5, 4, 3, 2, 1]}}", "gid-index=0",
-	      OWN "the port has no GID of index 0; it has 1, 2, 3, 4, 5, 6, 7, 8 and more");
+	      OWN "the port has no GID at index 0; available: 1, 2, 3, 4, 5, 6, 7, 8 and more");
 	check("{'port':{'gids':[8, 7, 6, 5, 4, 3, 2, 1]}}", "gid-index=0",
-	      OWN "the port has no GID of index 0; it has 1, 2, 3, 4, 5, 6, 7, 8");
+	      OWN "the port has no GID at index 0; available: 1, 2, 3, 4, 5, 6, 7, 8");
 }
 
 int main(void)

@@ -205,7 +205,7 @@ class Chosen(OnSoft):
                       ("run", "--no-save", "-d", "soft0", "-i", 3)):
             # What the server says comes before it.
             self.assertEqual(self.fails(*words).splitlines()[-1],
-                             "verbmark: soft0 has no port 3; there is soft0/1", words)
+                             "verbmark: soft0 has no port 3; available: soft0/1", words)
 
     def test_a_gate_of_names_that_are_no_hosts(self):
         """Of a program in this folder, more likely than not."""

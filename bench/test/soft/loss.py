@@ -51,7 +51,7 @@ class Told(OnSoft):
         worst = max(loss["lost"] * 1000 // loss["sent"] for loss in losses)
         (finding,) = [row for row in document["warnings"] if row["code"] == "lost-messages"]
         self.assertTrue(finding["spoils"])
-        (line,) = [row for row in ended.out.splitlines() if "never came" in row]
-        self.assertIn(f": {worst // 10}.{worst % 10} % of the messages never came", line)
+        (line,) = [row for row in ended.out.splitlines() if "messages were lost" in row]
+        self.assertIn(f": {worst // 10}.{worst % 10} % of the messages were lost", line)
         for text in (finding["what"], finding["mend"]):
             self.assertIn(text, line)
