@@ -123,7 +123,7 @@ static size_t next_case(const struct plan *plan, size_t next)
 	return next;
 }
 
-/* Announces the next case early. Not for a load, whose rate may turn out to be unknown. */
+/* Announces the next case while this one is saved. A load's rate may turn out to be unknown. */
 static void announce(struct trial *trial, const struct plan *plan, size_t next)
 {
 	next = next_case(plan, next);

@@ -20,7 +20,7 @@
 #include "core/base/clock.h"
 #include "core/base/compiler.h"
 
-/* Allows for ssh to a slow machine, or a queue of srun. */
+/* Allows for ssh to a slow machine, or for waiting in srun's queue. */
 #define READY_MS 30000
 /* Time to exit after the input was closed, and after each signal. */
 #define GOODBYE_MS 3000

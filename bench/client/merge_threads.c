@@ -38,7 +38,7 @@ static void merge_lane(struct trial_lane *into, const struct trial_lane *own,
 	rate_windows_lay_over(into->windows, own->windows);
 }
 
-/* Without a throughput window, the lane's first queue pair performs all operations. */
+/* Adds a lane's shares. In latency cases, its first queue pair performs all operations. */
 static void share(struct shares *shares, const struct trial_lane *own, bool is_bw)
 {
 	const struct lane *lane = &own->lane;
@@ -75,7 +75,7 @@ int merge_threads_parts(struct trial *trial, struct result_trial *found, struct 
 	struct trial_lane *first = trial->lanes;
 	unsigned int n = trial->threads.n;
 	bool is_bw = p->metric == METRIC_BW;
-	/* A load spreads over its queue pairs by itself, and all of them belong to one thread. */
+	/* A load uses its queue pairs in turn, and all of them belong to one thread. */
 	bool is_shared = p->metric != METRIC_LOAD;
 
 	if (is_shared && shares_open(&outcome->shares, n, first->lane.settings.n_flows, error))

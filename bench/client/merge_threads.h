@@ -12,9 +12,9 @@
 
 /* Allocates a thread's results on cache lines of their own. Called by the measuring thread. */
 int merge_threads_open(struct trial_lane *own, struct error *error);
-void merge_threads_close(struct trial_lane *own); /* a zeroed one is fine */
+void merge_threads_close(struct trial_lane *own); /* does nothing if zeroed */
 
-/* Fills in the first lane's hist, warmup and windows, found, and the trial's outcome. */
+/* Merges into the first lane's hist, warmup and windows, found, and the trial's outcome. */
 int merge_threads_parts(struct trial *trial, struct result_trial *found, struct error *error);
 
 /* These add up all lanes. */

@@ -28,7 +28,7 @@ struct fleet {
 	uint64_t spread_ns;   /* largest of the case's trials */
 	pthread_mutex_t lock; /* protects the opening and closing of connections, and: */
 	bool is_interrupted;
-	struct multi_host_flow *flows; /* of the current case, whose thread alone changes them */
+	struct multi_host_flow *flows; /* of the current case; changed by its thread only */
 	size_t n_flows;
 };
 

@@ -11,7 +11,7 @@ static int try_with(struct trial *trial, const struct plan_case *wanted, enum re
 	int code;
 
 	probe.parameters.receives = receives;
-	/* One queue pair suffices. With rdma_cm its events would hide the status. */
+	/* One queue pair suffices. With rdma_cm, a disconnect event would precede the status. */
 	probe.parameters.qps = 1;
 	probe.parameters.connect = CONNECT_QP;
 	code = trial_open(trial, &probe, error);

@@ -155,8 +155,7 @@ static uint64_t tick(struct watch *watch, uint64_t now_ns)
 	if (watch->fd >= 0 && now_ns >= control->heard_ns + DEAD_NS)
 		fail_locked(control, -ETIMEDOUT, "the peer has been silent for 4 s");
 	if (watch->fd >= 0 && control->reader.have && now_ns >= control->begun_ns + FRAME_NS)
-		fail_locked(control, -ETIMEDOUT,
-			    "control message took longer than 10 s to arrive");
+		fail_locked(control, -ETIMEDOUT, "control message took longer than 10 s to arrive");
 	if (watch->fd >= 0 && now_ns + EARLY_NS >= control->beat_ns) {
 		control->beat_ns = now_ns + BEAT_NS;
 		beat(control);

@@ -19,7 +19,7 @@ struct dial_stop {
 };
 
 /*
- * Connects, trying again for wait_ms while nothing listens there. allow: only to addresses of
+ * Connects, retrying for wait_ms while nothing listens there. allowed: connects only to addresses in
  * these networks; NULL: to any. Returns the socket. With a stop (may be NULL), returns -EINTR soon
  * after the stop says that the wait is over.
  */

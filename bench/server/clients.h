@@ -22,7 +22,7 @@ struct clients {
 	bool is_private; /* started for one client: that it ends the server is not logged */
 	bool is_once;
 	bool has_served;
-	unsigned int idle_ms;   /* 0: for ever */
+	unsigned int idle_ms;   /* 0: no limit */
 	uint64_t idle_until_ns; /* valid while no authenticated client is connected */
 };
 

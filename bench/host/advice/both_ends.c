@@ -113,7 +113,7 @@ static const struct advice_rule rules[] = {
 	 "ip link set dev NETDEV mtu, the same at both ends and in the switches"},
 	{"mtu", false, fabric_mtu,
 	 "the smaller MTU is used, and messages need more packets",
-	 "mtu=5 for the partition, in the subnet manager's partitions.conf"},
+	 "set mtu=5 for the partition in the subnet manager's partitions.conf"},
 	{"link-layer", true, link_layer,
 	 "different link layers cannot communicate",
 	 "pick ports with the same link layer: --device and --server-device"},

@@ -68,8 +68,9 @@ static bool loss(const struct advice_end *end, const struct advice_end *peer,
 {
 	/* Its packets pass no switch: the kernel's own queues overflowed. */
 	if (advice_is_true(end->facts, "device", "software"))
-		advice_mend(words, "a lower --tx-depth, less other work on the CPUs, or sysctl "
-				   "net.core.netdev_max_backlog=10000");
+		advice_mend(words,
+			    "use a lower --tx-depth, reduce other work on the CPUs, or sysctl "
+			    "net.core.netdev_max_backlog=10000");
 	return moved(end, COUNTER_LOSS, words);
 }
 

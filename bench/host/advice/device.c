@@ -151,7 +151,7 @@ static bool small_mtu(const struct advice_end *end, const struct advice_end *pee
 	    !advice_number(end->facts, "port", "max_mtu", &max) || active < 1 || active >= max)
 		return false;
 	if (advice_is_link(end->facts, "InfiniBand"))
-		advice_mend(words, "mtu=5 for the partition, in the subnet manager's "
+		advice_mend(words, "set mtu=5 for the partition in the subnet manager's "
 				   "partitions.conf");
 	else
 		advice_mend(words,

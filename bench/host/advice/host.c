@@ -89,7 +89,7 @@ static bool memlock(const struct advice_end *end, const struct advice_end *peer,
 {
 	json_int_t bytes;
 
-	/* Its buffers are not locked. */
+	/* soft0 does not lock its buffers. */
 	if (advice_is_soft(end->facts))
 		return false;
 	if (!advice_number(end->facts, "limits", "memlock", &bytes) || bytes >= MEMLOCK_NEEDED ||
@@ -238,7 +238,7 @@ static const struct advice_rule rules[] = {
 	 "other processes compete for the CPUs",
 	 "stop other work (top shows it)"},
 	{"emulation", false, emulated,
-	 "its times apply to no real machine, and compare only with each other",
+	 "its times apply to no real machine; compare them only with each other",
 	 "measure on hardware, or where /dev/kvm works"},
 };
 // clang-format on

@@ -31,9 +31,8 @@ void advice_loss(const struct result *result, json_t *findings)
 	if (!worst)
 		return;
 	snprintf(what, sizeof(what),
-		 "%" PRIu64 ".%" PRIu64
-		 " %% of the messages were lost, e.g. in %.100s: they are sent "
-		 "faster than they are received",
+		 "%" PRIu64 ".%" PRIu64 " %% of the messages were lost, e.g. in %.100s: they are "
+		 "sent faster than they are received",
 		 most / 10, most % 10, worst->id);
 	snprintf(why, sizeof(why),
 		 "%.8s drops messages that find no receive, and the sender does not wait",

@@ -102,8 +102,8 @@ static void find_lost(const struct result *result, const struct side *side, json
 	if (!worst)
 		return;
 	snprintf(what, sizeof(what),
-		 "the %s's polling thread was preempted %" PRIu64
-		 " times per 100 messages, e.g. in %.100s",
+		 "the %s's polling thread was preempted %" PRIu64 " times per 100 messages, e.g. "
+		 "in %.100s",
 		 side->is_server ? "server" : "client", most, worst->id);
 	json_array_append_new(findings, advice_finding("shared-cpu", true, side->end->host, what,
 						       WHY_LOST, MEND_LOST));
