@@ -106,7 +106,7 @@ static int warm_window(struct trial *trial, struct trial_lane *own, struct warmu
 
 	measure_clear(trial, own);
 	from = clock_ticks(run.is_counter);
-	/* A stream of a fixed number of messages, or with latencies, begins with nothing in flight. */
+	/* With -n or --latencies, a stream of messages begins with nothing in flight. */
 	if (is_bw && (p->iterations != PARAMETER_AUTO || p->latencies))
 		run.messages = *count;
 	else

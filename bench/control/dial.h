@@ -19,8 +19,8 @@ struct dial_stop {
 };
 
 /*
- * Connects, retrying for wait_ms while nothing listens there. allowed: connects only to addresses in
- * these networks; NULL: to any. Returns the socket. With a stop (may be NULL), returns -EINTR soon
+ * Connects, retrying for wait_ms while nothing listens there. allowed: networks of the addresses to
+ * try; NULL: all. Returns the socket. With a stop (may be NULL), returns -EINTR soon
  * after the stop says that the wait is over.
  */
 int dial_until(const char *host, uint16_t port, unsigned int wait_ms,
