@@ -12,7 +12,7 @@
 #include "bench/host/soft_device.h"
 #include "reports/result/banner.h"
 
-/* How even it was. */
+/* Adds the shares of queue pairs and flows: how evenly they divided the throughput. */
 static int note_shares(const struct trial *trial, const struct plan_case *wanted,
 		       struct result_case *found, bool is_first, struct error *error)
 {
@@ -27,7 +27,7 @@ static int note_shares(const struct trial *trial, const struct plan_case *wanted
 	return code;
 }
 
-/* One trial, and what it has seen. */
+/* Runs one trial and adds its results to the case. */
 static int run_trial(struct trial *trial, const struct plan_case *wanted, struct result_case *found,
 		     struct error *error)
 {
@@ -49,7 +49,7 @@ static int run_trial(struct trial *trial, const struct plan_case *wanted, struct
 	return code;
 }
 
-/* Runs so many trials of one case. The error, if any, is left in the case as well. */
+/* Runs `count` trials of one case. */
 static int run_trials(struct trial *trial, const struct plan_case *wanted, uint64_t count,
 		      struct result_case *found, struct error *error)
 {
@@ -67,7 +67,7 @@ static int run_trials(struct trial *trial, const struct plan_case *wanted, uint6
 	return code;
 }
 
-/* First whether it works at all without what it may not need. */
+/* Runs all trials of a case. Before that, if asked to, finds out which receives it needs. */
 static int run_whole(struct sweep *sweep, struct trial *trial, const struct plan_case *wanted,
 		     struct result_case *found, struct error *error)
 {
@@ -76,7 +76,7 @@ static int run_whole(struct sweep *sweep, struct trial *trial, const struct plan
 	if (wanted->parameters.needs) {
 		if (needs_find(trial, wanted, &found->needs, error))
 			return error->code;
-		/* What failed on purpose is no fault of the device. */
+		/* These failures were provoked: do not attribute them to the device. */
 		if (sweep_note(sweep, NULL, &fault) == -ESHUTDOWN) {
 			trial->is_lost = true;
 			return error_set(error, fault.code, "%s", fault.text);
@@ -85,7 +85,7 @@ static int run_whole(struct sweep *sweep, struct trial *trial, const struct plan
 	return run_trials(trial, wanted, wanted->parameters.trials, found, error);
 }
 
-/* A load's rate may be a share of what was measured before. */
+/* Sets the rate of a load, which may be a percentage of an earlier case's. */
 static int aim(struct trial *trial, const struct plan *plan, size_t number,
 	       const struct result *result, struct error *error)
 {
@@ -96,26 +96,26 @@ static int aim(struct trial *trial, const struct plan *plan, size_t number,
 	return pacing_aim(trial->pacing, plan, wanted, result, error);
 }
 
-/* What the case asked for, or what both ports agree on. */
+/* Returns the MTU that the case requests, or the smaller MTU of the two ports. */
 static unsigned int packet_size(const struct parameters *p, const struct result *result)
 {
-	unsigned int near = result->client.mtu;
-	unsigned int far = result->server.mtu;
+	unsigned int client = result->client.mtu;
+	unsigned int server = result->server.mtu;
 
 	if (p->mtu != PARAMETER_AUTO)
 		return (unsigned int)p->mtu;
-	return near < far ? near : far;
+	return client < server ? client : server;
 }
 
-/* That other end is there, but its device is not the same. */
+/* The server is reachable, but its soft0 is not the client's. */
 static void explain_reach(const struct result *result, struct error *fault)
 {
 	if (banner_of(result) && fault->code == -ECONNREFUSED)
-		error_append(fault,
-			     SOFT_DEVICE_NAME " reaches processes of one user on one machine");
+		error_append(fault, SOFT_DEVICE_NAME
+			     " reaches only processes of the same user on the same machine");
 }
 
-/* From that one on, the first that is run; n_cases: there is none. */
+/* Returns the first case from `next` on that is not skipped, or n_cases. */
 static size_t next_case(const struct plan *plan, size_t next)
 {
 	while (next < plan->n_cases && plan->cases[next].skipped[0])
@@ -123,7 +123,7 @@ static size_t next_case(const struct plan *plan, size_t next)
 	return next;
 }
 
-/* While the case before it is written down. A load may turn out to have no rate. */
+/* Announces the next case while this one is saved. A load's rate may turn out to be unknown. */
 static void announce(struct trial *trial, const struct plan *plan, size_t next)
 {
 	next = next_case(plan, next);
@@ -143,13 +143,13 @@ static void end_case(const struct case_loop *loop, size_t number)
 		loop->view->ends(loop->view, loop->result, number);
 }
 
-/* A case has had all its trials, or one that did not end well. */
+/* Sets the status of a case whose trials are complete, or one of whose trials failed. */
 static void judge_case(const struct case_loop *loop, size_t number, struct error *fault)
 {
 	const struct plan_case *wanted = &loop->plan->cases[number];
 	struct result_case *found = &loop->result->cases[number];
 
-	/* What a case has that did not end well is no measurement. */
+	/* The trials of a failed case are no measurement. */
 	if (fault->code)
 		result_drop_trials(found);
 	failure_hint_size(loop->result, number, packet_size(&wanted->parameters, loop->result),
@@ -159,7 +159,7 @@ static void judge_case(const struct case_loop *loop, size_t number, struct error
 	snprintf(found->error, sizeof(found->error), "%s", fault->text);
 }
 
-/* Who has nothing more to ask need not know that the server ends. */
+/* Notes the counters. After the last case, a server that shuts down does not matter. */
 static void note(const struct case_loop *loop, struct result_case *found, bool is_last,
 		 struct error *error)
 {
@@ -183,7 +183,7 @@ static void run_case(const struct case_loop *loop, size_t number, struct error *
 	if (!aim(trial, loop->plan, number, loop->result, &fault))
 		run_whole(loop->sweep, trial, wanted, found, &fault);
 	was_lost = trial->is_lost;
-	/* After each, so that none is given what another one's packets did. */
+	/* Read the counters after each case, so that a case gets only its own packets. */
 	if (!was_lost)
 		note(loop, found, next_case(loop->plan, number + 1) == loop->plan->n_cases, error);
 	if (!trial->is_lost)
@@ -194,15 +194,15 @@ static void run_case(const struct case_loop *loop, size_t number, struct error *
 		error_set(error, fault.code, "%s", fault.text);
 }
 
-/* Cases whose trials are run in turn. */
+/* Cases whose trials are interleaved. */
 struct tips_list {
 	size_t first;
 	size_t count;
 	uint64_t rounds;
-	struct error *faults; /* of each; it has no more trials then */
+	struct error *faults; /* by case; a case that failed has no further trials */
 };
 
-/* How much of the plan is behind a trial of them. */
+/* Returns the estimated part of the plan that is done before this trial. */
 static uint64_t done_ns(const struct case_loop *loop, const struct tips_list *turns, uint64_t round,
 			size_t number)
 {
@@ -223,7 +223,7 @@ static bool has_ended(const struct case_loop *loop, const struct tips_list *turn
 		loop->result->cases[turns->first + i].n_trials == wanted->parameters.trials);
 }
 
-/* Whether nothing is left to be asked of the server. */
+/* Returns whether the server is needed for no further case. */
 static bool are_last(const struct case_loop *loop, const struct tips_list *turns)
 {
 	for (size_t i = 0; i < turns->count; i++)
@@ -232,7 +232,7 @@ static bool are_last(const struct case_loop *loop, const struct tips_list *turns
 	return next_case(loop->plan, turns->first + turns->count) == loop->plan->n_cases;
 }
 
-/* One trial of each of them, from the first to the last, and the next time back again. */
+/* Runs one trial of each case, in reverse order in every other round. */
 static void run_round(const struct case_loop *loop, const struct tips_list *turns, uint64_t round,
 		      struct error *error)
 {
@@ -257,8 +257,8 @@ static void run_round(const struct case_loop *loop, const struct tips_list *turn
 }
 
 /*
- * Those that were under way when the server was lost have no figures. None is shown before all
- * are what they are: the document that is written then has all of them.
+ * If the server was lost, cases with missing trials have no figures. All cases are finished before
+ * the first is shown, because the document written then contains all of them.
  */
 static void finish_turns(const struct case_loop *loop, const struct tips_list *turns)
 {
@@ -273,8 +273,8 @@ static void finish_turns(const struct case_loop *loop, const struct tips_list *t
 }
 
 /*
- * What the machine does meanwhile is done to all of them alike: the trials of one round
- * can be compared as they are.
+ * Interleaves the trials of these cases: the state of the machine affects all of them alike, so
+ * that trials of the same round can be compared directly.
  */
 static void run_turns(const struct case_loop *loop, size_t first, size_t count, struct error *error)
 {
@@ -282,7 +282,7 @@ static void run_turns(const struct case_loop *loop, size_t first, size_t count, 
 		.first = first, .count = count, .faults = calloc(count, sizeof(*turns.faults))};
 
 	if (!turns.faults) {
-		error_set_errno(error, -ENOMEM, "cannot keep the results");
+		error_set_errno(error, -ENOMEM, "cannot store the results");
 		return;
 	}
 	for (size_t i = 0; i < count; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The way of a sweep through its cases: each by itself, or trial by trial in turn with others. */
+/* Runs the cases of a sweep, one after another, or with the trials of several interleaved. */
 #ifndef BENCH_CLIENT_CASE_LOOP_H
 #define BENCH_CLIENT_CASE_LOOP_H
 
@@ -14,7 +14,7 @@ struct case_loop {
 	struct sweep_view *view;
 };
 
-/* An error: the server is lost. A case that fails is marked, and the next one tried. */
+/* A case that fails is marked, and the loop goes on. Returns an error if the server is lost. */
 int case_loop_run(const struct case_loop *loop, struct error *error);
 
 #endif

@@ -42,7 +42,7 @@ int case_results_make(const struct plan *plan, struct result *result, struct err
 {
 	result->cases = calloc(plan->n_cases, sizeof(*result->cases));
 	if (!result->cases)
-		return error_set_errno(error, -ENOMEM, "cannot keep the results");
+		return error_set_errno(error, -ENOMEM, "cannot store the results");
 	result->n_cases = plan->n_cases;
 	for (size_t i = 0; i < plan->n_cases; i++)
 		make_case(plan, &plan->cases[i], &result->cases[i]);
@@ -53,10 +53,10 @@ enum result_status case_results_status(const struct error *error)
 {
 	if (!error->code)
 		return RESULT_COMPLETE;
-	/* The user, or the server, has had enough: that is not the case's failure. */
+	/* The run was ended by the user or the server; the case itself did not fail. */
 	if (error->code == -EINTR || error->code == -ESHUTDOWN)
 		return RESULT_INTERRUPTED;
-	/* What this device does not have is left out, as what no transport has. */
+	/* The device lacks a feature: the case is skipped, as if the transport lacked it. */
 	if (error->code == -EOPNOTSUPP || error->code == PROTOCOL_UNSUPPORTED)
 		return RESULT_SKIPPED;
 	return RESULT_FAILED;

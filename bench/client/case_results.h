@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a plan asks for as cases of a result, of which nothing has been seen yet. */
+/* Creates the empty cases of a result from a plan. */
 #ifndef BENCH_CLIENT_CASE_RESULTS_H
 #define BENCH_CLIENT_CASE_RESULTS_H
 
@@ -8,10 +8,10 @@
 
 int case_results_make(const struct plan *plan, struct result *result, struct error *error);
 
-/* One that cannot be run says why. */
+/* Marks a case that cannot run as skipped, with the reason. */
 void case_results_note_skipped(const struct plan_case *wanted, struct result_case *found);
 
-/* Of a case that ended so. */
+/* Returns the status of a case that ended with this error, or without one. */
 enum result_status case_results_status(const struct error *error);
 
 #endif

@@ -9,15 +9,15 @@
 #include "core/verbs/device.h"
 #include "core/verbs/post.h"
 
-/* Room that is asked for, and how many more completions than there is of it. */
-#define ENTRIES  16
-#define TIMES    3
-#define MESSAGE  8
-#define TOLD_NS  (1 * NS_PER_S)
-#define PAUSE_NS NS_PER_MS
-#define SENTENCE 512
+/* Requested CQ entries, and the number of completions as a multiple of the CQ's size. */
+#define ENTRIES   16
+#define TIMES     3
+#define MESSAGE   8
+#define EVENT_NS  (1 * NS_PER_S)
+#define PAUSE_NS  NS_PER_MS
+#define TEXT_SIZE 512
 
-/* Two queue pairs of one completion queue, connected to each other. */
+/* Two queue pairs that share a CQ and are connected to each other. */
 struct loop {
 	struct device_handle device;
 	struct endpoint endpoint;
@@ -59,7 +59,7 @@ static void close_loop(struct loop *loop)
 	device_close(&loop->device);
 }
 
-/* Writes, each with a completion, that nobody takes. Returns how many could be posted. */
+/* Posts signaled writes without polling the CQ. Returns how many could be posted. */
 static unsigned int fill(struct loop *loop)
 {
 	const struct post_queue *queue = context_queue(&loop->ends[0]);
@@ -77,16 +77,16 @@ static unsigned int fill(struct loop *loop)
 	return count;
 }
 
-/* Until the device has told of it. */
-static void watch(struct loop *loop, struct error *told)
+/* Waits until the device reports the overflow, at most EVENT_NS. */
+static void watch(struct loop *loop, struct error *reported)
 {
-	uint64_t deadline = clock_now_ns() + TOLD_NS;
+	uint64_t deadline = clock_now_ns() + EVENT_NS;
 	const struct timespec pause = {.tv_nsec = PAUSE_NS};
 
 	while (!alarm_raised(&loop->endpoint.alarm) && clock_now_ns() < deadline)
 		nanosleep(&pause, NULL);
 	if (alarm_raised(&loop->endpoint.alarm))
-		alarm_reason(&loop->endpoint.alarm, told);
+		alarm_reason(&loop->endpoint.alarm, reported);
 }
 
 static unsigned int drain(struct loop *loop)
@@ -101,32 +101,33 @@ static unsigned int drain(struct loop *loop)
 
 static json_t *provoke(struct loop *loop)
 {
-	struct error told = {0};
+	struct error reported = {0};
 	int entries = loop->endpoint.completion.cq->cqe;
 	unsigned int posted = fill(loop);
 	unsigned int taken;
-	char text[SENTENCE];
+	char text[TEXT_SIZE];
 
-	watch(loop, &told);
+	watch(loop, &reported);
 	taken = drain(loop);
 	snprintf(text, sizeof(text),
-		 "%u writes, each to have a completion, on a queue with room for %d: %s, and %u "
-		 "completions could be taken",
-		 posted, entries, told.code ? told.text : "nothing was told", taken);
+		 "%u signaled writes to a CQ with room for %d completions: %s, and %u completions "
+		 "could be polled",
+		 posted, entries, reported.code ? reported.text : "the device reported nothing",
+		 taken);
 	return json_pack("{s:i, s:i, s:i, s:b, s:s}", "entries", entries, "posted", (int)posted,
-			 "taken", (int)taken, "told", told.code != 0, "seen", text);
+			 "taken", (int)taken, "told", reported.code != 0, "seen", text);
 }
 
 void cq_overflow_note(const struct result_end *end, json_t **seen)
 {
 	struct loop loop = {0};
 	struct error error = {0};
-	char text[SENTENCE];
+	char text[TEXT_SIZE];
 
 	if (!open_loop(&loop, end, &error)) {
 		*seen = provoke(&loop);
 	} else {
-		snprintf(text, sizeof(text), "it cannot be tried: %s", error.text);
+		snprintf(text, sizeof(text), "cannot overflow a CQ: %s", error.text);
 		*seen = json_pack("{s:s}", "seen", text);
 	}
 	close_loop(&loop);

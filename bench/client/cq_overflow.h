@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What becomes of a completion queue that is too short: one is made, filled by more
- * completions than it has room for, and watched.
+ * Tests what a device does when a CQ overflows: creates a short CQ, adds more completions than
+ * it can hold, and watches.
  */
 #ifndef BENCH_CLIENT_CQ_OVERFLOW_H
 #define BENCH_CLIENT_CQ_OVERFLOW_H
@@ -9,8 +9,8 @@
 #include "reports/result/result.h"
 
 /*
- * On the client's device, by queue pairs of its own. *seen: what documents have of it, if
- * only why it could not be tried.
+ * Uses the client's device and queue pairs of its own. Sets *seen to the object for the document;
+ * if the test could not run, the object holds the reason.
  */
 void cq_overflow_note(const struct result_end *end, json_t **seen);
 

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Whichever end has seen it: the other one tells it in libibverbs's words. */
+/* A failure reported by either end contains the text of libibverbs. */
 static bool is_silence(const struct error *fault)
 {
 	return strstr(fault->text, ibv_wc_status_str(IBV_WC_RETRY_EXC_ERR)) != NULL;
@@ -28,15 +28,15 @@ void failure_hint_size(const struct result *result, size_t number, unsigned int 
 	for (size_t i = 0; i < number; i++) {
 		const struct result_case *other = &result->cases[i];
 
-		/* With smaller packets another path was tried. */
+		/* Another MTU uses packets of another size, so it says nothing about this one. */
 		if (!is_same(json_object_get(other->parameters, "mtu"), asked))
 			continue;
 		if (other->status == RESULT_COMPLETE && !strcmp(other->op, failed->op) &&
 		    !strcmp(other->transport, failed->transport) && other->size > passed)
 			passed = other->size;
 	}
-	/* Full packets that arrived, or this very size, speak for the path. */
+	/* The path is fine if full packets, or messages of this size, have arrived. */
 	if (passed && passed < failed->size && passed < mtu)
-		error_append(fault, "sizes to %" PRIu64 " passed: does the switch carry MTU %u?",
+		error_append(fault, "sizes up to %" PRIu64 " passed: does the switch carry MTU %u?",
 			     passed, mtu);
 }

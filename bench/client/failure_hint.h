@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a case that failed may owe to, judged by those that went well before it.
+ * Guesses why a case failed from the cases that passed before it.
  */
 #ifndef BENCH_CLIENT_FAILURE_HINT_H
 #define BENCH_CLIENT_FAILURE_HINT_H
@@ -8,8 +8,8 @@
 #include "reports/result/result.h"
 
 /*
- * Where nothing was acknowledged, and messages of smaller sizes than one packet of mtu
- * bytes were: puts that behind the fault of the case of that number.
+ * If no packet of case `number` was acknowledged although the same operation passed with sizes
+ * below one packet of mtu bytes, appends a hint about the path MTU to fault.
  */
 void failure_hint_size(const struct result *result, size_t number, unsigned int mtu,
 		       struct error *fault);

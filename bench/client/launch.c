@@ -20,9 +20,9 @@
 #include "core/base/clock.h"
 #include "core/base/compiler.h"
 
-/* An ssh to a slow machine, a queue of srun. */
+/* Allows for ssh to a slow machine, or for waiting in srun's queue. */
 #define READY_MS 30000
-/* From the end of its input, or a signal, until the next and ruder one. */
+/* Time to exit after the input was closed, and after each signal. */
 #define GOODBYE_MS 3000
 
 #define WORDS_MOST 64
@@ -57,7 +57,7 @@ static int add_word(struct words *words, const char *text, size_t length, const 
 	return 0;
 }
 
-/* Words are separated by blanks; whoever needs quotes has a script. */
+/* Splits the command at blanks. There are no quotes: a command that needs them can be a script. */
 static int split(struct words *words, const char *command, const char *host, struct error *error)
 {
 	int code = 0;
@@ -75,7 +75,7 @@ static int split(struct words *words, const char *command, const char *host, str
 	return code;
 }
 
-/* As it was called here: by its path, or found by name. */
+/* Returns the program's path if it was run by path, otherwise its name. */
 static const char *own_name(char *path, size_t size)
 {
 	ssize_t length = readlink("/proc/self/exe", path, size - 1);
@@ -106,7 +106,7 @@ static int make_words(struct words *words, const char *command, const char *host
 
 	snprintf(number, sizeof(number), "%u", server->port);
 	for (size_t i = 0; i < ARRAY_LENGTH(last) && !code; i++) {
-		/* With its value. */
+		/* Skip the value of an omitted option too. */
 		if (!last[i])
 			i++;
 		else
@@ -115,9 +115,9 @@ static int make_words(struct words *words, const char *command, const char *host
 	return code;
 }
 
-/* In the child. */
+/* Runs the server in the child process. */
 static void __attribute__((noreturn))
-become(const struct launch *launch, const struct words *words, int input, int output)
+exec_server(const struct launch *launch, const struct words *words, int input, int output)
 {
 	const char *program = launch->is_own ? "/proc/self/exe" : words->word[0];
 
@@ -125,7 +125,7 @@ become(const struct launch *launch, const struct words *words, int input, int ou
 
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	/* Ctrl-C is the run's to answer; its server, and an ssh to it, end when it does. */
+	/* The run handles Ctrl-C; its server, or the ssh to it, ends with it. */
 	signal(SIGINT, SIG_IGN);
 	if (launch->is_own)
 		soft_device_pass_on();
@@ -150,7 +150,7 @@ static int start(struct launch *launch, const struct words *words, struct error 
 	}
 	launch->pid = fork();
 	if (!launch->pid)
-		become(launch, words, to[0], from[1]);
+		exec_server(launch, words, to[0], from[1]);
 	close(to[0]);
 	close(from[1]);
 	launch->input = to[1];
@@ -175,7 +175,7 @@ static int make_token(struct launch *launch, struct error *error)
 	return 0;
 }
 
-/* A line of its output: a shell there may print others first. */
+/* Parses the ready line. A remote shell may print other lines first. */
 static bool is_ready(const char *line, uint16_t *port)
 {
 	const char *colon;
@@ -213,11 +213,11 @@ static int await_ready(struct launch *launch, struct error *error)
 			continue;
 		if (got <= 0)
 			return error_set(error, -ETIMEDOUT,
-					 "the server that %s started is not ready after %d s",
+					 "the server started by %s is not ready after %d s",
 					 starter(launch), READY_MS / 1000);
 		if (read(launch->output, line + used, 1) != 1)
 			return error_set(error, -ECHILD,
-					 "the server that %s started has ended: see above",
+					 "the server started by %s exited: see its messages above",
 					 starter(launch));
 		if (line[used] != '\n') {
 			used += used + 2 < sizeof(line);
@@ -230,8 +230,8 @@ static int await_ready(struct launch *launch, struct error *error)
 	}
 }
 
-/* A command that has ended already reads nothing: await_ready tells of it. */
-static int tell_token(const struct launch *launch, struct error *error)
+/* A command that has already exited is not an error here: await_ready reports it. */
+static int send_token(const struct launch *launch, struct error *error)
 {
 	const struct timespec now = {0};
 	sigset_t broken;
@@ -244,7 +244,7 @@ static int tell_token(const struct launch *launch, struct error *error)
 	if (dprintf(launch->input, "%s\n", launch->token) < 0) {
 		if (errno != EPIPE)
 			code = error_set_errno(error, -errno,
-					       "cannot talk to the server that was started");
+					       "cannot send the token to the started server");
 		else if (!sigismember(&before, SIGPIPE))
 			sigtimedwait(&broken, NULL, &now);
 	}
@@ -267,7 +267,7 @@ int launch_start(struct launch *launch, const char *command, const char *host,
 		code = start(launch, &words, error);
 	if (code)
 		return code;
-	code = tell_token(launch, error);
+	code = send_token(launch, error);
 	if (!code)
 		code = await_ready(launch, error);
 	if (code)
@@ -291,12 +291,12 @@ void launch_stop(struct launch *launch)
 	if (!launch->pid)
 		return;
 	close(launch->input);
-	/* Where there is none, what ended is seen a little later. */
+	/* Without a pidfd, poll() only sleeps, and the exit is noticed a little later. */
 	life.fd = pidfd_open(launch->pid, 0);
 	while (!has_ended(launch) && !is_left) {
 		bool is_time = clock_now_ns() >= deadline;
 
-		/* One that waits for a device, or for a disk, ends when the kernel lets it. */
+		/* A process that waits for a device or disk exits only when the kernel lets it. */
 		is_left = is_time && next == ARRAY_LENGTH(signals);
 		if (is_time && !is_left) {
 			kill(launch->pid, signals[next++]);
@@ -305,8 +305,8 @@ void launch_stop(struct launch *launch)
 		poll(&life, 1, 5);
 	}
 	if (is_left)
-		log_say("the server that was started, process %d, has not ended by SIGKILL: it "
-			"is left behind",
+		log_say("cannot stop the server that was started: process %d has not exited after "
+			"SIGKILL; leaving it behind",
 			launch->pid);
 	if (life.fd >= 0)
 		close(life.fd);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A server that a run starts for itself, here or by a command such as ssh, and that
- * ends with it: a token that only the two know keeps others out, and the end of its
- * standard input tells it that the run is gone.
+ * A server that the run starts, locally or through a command such as ssh, and stops at the end.
+ * A token known only to the two keeps other clients out, and the server exits when its standard
+ * input is closed.
  */
 #ifndef BENCH_CLIENT_LAUNCH_H
 #define BENCH_CLIENT_LAUNCH_H
@@ -17,31 +17,31 @@
 
 struct launch {
 	pid_t pid;     /* 0: none was started */
-	bool is_own;   /* here, by nobody's command */
-	int input;     /* its standard input, */
-	int output;    /* and output */
-	uint16_t port; /* that it listens on */
+	bool is_own;   /* started locally, without a command */
+	int input;     /* its standard input */
+	int output;    /* its standard output */
+	uint16_t port; /* the one it listens on */
 	char token[LAUNCH_TOKEN];
 };
 
-/* What it is told. */
+/* Options of the server. */
 struct launch_server {
 	uint16_t port;      /* 0: a free one */
-	const char *device; /* NULL: all that there are */
-	const char *token;  /* NULL: one is made */
-	bool drives;        /* others, and serves until it is ended, not one client */
+	const char *device; /* NULL: all devices */
+	const char *token;  /* NULL: a random one */
+	bool drives;        /* serves and drives until stopped, instead of one client */
 };
 
 /*
- * Starts 'verbmark serve --once', or with --drive, by the words of command, in which %h is the host
- * (NULL: on this machine, directly), and waits for its ready line.
+ * Starts 'verbmark serve --once', or with drives 'serve --drive', and waits for its ready line.
+ * command: the words to run it with, in which %h is the host; NULL: run it on this machine.
  */
 int launch_start(struct launch *launch, const char *command, const char *host,
 		 const struct launch_server *server, struct error *error);
 
 /*
- * Ends it: politely first. One that the kernel does not let go is left behind after some
- * seconds, and told of. A zeroed one is fine.
+ * Stops the server: closes its input, then sends SIGTERM, then SIGKILL. If the kernel does not let
+ * it exit within a few seconds, leaves it behind and logs that. Does nothing if zeroed.
  */
 void launch_stop(struct launch *launch);
 

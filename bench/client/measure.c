@@ -9,18 +9,18 @@
 #include "bench/lane/cpu_cost.h"
 #include "bench/op/op.h"
 
-/* Warm-up is extra: so many messages, and so long, at the least. */
+/* The warm-up, which is extra, lasts at least this many messages and this long. */
 #define WARMUP_MESSAGES 100
 #define WARMUP_NS       (20 * NS_PER_MS)
-/* It looks after each window of that time whether the last ones agree. */
+/* Length of a warm-up window. After each, the last few are checked for agreement. */
 #define WINDOW_NS (4 * NS_PER_MS)
 /* The window of a thread that waits for others to converge: a long one would delay them. */
 #define WAITING_NS (200 * NS_PER_US)
 /* Messages of the first window, before the time of one is known. */
 #define FIRST_WINDOW 16
-/* Throughput is counted in windows of that time, or longer for RATE_WINDOWS_MESSAGES. */
+/* Length of a throughput window. It grows if there are fewer than RATE_WINDOWS_MESSAGES in it. */
 #define THROUGHPUT_NS (10 * NS_PER_MS)
-/* A load that is behind is given at least that, after its end, to catch up. */
+/* Minimum time for a load that has fallen behind to catch up after its end. */
 #define BEHIND_NS (500 * NS_PER_MS)
 
 bool measure_is_cause(int code)
@@ -106,7 +106,7 @@ static int warm_window(struct trial *trial, struct trial_lane *own, struct warmu
 
 	measure_clear(trial, own);
 	from = clock_ticks(run.is_counter);
-	/* A stream of a fixed number of messages, or with latencies, begins with nothing in flight. */
+	/* With -n or --latencies, a stream of messages begins with nothing in flight. */
 	if (is_bw && (p->iterations != PARAMETER_AUTO || p->latencies))
 		run.messages = *count;
 	else
@@ -179,7 +179,7 @@ static int fill_figures(const struct trial *trial, struct result_trial *found, s
 	return 0;
 }
 
-/* How far it came: all that is left of a trial that failed. */
+/* Appends how many messages a failed trial completed: its other figures are discarded. */
 static int fail(const struct parameters *parameters, uint64_t messages, struct error *error)
 {
 	if (measure_is_cause(error->code))
@@ -190,7 +190,7 @@ static int fail(const struct parameters *parameters, uint64_t messages, struct e
 			    parameters->iterations);
 }
 
-/* When to give up what was due: nobody waits much longer than was asked for. */
+/* Returns the tick at which messages that are still due are given up. */
 static uint64_t behind(const struct clock *clock, uint64_t until, uint64_t duration_ns)
 {
 	if (until == UINT64_MAX)
@@ -198,7 +198,7 @@ static uint64_t behind(const struct clock *clock, uint64_t until, uint64_t durat
 	return until + ticks(clock, duration_ns > BEHIND_NS ? duration_ns : BEHIND_NS);
 }
 
-/* The last of them has come. */
+/* Called once, when the last thread is ready. */
 static void begin_together(void *whole)
 {
 	struct trial *trial = whole;
@@ -211,7 +211,7 @@ static void begin_together(void *whole)
 	trial->origin = clock_ticks(trial->settings->clock->is_counter);
 }
 
-/* Waits until all threads, here and behind the barrier, are ready to measure. */
+/* Waits until all threads, and all hosts at the barrier, are ready to measure. */
 static int await_all(struct trial *trial, struct error *error)
 {
 	const struct error *fault = &trial->barrier_fault;
@@ -232,7 +232,7 @@ static int measure_lane(struct trial *trial, struct trial_lane *own, struct erro
 	int code = warm_up(trial, own, error);
 
 	if (code)
-		return measure_is_cause(code) ? code : error_append(error, "while it warmed up");
+		return measure_is_cause(code) ? code : error_append(error, "during warm-up");
 	measure_clear(trial, own);
 	run.messages = parameters->iterations;
 	received = lane->result.received;

@@ -8,13 +8,13 @@
 
 #include "bench/client/trial.h"
 
-/* Fills in found, the trial's shares, and the first lane's hist or windows. */
+/* Fills in found, the trial's shares, and the hist or windows of the first lane. */
 int measure_all(struct trial *trial, struct result_trial *found, struct error *error);
 
 /* Runs one operation, by the first thread, without a warm-up. */
 int measure_one(struct trial *trial, struct error *error);
 
-/* Whether the code is why a loop failed: the server has gone, or the user interrupts. */
+/* Returns whether code explains a failed loop: the server is gone, or the user interrupted. */
 bool measure_is_cause(int code);
 
 #endif

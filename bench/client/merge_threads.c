@@ -11,7 +11,7 @@ int merge_threads_open(struct trial_lane *own, struct error *error)
 	own->windows = cacheline_calloc(1, sizeof(*own->windows));
 	if (own->hist && own->windows && own->warmup)
 		return 0;
-	return error_set_errno(error, -ENOMEM, "cannot keep the results");
+	return error_set_errno(error, -ENOMEM, "cannot store the results");
 }
 
 void merge_threads_close(struct trial_lane *own)
@@ -38,7 +38,7 @@ static void merge_lane(struct trial_lane *into, const struct trial_lane *own,
 	rate_windows_lay_over(into->windows, own->windows);
 }
 
-/* One at a time, the lane's first queue pair does all of them. */
+/* Adds a lane's shares. In latency cases, its first queue pair performs all operations. */
 static void share(struct shares *shares, const struct trial_lane *own, bool is_bw)
 {
 	const struct lane *lane = &own->lane;
@@ -52,8 +52,8 @@ static void share(struct shares *shares, const struct trial_lane *own, bool is_b
 }
 
 /*
- * By time, each thread begins and ends with a completion of its own: so long all messages would
- * have taken at the rates of all of them.
+ * With -D, each thread starts and ends at a completion of its own. Returns the time that all
+ * messages would have taken at the sum of the threads' rates.
  */
 static uint64_t duration_at_rates(const struct trial *trial, const struct result_trial *found)
 {
@@ -75,7 +75,7 @@ int merge_threads_parts(struct trial *trial, struct result_trial *found, struct 
 	struct trial_lane *first = trial->lanes;
 	unsigned int n = trial->threads.n;
 	bool is_bw = p->metric == METRIC_BW;
-	/* A load goes around its queue pairs, which are of one thread. */
+	/* A load uses its queue pairs in turn, and all of them belong to one thread. */
 	bool is_shared = p->metric != METRIC_LOAD;
 
 	if (is_shared && shares_open(&outcome->shares, n, first->lane.settings.n_flows, error))

@@ -19,16 +19,16 @@ struct fleet {
 	const struct plan *plan;
 	struct result *result;
 	struct hosts hosts;
-	struct launch *launches; /* of each host's server; NULL: they run already */
+	struct launch *launches; /* one server per host; NULL: they already run */
 	struct secret secret;    /* zeroed: none */
 	struct hosts_flow *pairs;
 	const struct plan_case *wanted;
 	struct threads threads;
-	uint64_t went_ns;     /* when they were told to go */
-	uint64_t spread_ns;   /* of its trials, the most */
-	pthread_mutex_t lock; /* of connections that open and close, and of what follows */
+	uint64_t went_ns;     /* when the flows were sent "go" */
+	uint64_t spread_ns;   /* largest of the case's trials */
+	pthread_mutex_t lock; /* protects the opening and closing of connections, and: */
 	bool is_interrupted;
-	struct multi_host_flow *flows; /* of the case under way: that case's to change */
+	struct multi_host_flow *flows; /* of the current case; changed by its thread only */
 	size_t n_flows;
 };
 
@@ -63,8 +63,8 @@ static int reach(struct fleet *fleet, struct control *control, const struct host
 	return code;
 }
 
-/* From now on an interruption ends it. */
-static int admit(struct fleet *fleet, struct multi_host_flow *flow, struct error *error)
+/* Makes the connection subject to multi_host_interrupt, unless that was called already. */
+static int mark_open(struct fleet *fleet, struct multi_host_flow *flow, struct error *error)
 {
 	pthread_mutex_lock(&fleet->lock);
 	flow->is_open = !fleet->is_interrupted;
@@ -81,7 +81,7 @@ static int open_flow(struct fleet *fleet, struct multi_host_flow *flow, struct e
 	int code = reach(fleet, &flow->control, flow->from, error);
 
 	if (!code)
-		code = admit(fleet, flow, error);
+		code = mark_open(fleet, flow, error);
 	if (!code)
 		code = greet(fleet, &flow->control, flow->from, &welcome, error);
 	if (!code)
@@ -104,7 +104,7 @@ static void close_flow(struct fleet *fleet, struct multi_host_flow *flow)
 		control_close(&flow->control);
 }
 
-/* Whether it is what was asked for. */
+/* Returns whether the reported case is the requested one. */
 static bool is_answer(const struct fleet *fleet, const struct result_case *line)
 {
 	const struct parameters *p = &fleet->wanted->parameters;
@@ -113,7 +113,7 @@ static bool is_answer(const struct fleet *fleet, const struct result_case *line)
 	       !strcmp(line->metric, "bw") && line->n_trials == p->trials && line->windows;
 }
 
-/* Whether sums of all flows are no more than can be counted. */
+/* Returns whether the sums over all flows fit into the counters. */
 static bool is_countable(const struct fleet *fleet, const struct result_case *line)
 {
 	uint64_t most = (uint64_t)INT64_MAX / fleet->n_flows;
@@ -129,7 +129,7 @@ static bool has_time(const struct result_case *line)
 	return true;
 }
 
-/* What became of the case there. */
+/* Takes the result of the case from a "driven" message. */
 static int multi_host_take(const struct fleet *fleet, struct multi_host_flow *flow,
 			   const json_t *message, struct error *error)
 {
@@ -139,21 +139,23 @@ static int multi_host_take(const struct fleet *fleet, struct multi_host_flow *fl
 		return error_wrap(error, "%s", flow->from->label);
 	line = flow->result.cases;
 	if (flow->result.n_cases != 1)
-		return error_set(error, -EPROTO, "%s tells of other cases", flow->from->label);
+		return error_set(error, -EPROTO, "%s did not report exactly one case",
+				 flow->from->label);
 	switch (line->status) {
 	case RESULT_COMPLETE:
 		if (!is_answer(fleet, line))
-			return error_set(error, -EPROTO, "%s has run another case",
+			return error_set(error, -EPROTO, "%s ran a different case",
 					 flow->from->label);
 		if (!is_countable(fleet, line))
-			return error_set(error, -EOVERFLOW,
-					 "%s tells of more bytes than can be added up: give the "
-					 "trials a shorter -D",
-					 flow->from->label);
+			return error_set(
+				error, -EOVERFLOW,
+				"%s reported more bytes than can be added up: use a shorter -D "
+				"for the trials",
+				flow->from->label);
 		return has_time(line) ? 0
 				      : error_set(error, -ETIMEDOUT,
-						  "no message was through in one of the trials: "
-						  "give them a longer -D");
+						  "a trial completed no message: use a "
+						  "longer -D");
 	case RESULT_SKIPPED:
 		return error_set(error, -EOPNOTSUPP, "%s", line->error);
 	case RESULT_FAILED:
@@ -161,12 +163,12 @@ static int multi_host_take(const struct fleet *fleet, struct multi_host_flow *fl
 		break;
 	}
 	return error_set(error, -EREMOTEIO, "%s",
-			 line->error[0] ? line->error : "it was interrupted there");
+			 line->error[0] ? line->error : "the server was interrupted");
 }
 
-/* A case that ends early is told of in the place of whatever else was to come. */
-static int hear(struct fleet *fleet, struct multi_host_flow *flow, const char *type,
-		json_t **message, struct error *error)
+/* Waits for a message of that type. If the case ends early, "driven" arrives in its place. */
+static int await_message(struct fleet *fleet, struct multi_host_flow *flow, const char *type,
+			 json_t **message, struct error *error)
 {
 	const struct parameters *p = &fleet->wanted->parameters;
 	unsigned int setup_ms = lane_setup_ms(p, &fleet->wanted->op->shape);
@@ -180,7 +182,8 @@ static int hear(struct fleet *fleet, struct multi_host_flow *flow, const char *t
 	if (protocol_is(*message, "driven")) {
 		code = multi_host_take(fleet, flow, *message, error);
 		if (!code)
-			code = error_set(error, -EPROTO, "%s has ended early", flow->from->label);
+			code = error_set(error, -EPROTO, "%s ended the case early",
+					 flow->from->label);
 	} else {
 		code = protocol_expect(*message, type, flow->from->label, error);
 	}
@@ -192,15 +195,15 @@ static int expect(struct fleet *fleet, struct multi_host_flow *flow, const char 
 		  struct error *error)
 {
 	json_t *message;
-	int code = hear(fleet, flow, type, &message, error);
+	int code = await_message(fleet, flow, type, &message, error);
 
 	if (!code)
 		json_decref(message);
 	return code;
 }
 
-/* All of them are waiting. One that has gone meanwhile is found out by who listens to it. */
-static void let_go(void *whole)
+/* Called when all flows wait. A connection that broke is noticed by the thread that reads it. */
+static void send_go(void *whole)
 {
 	struct fleet *fleet = whole;
 	struct error ignored = {0};
@@ -210,7 +213,7 @@ static void let_go(void *whole)
 		control_send(&fleet->flows[i].control, protocol_plain("go"), &ignored);
 }
 
-/* It began between the word and its answer. */
+/* The trial started between "go" and its answer: the time between them bounds the spread. */
 static void note_spread(struct fleet *fleet)
 {
 	uint64_t spread_ns = clock_now_ns() - fleet->went_ns;
@@ -226,7 +229,7 @@ static int run_trial(struct fleet *fleet, struct multi_host_flow *flow, struct e
 	int code = expect(fleet, flow, "steady", error);
 
 	if (!code)
-		code = threads_meet(&fleet->threads, let_go, error);
+		code = threads_meet(&fleet->threads, send_go, error);
 	if (!code)
 		code = expect(fleet, flow, "gone", error);
 	if (!code)
@@ -237,7 +240,7 @@ static int run_trial(struct fleet *fleet, struct multi_host_flow *flow, struct e
 static int finish_flow(struct fleet *fleet, struct multi_host_flow *flow, struct error *error)
 {
 	json_t *message;
-	int code = hear(fleet, flow, "driven", &message, error);
+	int code = await_message(fleet, flow, "driven", &message, error);
 
 	if (code)
 		return code;
@@ -246,13 +249,13 @@ static int finish_flow(struct fleet *fleet, struct multi_host_flow *flow, struct
 	return code;
 }
 
-/* Without the pattern, which is not of two hosts. */
+/* Makes the "drive" message. Omits the pattern, which two hosts alone do not have. */
 static json_t *order(const struct fleet *fleet, const struct multi_host_flow *flow)
 {
 	struct parameters parameters = fleet->wanted->parameters;
 	unsigned int wait_ms = fleet->plan->wait_ms;
 
-	/* Both were there before anything began. */
+	/* Both servers were reachable before the first case started. */
 	if (wait_ms > PROTOCOL_WAIT_MOST_MS)
 		wait_ms = PROTOCOL_WAIT_MOST_MS;
 	parameters.pattern = PARAMETER_AUTO;
@@ -277,7 +280,7 @@ static int drive_flow(void *whole, unsigned int number, struct error *error)
 	return code;
 }
 
-/* Those of a case; nothing of them is there yet. */
+/* Creates the flows of a case, without connections. */
 static int make_flows(struct fleet *fleet, struct error *error)
 {
 	enum pattern pattern = (enum pattern)fleet->wanted->parameters.pattern;
@@ -285,7 +288,7 @@ static int make_flows(struct fleet *fleet, struct error *error)
 	struct multi_host_flow *flows = calloc(count, sizeof(*flows));
 
 	if (!flows)
-		return error_set_errno(error, -ENOMEM, "cannot keep the flows");
+		return error_set_errno(error, -ENOMEM, "cannot store the flows");
 	for (size_t i = 0; i < count; i++) {
 		flows[i].from = &fleet->hosts.host[fleet->pairs[i].from];
 		flows[i].to = &fleet->hosts.host[fleet->pairs[i].to];
@@ -338,7 +341,7 @@ static bool is_named_before(const struct hosts *hosts, size_t number)
 	return false;
 }
 
-/* As they were named, not as they came. */
+/* Sorts the parties into the order in which the hosts were named. */
 static void order_parties(struct fleet *fleet)
 {
 	json_t *ordered = json_array();
@@ -390,13 +393,13 @@ int multi_host_run(struct fleet *fleet, struct sweep_view *view, struct error *e
 	}
 	if (fleet->result->warnings)
 		advice_loss(fleet->result, fleet->result->warnings);
-	/* Nothing is known of any host but what is wrong. */
+	/* If no host has reported anything, the error is the whole result. */
 	if (fault.code == -EINTR || (fault.code && !fleet->result->server.device[0]))
 		error_set(error, fault.code, "%s", fault.text);
 	return error->code;
 }
 
-/* With one token for all, by which they know each other, too. */
+/* Starts the servers with one token for all, so that they accept each other too. */
 static int launch(struct fleet *fleet, struct error *error)
 {
 	struct launch_server server = {.device = fleet->plan->device, .drives = true};
@@ -434,7 +437,7 @@ static bool drives(const struct fleet *fleet, size_t number)
 	return false;
 }
 
-/* Before anything runs: whether it is there, and would do what it is to do. */
+/* Checks before the first case that a host is reachable, and that it can drive if it has to. */
 static int visit(struct fleet *fleet, size_t number, struct error *error)
 {
 	const struct host *host = &fleet->hosts.host[number];
@@ -447,16 +450,17 @@ static int visit(struct fleet *fleet, size_t number, struct error *error)
 		return code;
 	code = greet(fleet, &control, host, &welcome, error);
 	if (!code && drives(fleet, number) && !json_is_true(json_object_get(welcome, "drives")))
-		code = error_set(error, -EOPNOTSUPP,
-				 "%s drives no other: run 'verbmark serve --drive' there",
-				 host->label);
+		code = error_set(
+			error, -EOPNOTSUPP,
+			"%s does not drive other servers: run 'verbmark serve --drive' there",
+			host->label);
 	json_decref(welcome);
 	control_send(&control, protocol_plain("bye"), &ignored);
 	control_close(&control);
 	return code;
 }
 
-/* What this end tells the time by, which is not what anything is measured with. */
+/* Notes the clock of this process, which is not the one that measures. */
 static void note_clock(struct result *result)
 {
 	struct clock clock;
@@ -492,7 +496,7 @@ int multi_host_open(struct fleet **fleet, const struct plan *plan, struct result
 
 	*fleet = NULL;
 	if (!made)
-		return error_set_errno(error, -ENOMEM, "cannot keep the hosts");
+		return error_set_errno(error, -ENOMEM, "cannot store the hosts");
 	made->plan = plan;
 	made->result = result;
 	pthread_mutex_init(&made->lock, NULL);
@@ -501,7 +505,7 @@ int multi_host_open(struct fleet **fleet, const struct plan *plan, struct result
 	result->parties = json_array();
 	code = made->pairs && result->texts && result->parties
 		       ? prepare(made, error)
-		       : error_set_errno(error, -ENOMEM, "cannot keep the hosts");
+		       : error_set_errno(error, -ENOMEM, "cannot store the hosts");
 	if (code)
 		multi_host_close(made);
 	else

@@ -39,12 +39,12 @@ static int gather_trial(struct result_case *found, const struct multi_host_flow 
 	int code;
 
 	if (!windows)
-		return error_set_errno(error, -ENOMEM, "cannot keep the results");
+		return error_set_errno(error, -ENOMEM, "cannot store the results");
 	for (size_t i = 1; i < count; i++) {
 		add_trial(&sum, &case_of(&flows[i])->trials[number]);
 		rate += rate_of(&case_of(&flows[i])->trials[number]);
 	}
-	/* All of them flow at once: the time in which that rate makes so many. */
+	/* The flows run at the same time: the duration is messages over the sum of rates. */
 	sum.duration_ns = (uint64_t)((double)sum.messages * (double)NS_PER_S / rate);
 	sum.messages_per_s = (double)sum.messages * (double)NS_PER_S / (double)sum.duration_ns;
 	sum.bytes_per_s = sum.messages_per_s * (double)found->size;
@@ -72,7 +72,7 @@ static int gather_flows(struct result_case *found, const struct multi_host_flow 
 	return code;
 }
 
-/* Whether those of all flows are as long, and as many: they began together. */
+/* Returns whether the throughput windows of all flows can be added up: same length, same count. */
 static bool are_alike(const struct multi_host_flow *flows, size_t count)
 {
 	const struct rate_windows *first = case_of(&flows[0])->windows;
@@ -87,7 +87,7 @@ static bool are_alike(const struct multi_host_flow *flows, size_t count)
 	return true;
 }
 
-/* Laid over each other; else when messages came, of all of them together, nobody knows. */
+/* Adds up the flows' throughput windows. If they do not line up, the case gets none. */
 static void gather_windows(struct result_case *found, const struct multi_host_flow *flows,
 			   size_t count, uint64_t spread_ns)
 {
@@ -111,7 +111,8 @@ int multi_host_merge_case(struct result_case *found, const struct multi_host_flo
 
 	for (size_t i = 1; i < count; i++)
 		if (case_of(&flows[i])->n_trials != first->n_trials)
-			return error_set(error, -EPROTO, "%s has another number of trials than %s",
+			return error_set(error, -EPROTO,
+					 "%s and %s ran different numbers of trials",
 					 flows[i].from->label, flows[0].from->label);
 	for (size_t i = 0; i < first->n_trials && !code; i++)
 		code = gather_trial(found, flows, count, i, error);
@@ -147,7 +148,7 @@ static int add_party(struct result *result, const struct host *host, const struc
 	party = document_make_end(end);
 	if (json_object_set_new(party, "name", json_string(host->label)) ||
 	    json_array_append_new(result->parties, party))
-		return error_set_errno(error, -ENOMEM, "cannot keep the hosts");
+		return error_set_errno(error, -ENOMEM, "cannot store the hosts");
 	return 0;
 }
 
@@ -176,8 +177,8 @@ static bool is_known(const json_t *warnings, const json_t *warning)
 }
 
 /*
- * Each flow of a host, and each case, tells of the same again: once is enough. What was lost is
- * a matter of all flows together.
+ * Adds warnings that are not known yet: each flow of a host, and each case, repeats them. Losses
+ * are judged later, over all flows together.
  */
 static int add_warnings(struct result *result, const json_t *warnings, struct error *error)
 {
@@ -191,7 +192,7 @@ static int add_warnings(struct result *result, const json_t *warnings, struct er
 		if (strcmp(json_member_or_empty(warning, "code"), ADVICE_LOSS) != 0 &&
 		    !is_known(result->warnings, warning) &&
 		    json_array_append(result->warnings, warning))
-			return error_set_errno(error, -ENOMEM, "cannot keep the warnings");
+			return error_set_errno(error, -ENOMEM, "cannot store the warnings");
 	}
 	return 0;
 }
@@ -205,9 +206,9 @@ int multi_host_merge_ends(struct result *result, const struct multi_host_flow *f
 	if (!result->server.device[0]) {
 		result->client = copy_end(&from->client);
 		result->server = copy_end(&from->server);
-		/* What its words are owned by. */
+		/* The strings of both ends belong to these texts. */
 		if (json_array_append(result->texts, from->texts))
-			code = error_set_errno(error, -ENOMEM, "cannot keep the hosts");
+			code = error_set_errno(error, -ENOMEM, "cannot store the hosts");
 	}
 	if (!code)
 		code = add_party(result, flow->from, &from->client, error);

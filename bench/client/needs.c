@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-/* One operation, with the server's receives so. *seen: how it ended. */
+/* Runs one operation with the given receives at the server. *seen receives its status. */
 static int try_with(struct trial *trial, const struct plan_case *wanted, enum receives receives,
 		    struct error *seen, struct error *error)
 {
@@ -11,7 +11,7 @@ static int try_with(struct trial *trial, const struct plan_case *wanted, enum re
 	int code;
 
 	probe.parameters.receives = receives;
-	/* What one queue pair does is enough, and rdma_cm would tell of its end first. */
+	/* One queue pair suffices. With rdma_cm, a disconnect event would precede the status. */
 	probe.parameters.qps = 1;
 	probe.parameters.connect = CONNECT_QP;
 	code = trial_open(trial, &probe, error);
@@ -36,7 +36,7 @@ int needs_find(struct trial *trial, const struct plan_case *wanted, json_t **nee
 		code = try_with(trial, wanted, (enum receives)i, &seen[i], error);
 	if (code)
 		return code;
-	/* With all that can be had it has to work. */
+	/* With receives and buffers the operation must succeed. */
 	if (seen[RECEIVES_BUFFERS].code)
 		return error_set(error, seen[RECEIVES_BUFFERS].code, "%s",
 				 seen[RECEIVES_BUFFERS].text);
@@ -44,5 +44,5 @@ int needs_find(struct trial *trial, const struct plan_case *wanted, json_t **nee
 		"{s:b, s:b, s:{s:s, s:s, s:s}}", "receive", seen[RECEIVES_NONE].code != 0, "buffer",
 		seen[RECEIVES_BARE].code != 0, "seen", "none", outcome(&seen[RECEIVES_NONE]),
 		"bare", outcome(&seen[RECEIVES_BARE]), "buffers", outcome(&seen[RECEIVES_BUFFERS]));
-	return *needs ? 0 : error_set_errno(error, -ENOMEM, "cannot keep the result");
+	return *needs ? 0 : error_set_errno(error, -ENOMEM, "cannot store the result");
 }

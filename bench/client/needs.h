@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What an operation needs of the other end's program, found out by leaving it away:
- * with an empty receive queue, and with receives that have no buffer.
+ * Finds out which receives an operation needs at its target, by running it with an empty receive
+ * queue, and with receives that have no buffer.
  */
 #ifndef BENCH_CLIENT_NEEDS_H
 #define BENCH_CLIENT_NEEDS_H

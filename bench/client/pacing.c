@@ -9,17 +9,17 @@
 #include "bench/op/op.h"
 #include "bench/plan/rate.h"
 
-/* A window of the warm-up has so many messages. */
+/* Messages per warm-up window. */
 #define WINDOW_MESSAGES 16
-/* A schedule was kept if some message at its end was no later than by that part of it. */
+/* The schedule was kept if some message near its end was late by less than 1/LATE_PART of it. */
 #define LATE_PART 200
 /*
- * Who falls behind steadily is, at the least, two thirds as late in the third quarter as in the
- * last one; with so little of it, it may have begun there.
+ * A sender that falls behind steadily is at least two thirds as late in the third quarter as in the
+ * last one. If it was less late than 1/LATE_BEFORE, it may have fallen behind only at the end.
  */
 #define LATE_BEFORE 4
 
-/* Slower than any schedule can be told. */
+/* Lower bound of the rate; a schedule cannot represent a slower one. */
 #define RATE_LEAST 1e-3
 
 static int find_maximum(struct pace *seen, const struct result_case *most, struct error *error)
@@ -27,8 +27,9 @@ static int find_maximum(struct pace *seen, const struct result_case *most, struc
 	double seconds = (double)most->duration_ns / (double)NS_PER_S;
 
 	if (most->status != RESULT_COMPLETE || !most->messages)
-		return error_set(error, -ENODATA, "nobody knows what 100 %% are: %.100s: %s",
-				 most->id, result_status_name(most->status));
+		return error_set(error, -ENODATA,
+				 "--rate: 100 %% is unknown: case %.100s has status %s", most->id,
+				 result_status_name(most->status));
 	memcpy(seen->maximum_case, most->id, sizeof(seen->maximum_case));
 	seen->maximum = (double)most->messages / seconds;
 	return 0;
@@ -72,7 +73,7 @@ void pacing_begin(struct pacing *pacing, const struct plan_case *wanted, const s
 		return;
 	load = &pacing->load;
 	schedule_init(&load->schedule, clock, pacing->rate, p->arrivals == ARRIVALS_POISSON);
-	/* So that what is measured has the same gaps however long it takes to warm up. */
+	/* The measured gaps must not depend on the length of the warm-up. */
 	schedule_seed(&load->schedule, p->seed, is_warmup ? ~pacing->trial : pacing->trial);
 }
 
@@ -96,7 +97,7 @@ void pacing_span(struct pacing *pacing, const struct plan_case *wanted, uint64_t
 int pacing_loop(struct pacing *pacing, struct lane *lane, const struct plan_case *wanted,
 		const struct loop_run *run, struct error *error)
 {
-	/* The kernel lets a sleeper oversleep, to wake several at once: not this one. */
+	/* Timer slack lets the kernel delay wakeups to batch them; a load must wake up on time. */
 	int slack = prctl(PR_GET_TIMERSLACK);
 	int code;
 
@@ -109,9 +110,9 @@ int pacing_loop(struct pacing *pacing, struct lane *lane, const struct plan_case
 }
 
 /*
- * It was not kept where the sender never came up with it in the last part, and was further behind
- * than in the part before. However long a stall is, from its end on messages are less and less
- * late where there is time to make up for it: nothing else tells it from what is too much.
+ * The schedule was not kept if the sender never caught up in the last quarter and was further
+ * behind than in the quarter before. After a stall, however long, lateness shrinks while the sender
+ * catches up; only under overload does it keep growing.
  */
 static bool is_saturated(const struct pacing *pacing, uint64_t messages)
 {
@@ -133,7 +134,8 @@ int pacing_note(struct pacing *pacing, struct result_trial *found, struct error 
 	if (!found->messages)
 		return error_set(
 			error, -ERANGE,
-			"no message was due: %g of them a second are too few for that time",
+			"no message was due: %g messages per second is too slow for a trial this "
+			"short; use a longer -D or a higher --rate",
 			pacing->rate);
 	found->messages_per_s =
 		(double)found->messages * (double)NS_PER_S / (double)found->duration_ns;

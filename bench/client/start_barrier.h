@@ -11,10 +11,10 @@
 struct alarm;
 
 struct start_barrier {
-	/* Begins a case, whose trials follow. Whatever ends all of them raises the alarms. */
+	/* Begins a case, whose trials follow. If the whole run ends, the alarms are raised. */
 	void (*enter)(struct start_barrier *barrier, struct alarm *const *alarms, size_t count);
 	void (*leave)(struct start_barrier *barrier);
-	/* Waits for the others. */
+	/* Waits until all hosts have arrived. */
 	int (*pass)(struct start_barrier *barrier, struct error *error);
 };
 

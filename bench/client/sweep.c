@@ -22,10 +22,10 @@
 #include "bench/host/soft_device.h"
 #include "core/base/printable.h"
 
-/* What a case has is taken down before that is answered. */
+/* Time limit for "noted": the server first destroys the resources of the case. */
 #define NOTE_MS 180000
 
-/* All that is left to run: then the two ends need no addresses. */
+/* Returns whether no case to run uses rdma_cm: then the ends need no addresses. */
 static bool is_by_hand(const struct plan *plan)
 {
 	for (size_t i = 0; i < plan->n_cases; i++)
@@ -79,9 +79,9 @@ static int greet(struct sweep *sweep, const struct plan *plan, struct result *re
 	return code;
 }
 
-/* What the server says to a question outside of cases. */
-static int hear(struct sweep *sweep, const char *type, json_t **answer, unsigned int timeout_ms,
-		struct error *error)
+/* Waits for the server's answer to a question outside of cases. */
+static int await_answer(struct sweep *sweep, const char *type, json_t **answer,
+			unsigned int timeout_ms, struct error *error)
 {
 	int code = control_await(&sweep->control, answer, timeout_ms, sweep->stop, error);
 
@@ -98,10 +98,10 @@ static int ask(struct sweep *sweep, json_t *question, const char *type, json_t *
 {
 	int code = control_send(&sweep->control, question, error);
 
-	return code ? code : hear(sweep, type, answer, PROTOCOL_ANSWER_MS, error);
+	return code ? code : await_answer(sweep, type, answer, PROTOCOL_ANSWER_MS, error);
 }
 
-/* The circumstances of both ends, on the devices that were picked. */
+/* Collects the facts of both hosts, for the devices that were picked. */
 static int describe(struct sweep *sweep, struct result *result, struct error *error)
 {
 	json_t *answer;
@@ -115,7 +115,7 @@ static int describe(struct sweep *sweep, struct result *result, struct error *er
 	if (code)
 		return code;
 	result->server.facts = json_incref(json_object_get(answer, "facts"));
-	sweep->far_before = json_incref(json_object_get(answer, "noise"));
+	sweep->server_before = json_incref(json_object_get(answer, "noise"));
 	json_decref(answer);
 	fingerprint_hard(result->client.facts, result->client.fingerprint);
 	fingerprint_hard(result->server.facts, result->server.fingerprint);
@@ -131,23 +131,23 @@ static bool can_run(const struct device_support *support, const struct plan_case
 	return !device_support_check(support, wanted->op, &wanted->parameters, &limits, fault);
 }
 
-/* What either device cannot do is left out. An error: of the plan nothing is left. */
+/* Skips cases that a device cannot run. Returns an error if none is left. */
 static int check_devices(const struct sweep *sweep, struct plan *plan, struct result *result,
 			 struct error *error)
 {
-	struct device_support near;
-	struct device_support far;
+	struct device_support client;
+	struct device_support server;
 
-	device_support_read(&near, &result->client, false, "the client");
-	device_support_read(&far, &result->server, true, sweep->who);
+	device_support_read(&client, &result->client, false, "the client");
+	device_support_read(&server, &result->server, true, sweep->who);
 	for (size_t i = 0; i < plan->n_cases; i++) {
 		struct plan_case *wanted = &plan->cases[i];
 		struct error fault = {0};
 
 		if (wanted->skipped[0])
 			continue;
-		if (can_run(&near, wanted, &fault))
-			can_run(&far, wanted, &fault);
+		if (can_run(&client, wanted, &fault))
+			can_run(&server, wanted, &fault);
 		snprintf(wanted->skipped, sizeof(wanted->skipped), "%s", fault.text);
 	}
 	plan_drop_maxima(plan);
@@ -163,20 +163,21 @@ static void say_goodbye(struct sweep *sweep)
 	control_send(&sweep->control, protocol_plain("bye"), &ignored);
 }
 
-/* A case whose trials are run in turn with others' has several parts. */
-static void keep_counters(struct sweep *sweep, struct result_case *found, json_t *near, json_t *far)
+/* Adds up the counters of a case. With interleaved trials it gets them in several parts. */
+static void keep_counters(struct sweep *sweep, struct result_case *found, json_t *client,
+			  json_t *server)
 {
 	json_t *sums[] = {NULL, NULL};
 
-	result_add_counters(&sweep->near_moved, near);
-	result_add_counters(&sweep->far_moved, far);
+	result_add_counters(&sweep->client_moved, client);
+	result_add_counters(&sweep->server_moved, server);
 	result_add_counters(&sums[0], json_object_get(found->counters, "client"));
-	result_add_counters(&sums[0], near);
-	/* The server may have none to tell. */
+	result_add_counters(&sums[0], client);
+	/* The server may have no counters. */
 	if (json_object_get(found->counters, "server"))
 		result_add_counters(&sums[1], json_object_get(found->counters, "server"));
-	if (far)
-		result_add_counters(&sums[1], far);
+	if (server)
+		result_add_counters(&sums[1], server);
 	json_decref(found->counters);
 	found->counters = json_pack("{s:o, s:o*}", "client", sums[0], "server", sums[1]);
 }
@@ -191,7 +192,7 @@ int sweep_note(struct sweep *sweep, struct result_case *found, struct error *err
 	if (code)
 		return code;
 	snapshot_note(&sweep->snapshot, &moved, &ignored);
-	code = hear(sweep, "noted", &answer, NOTE_MS, error);
+	code = await_answer(sweep, "noted", &answer, NOTE_MS, error);
 	if (!code) {
 		if (found && moved)
 			keep_counters(sweep, found, moved, json_object_get(answer, "counters"));
@@ -201,7 +202,7 @@ int sweep_note(struct sweep *sweep, struct result_case *found, struct error *err
 	return code;
 }
 
-/* How noisy it is at the server, once all is over. */
+/* Asks for the noise at the server, once all cases are over. */
 static void note_noise(struct sweep *sweep)
 {
 	struct error ignored = {0};
@@ -209,33 +210,33 @@ static void note_noise(struct sweep *sweep)
 
 	if (ask(sweep, protocol_note(true), "noted", &answer, &ignored))
 		return;
-	sweep->far_after = json_incref(json_object_get(answer, "noise"));
+	sweep->server_after = json_incref(json_object_get(answer, "noise"));
 	json_decref(answer);
 }
 
-/* The rules of the doctor, over both ends and all that has changed meanwhile. */
+/* Applies the doctor's rules to both ends and to everything that changed during the run. */
 static void advise(struct sweep *sweep, struct result *result)
 {
 	json_t *after = facts_noise("");
-	const struct advice_end near = {.facts = result->client.facts,
-					.before = sweep->snapshot.before,
-					.after = after,
-					.counters = sweep->near_moved};
-	const struct advice_end far = {.facts = result->server.facts,
-				       .before = sweep->far_before,
-				       .after = sweep->far_after,
-				       .counters = sweep->far_moved};
+	const struct advice_end client = {.facts = result->client.facts,
+					  .before = sweep->snapshot.before,
+					  .after = after,
+					  .counters = sweep->client_moved};
+	const struct advice_end server = {.facts = result->server.facts,
+					  .before = sweep->server_before,
+					  .after = sweep->server_after,
+					  .counters = sweep->server_moved};
 
-	result->warnings = advice_make(&near, &far);
+	result->warnings = advice_make(&client, &server);
 	advice_threads(result, result->warnings);
 	advice_loss(result, result->warnings);
 	json_decref(after);
 }
 
-/* Where it is, or where it was just started. */
+/* Finds the address of the server, starting it if the plan says so. */
 static int find_server(struct sweep *sweep, const struct plan *plan, struct error *error)
 {
-	/* On one machine, as whoever asks for it means: the server is on the same device. */
+	/* With soft0 on one machine, the launched server uses soft0 too. */
 	const struct launch_server server = {
 		.port = plan->port,
 		.device = soft_device_is_soft() ? SOFT_DEVICE_NAME : NULL,
@@ -250,7 +251,7 @@ static int find_server(struct sweep *sweep, const struct plan *plan, struct erro
 		code = secret_read(&sweep->secret, plan->secret_file, error);
 	if (!code && (is_here || plan->launch))
 		code = launch_start(&sweep->launch, plan->launch, plan->host, &server, error);
-	/* One that is for this run alone knows its token, which crosses no wire. */
+	/* A launched server serves only this run and got its token through a pipe. */
 	if (sweep->launch.pid && !code) {
 		code = secret_take(&sweep->secret, sweep->launch.token, error);
 		if (code)
@@ -261,19 +262,20 @@ static int find_server(struct sweep *sweep, const struct plan *plan, struct erro
 	return code;
 }
 
-/* The connection, and what was heard over it. */
+/* Closes the connection and drops the answers received over it. */
 static void disconnect(struct sweep *sweep)
 {
 	control_close(&sweep->control);
 	snapshot_close(&sweep->snapshot);
-	json_decref(sweep->far_before);
-	json_decref(sweep->far_after);
-	json_decref(sweep->near_moved);
-	json_decref(sweep->far_moved);
-	sweep->far_before = sweep->far_after = sweep->near_moved = sweep->far_moved = NULL;
+	json_decref(sweep->server_before);
+	json_decref(sweep->server_after);
+	json_decref(sweep->client_moved);
+	json_decref(sweep->server_moved);
+	sweep->server_before = sweep->server_after = NULL;
+	sweep->client_moved = sweep->server_moved = NULL;
 }
 
-/* A control connection to it, and both ends' names in the result. */
+/* Connects to the server, authenticates, and fills in both ends of the result. */
 static int reach(struct sweep *sweep, struct plan *plan, struct result *result, struct error *error)
 {
 	int fd = dial_until(sweep->host, sweep->port, plan->wait_ms, sweep->allowed, sweep->stop,
@@ -340,7 +342,7 @@ int sweep_run(struct sweep *sweep, const struct plan *plan, struct result *resul
 	if (trial.pacing)
 		case_loop_run(&loop, error);
 	else
-		error_set_errno(error, -ENOMEM, "cannot keep the results");
+		error_set_errno(error, -ENOMEM, "cannot store the results");
 	sweep->is_lost = trial.is_lost;
 	if (!error->code && plan->preset && !strcmp(plan->preset, "tips"))
 		cq_overflow_note(&result->client, &result->overflow);
@@ -355,7 +357,7 @@ int sweep_run(struct sweep *sweep, const struct plan *plan, struct result *resul
 
 void sweep_close(struct sweep *sweep)
 {
-	/* One that was given up is to know, should it come to life again. */
+	/* A server that was given up must see a broken connection if it recovers, not a goodbye. */
 	if (!sweep->is_lost)
 		say_goodbye(sweep);
 	disconnect(sweep);

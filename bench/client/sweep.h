@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The client's side: reaches the server, picks the devices, and runs the cases of
- * a plan, one after another or in turn, over one control connection.
+ * The client's side of a run: reaches the server, picks the devices, and runs the cases of a plan,
+ * one after another or with interleaved trials, over one control connection.
  */
 #ifndef BENCH_CLIENT_SWEEP_H
 #define BENCH_CLIENT_SWEEP_H
@@ -18,51 +18,51 @@
 #include "reports/result/result.h"
 
 struct sweep {
-	struct launch launch; /* of a server of its own */
-	const char *host;     /* that is dialled */
-	const char *who;      /* that is, in what fails */
+	struct launch launch; /* the server that the run started */
+	const char *host;     /* address to connect to */
+	const char *who;      /* the server's name in messages */
 	uint16_t port;
-	struct secret secret; /* that both ends have to have; zeroed: none */
+	struct secret secret; /* shared by both ends; zeroed: none */
 	struct control control;
-	bool is_lost;                           /* the server, before all was done */
-	struct start_barrier *barrier;          /* of each trial; NULL: none */
+	bool is_lost;                           /* the server went away during the run */
+	struct start_barrier *barrier;          /* passed by each trial; NULL: none */
 	const struct allowed_networks *allowed; /* where the server may be; NULL: anywhere */
 	const struct dial_stop
-		*stop; /* what ends the wait for it, and for its answers; NULL: nothing */
+		*stop; /* ends the wait for the server and its answers; NULL: nothing */
 	struct clock clock;
-	struct snapshot snapshot; /* of this end */
-	json_t *far_before;       /* noise at the server when it began, */
-	json_t *far_after;        /* and when it ended */
-	json_t *near_moved;       /* counters, of all cases */
-	json_t *far_moved;
+	struct snapshot snapshot; /* of the client */
+	json_t *server_before;    /* noise at the server at the start */
+	json_t *server_after;     /* and at the end */
+	json_t *client_moved;     /* changes of the counters, over all cases */
+	json_t *server_moved;
 };
 
-/* Who wants to know how it goes. */
+/* Callbacks that follow the progress of a sweep. */
 struct sweep_view {
-	/* Before a case, or one of its trials; so much of the plan is done, as it is estimated. */
+	/* Called before a case or trial. done_ns: the estimated part of the plan already done. */
 	void (*begins)(struct sweep_view *view, const struct result *result, size_t number,
 		       uint64_t done_ns);
-	/* A case has ended, well or not, and is the view's from now on. */
+	/* A case has ended, successfully or not. The view may change it from now on. */
 	void (*ends)(struct sweep_view *view, struct result *result, size_t number);
 };
 
 /*
- * Connects and greets; fills in both ends and the empty cases of the result. Cases that
- * the two devices cannot run are skipped, in the plan too; none is left: plan_check.
+ * Connects and authenticates; fills in both ends and the empty cases of the result. Skips cases
+ * that a device cannot run, in the plan too. If no case is left, fails as plan_check does.
  */
 int sweep_open(struct sweep *sweep, struct plan *plan, struct result *result, struct error *error);
 
 /*
- * Runs all cases. A case that fails is marked and the next one tried; an error is
- * returned only when the server is lost, and the rest stays as interrupted. view may be NULL.
+ * Runs all cases. A case that fails is marked, and the run goes on. Returns an error only if the
+ * server is lost; the remaining cases stay marked as interrupted. view may be NULL.
  */
 int sweep_run(struct sweep *sweep, const struct plan *plan, struct result *result,
 	      struct sweep_view *view, struct error *error);
 
 /*
- * What the devices have counted since the last time, as far as both ends can tell: it
- * is the case's. Without a case it is forgotten. Both look at the same time. -ESHUTDOWN: the
- * server serves no longer, and why; any other error is of no consequence but that.
+ * Reads the counters of both devices, at the same time, and adds the changes since the last call
+ * to the case; found = NULL discards them. Returns -ESHUTDOWN, with the reason, if the server is
+ * shutting down; other errors only mean that there are no counters.
  */
 int sweep_note(struct sweep *sweep, struct result_case *found, struct error *error);
 

@@ -19,7 +19,7 @@ static int receive(struct trial *trial, json_t **message, struct error *error)
 	const struct trial_settings *settings = trial->settings;
 	unsigned int timeout_ms = settings->answer_ms ? settings->answer_ms : PROTOCOL_ANSWER_MS;
 
-	/* The server has as much memory to touch, and to register, and as many queue pairs. */
+	/* The server has as much memory to register, and as many queue pairs to create. */
 	if (trial->wanted)
 		timeout_ms += lane_setup_ms(&trial->wanted->parameters, &trial->wanted->op->shape);
 	return control_await(settings->control, message, timeout_ms, settings->stop, error);
@@ -70,7 +70,7 @@ static int thread_connect(void *whole, unsigned int number, struct error *error)
 	return code ? code : lane_start(lane, error);
 }
 
-/* Makes the case's message. Until it is sent, the server does nothing. */
+/* Builds the case's message, including the threads' queue pairs. Nothing is sent yet. */
 static int describe(struct trial *trial, json_t **message, struct error *error)
 {
 	struct offer offer = {
@@ -84,8 +84,8 @@ static int describe(struct trial *trial, json_t **message, struct error *error)
 	return code;
 }
 
-/* Asks the server to make ready. Takes over what describe made. */
-static int ask(struct trial *trial, json_t *message, struct error *error)
+/* Sends the case to the server. Consumes `message`. */
+static int send_case(struct trial *trial, json_t *message, struct error *error)
 {
 	int code = control_send(trial->settings->control, message, error);
 
@@ -97,14 +97,15 @@ void trial_announce(struct trial *trial, const struct plan_case *wanted)
 {
 	struct error ignored = {0};
 
-	/* Queue pairs by hand are part of the message. */
+	/* With --connect qp the message contains queue pairs, which do not exist yet. */
 	if (wanted->parameters.connect != CONNECT_QP && !wanted->parameters.needs)
-		ask(trial, protocol_case(&wanted->parameters, &trial->settings->result->server),
-		    &ignored);
+		send_case(trial,
+			  protocol_case(&wanted->parameters, &trial->settings->result->server),
+			  &ignored);
 }
 
-/* How to connect. */
-static int hear(struct trial *trial, struct error *error)
+/* Waits for the server's connection parameters. */
+static int await_listening(struct trial *trial, struct error *error)
 {
 	trial->is_asked = false;
 	json_decref(trial->listening);
@@ -112,7 +113,7 @@ static int hear(struct trial *trial, struct error *error)
 	return await(trial, "listening", &trial->listening, error);
 }
 
-/* Builds what the case needs at both ends, and connects them. message: NULL if it was sent. */
+/* Creates and connects the case's resources at both ends. message: NULL if already sent. */
 static int connect_trial(struct trial *trial, json_t *message, struct error *error)
 {
 	struct control *control = trial->settings->control;
@@ -123,14 +124,14 @@ static int connect_trial(struct trial *trial, json_t *message, struct error *err
 	outcome->from_ns = outcome->until_ns = 0;
 	trial->is_awaited = false;
 	if (message)
-		code = ask(trial, message, error);
+		code = send_case(trial, message, error);
 	if (!code && trial->is_asked)
-		code = hear(trial, error);
+		code = await_listening(trial, error);
 	if (code)
 		return code;
 	control_guard_all(control, threads->alarms, threads->n, true);
 	code = threads_each(threads, thread_connect, trial, error);
-	/* In every trial the same. */
+	/* These are the same in every trial. */
 	if (!code && !outcome->client_chosen.is_known[EFFECTIVE_CQ_DEPTH])
 		outcome->client_chosen = lane_effective_find(&trial->lanes->lane, true);
 	if (!code)
@@ -138,9 +139,9 @@ static int connect_trial(struct trial *trial, json_t *message, struct error *err
 	if (code)
 		return code;
 	json_decref(message);
-	/* From here on the server speaks only of a failure. */
+	/* From here on the server sends a message only if it fails. */
 	control_guard_all(control, threads->alarms, threads->n, false);
-	/* It has messages of its own for this end, which is ready for them only now. */
+	/* The server sends messages too, and the client is ready for them only now. */
 	if (trial->wanted->parameters.bidirectional)
 		code = control_send(control, protocol_plain("begin"), error);
 	return code;
@@ -170,7 +171,7 @@ static int read_done(struct trial *trial, json_t *message, struct result_trial *
 	return 0;
 }
 
-static json_t *say_stop(const struct trial *trial, bool has_failed)
+static json_t *stop_message(const struct trial *trial, bool has_failed)
 {
 	const struct trial_outcome *outcome = &trial->outcome;
 	uint64_t now_ns = clock_now_ns();
@@ -180,7 +181,7 @@ static json_t *say_stop(const struct trial *trial, bool has_failed)
 	return outcome->until_ns ? protocol_stop(&stop) : protocol_plain("stop");
 }
 
-/* Ends the case at the server as well. */
+/* Ends the case at the server and reads its results. */
 static int settle(struct trial *trial, struct result_trial *found, struct error *error)
 {
 	struct error ignored = {0};
@@ -188,13 +189,13 @@ static int settle(struct trial *trial, struct result_trial *found, struct error 
 	json_t *message;
 	int code = 0;
 
-	/* A failure that the server reported has ended the case there: no answer would come. */
+	/* If the server reported a failure, it has ended the case and sends no further answer. */
 	trial->is_lost = error->code == -ESHUTDOWN;
 	if (is_reported(error->code) || trial->is_lost)
 		return error->code;
-	/* A server that no longer reads may have sent the reason. */
-	control_send(trial->settings->control, say_stop(trial, error->code != 0), &ignored);
-	/* Either of two messages may have crossed with the stop, each once. */
+	/* Even if the server no longer reads, it may have sent the reason. */
+	control_send(trial->settings->control, stop_message(trial, error->code != 0), &ignored);
+	/* "ready" and "listening" may each cross with the stop. */
 	for (int crossed = 0; !code; crossed++) {
 		bool is_end;
 
@@ -212,20 +213,20 @@ static int settle(struct trial *trial, struct result_trial *found, struct error 
 	trial->is_lost = code && !is_reported(code);
 	if (!code)
 		return 0;
-	/* A connection that broke is how a failure of the server looks from here. */
+	/* A failure of the server first shows as a broken connection; its reason is more useful. */
 	if (measure_is_cause(code) || error->code == -ECANCELED || error->code == -ECONNRESET ||
 	    error->code == -ECONNREFUSED)
 		error->code = 0;
 	return error_set(error, fault.code, "%s", fault.text);
 }
 
-/* Whether each message of a stream is one that the server's program sees. */
+/* Returns whether the server's CPU handles every message of a stream. */
 static bool is_each_received(const struct operation *op)
 {
 	return op->is_received && !op->shape.rings;
 }
 
-/* Whether the server's program has its share of each message. */
+/* Returns whether the server's CPU takes part in every message. */
 static bool is_shared(const struct plan_case *wanted)
 {
 	if (wanted->parameters.bidirectional)
@@ -235,12 +236,12 @@ static bool is_shared(const struct plan_case *wanted)
 		       : operation_is_answered(wanted->op, wanted->kind);
 }
 
-/* The server's windows are of 1 ms and more: of less time the share of all says more. */
+/* The server counts in windows of 1 ms or more. Below this, the overall share is more accurate. */
 #define COUNTED_LEAST_NS (20 * NS_PER_MS)
 
 /*
- * Returns the messages of the measurement that arrived, as the server counted them meanwhile; or
- * else their share by what was lost of all, with the warm-up.
+ * Returns the measured messages that arrived, as the server counted them. Without a usable count,
+ * applies the share of all messages, including the warm-up, that arrived.
  */
 static uint64_t arrived_of(const struct trial_outcome *outcome, const struct result_trial *found)
 {
@@ -252,7 +253,7 @@ static uint64_t arrived_of(const struct trial_outcome *outcome, const struct res
 	return (uint64_t)fmin(messages, outcome->driven);
 }
 
-/* Bandwidth is only messages that arrived, where the server counts them. */
+/* Bandwidth includes only messages that arrived, where the server counts them. */
 static int count_arrived(struct trial *trial, struct result_trial *found, struct error *error)
 {
 	struct trial_outcome *outcome = &trial->outcome;
@@ -264,20 +265,20 @@ static int count_arrived(struct trial *trial, struct result_trial *found, struct
 	found->lost = found->sent > outcome->arrived ? found->sent - outcome->arrived : 0;
 	if (found->lost == found->sent)
 		return error_set(error, -ETIMEDOUT,
-				 "none of %" PRIu64 " messages has arrived: on RC they would be "
-				 "sent again",
+				 "all %" PRIu64 " messages were lost: only RC retransmits; try RC, "
+				 "a smaller size, or a larger --rx-depth",
 				 found->sent);
 	if (found->lost)
 		found->messages = arrived_of(outcome, found);
 	if (!found->messages)
 		return error_set(error, -ETIMEDOUT,
-				 "none of the messages has arrived while it was measured, of all "
-				 "%" PRIu64 " that were sent %" PRIu64 ": on RC they would be sent "
-				 "again",
+				 "no message arrived during the measurement (sent in all: %" PRIu64
+				 ", arrived: %" PRIu64 "): only RC retransmits; try RC, a smaller "
+				 "size, or a larger --rx-depth",
 				 found->sent, outcome->arrived);
 	found->messages_per_s = (double)found->messages / seconds;
 	found->bytes_per_s = found->messages_per_s * (double)trial->wanted->parameters.size;
-	/* The windows and queue pairs that lost messages are not known. */
+	/* Which windows and queue pairs lost messages is unknown. */
 	if (found->lost) {
 		rate_windows_forget(trial->lanes->windows, found->messages);
 		shares_close(&outcome->shares);
@@ -285,27 +286,28 @@ static int count_arrived(struct trial *trial, struct result_trial *found, struct
 	return 0;
 }
 
-/* Returns the rate of the other direction over the same time, as this end saw it if it did. */
+/* Returns the rate from server to client: the client's count if it has one, else the server's. */
 static double far_rate(const struct trial *trial)
 {
 	const struct trial_outcome *outcome = &trial->outcome;
 
 	if (is_each_received(trial->wanted->op))
 		return merge_threads_received_per_s(trial);
-	/* From the first moment to the last one of any thread. */
+	/* The interval runs from the first thread's start to the last thread's end. */
 	return outcome->driven * (double)NS_PER_S / (double)(outcome->until_ns - outcome->from_ns);
 }
 
-/* Adds the figures that need both ends. */
-static int compare_notes(struct trial *trial, struct result_trial *found, struct error *error)
+/* Adds the figures that combine both ends. */
+static int add_combined_figures(struct trial *trial, struct result_trial *found,
+				struct error *error)
 {
 	const struct plan_case *wanted = trial->wanted;
 	const struct parameters *p = &wanted->parameters;
 
-	/* A server that takes no part has its cost for the client's messages. */
+	/* If the server takes no part, its cost is divided by the client's messages. */
 	if (!is_shared(wanted))
 		found->server.messages = found->warmup.messages + found->messages;
-	/* While the client waited at the barrier, the server polled without messages. */
+	/* While the client waited at the barrier, the server polled without any messages. */
 	else if (trial->settings->barrier && p->server_cq == CQ_POLL)
 		found->server = (struct result_cost){0};
 	found->has_far =
@@ -319,9 +321,10 @@ static int compare_notes(struct trial *trial, struct result_trial *found, struct
 	found->lost = merge_threads_lost(trial);
 	found->sent = found->warmup.messages + found->messages + found->lost;
 	if (p->metric == METRIC_LAT && !found->messages)
-		return error_set(error, -ETIMEDOUT,
-				 "none of the messages was answered while it was measured: on RC "
-				 "they would be sent again");
+		return error_set(
+			error, -ETIMEDOUT,
+			"no message was answered during the measurement: only RC retransmits; "
+			"try RC or a smaller size");
 	return 0;
 }
 
@@ -368,7 +371,7 @@ int trial_open(struct trial *trial, const struct plan_case *wanted, struct error
 		(struct trial_outcome){.client_place.numa_node = -1, .server_place.numa_node = -1};
 	trial->lanes = cacheline_calloc(n, sizeof(*trial->lanes));
 	if (!trial->lanes)
-		return free_memory_refused(error, "make threads");
+		return free_memory_refused(error, "allocate threads");
 	code = threads_open(&trial->threads, n, error);
 	if (!code)
 		code = threads_each(&trial->threads, thread_open, trial, error);
@@ -379,8 +382,8 @@ int trial_open(struct trial *trial, const struct plan_case *wanted, struct error
 	return code;
 }
 
-/* Ends the case that the server waits for. */
-static void call_off(struct trial *trial)
+/* Cancels the case that the server waits for. */
+static void cancel_case(struct trial *trial)
 {
 	struct error why = {.code = -ECANCELED};
 	struct result_trial unused;
@@ -396,7 +399,7 @@ void trial_close(struct trial *trial)
 	struct error ignored = {0};
 
 	if (trial->is_asked || trial->is_awaited)
-		call_off(trial);
+		cancel_case(trial);
 	json_decref(trial->listening);
 	trial->listening = NULL;
 	if (barrier)
@@ -424,7 +427,7 @@ int trial_run(struct trial *trial, struct result_trial *found, struct error *err
 	settle(trial, found, error);
 	code = error->code;
 	if (!code)
-		code = compare_notes(trial, found, error);
+		code = add_combined_figures(trial, found, error);
 	return code ? code : threads_each_lane(&trial->threads, lane_stop, error);
 }
 
@@ -439,7 +442,7 @@ int trial_probe(struct trial *trial, struct error *seen, struct error *error)
 	if (describe(trial, &message, error))
 		return error->code;
 	code = connect_trial(trial, message, error);
-	/* The server may find its own fault first: here the completion is to tell. */
+	/* The server may notice its own failure first, but the client's completion counts here. */
 	if (!code)
 		control_guard_end(control, &trial->lanes->lane.endpoint.alarm);
 	if (!code)

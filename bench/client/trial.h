@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One trial of a case, at the client: both ends build what it needs and connect, warm
- * up, measure, and tell each other what they saw.
+ * One trial of a case, at the client: both ends create the resources and connect, warm up,
+ * measure, and exchange their results.
  */
 #ifndef BENCH_CLIENT_TRIAL_H
 #define BENCH_CLIENT_TRIAL_H
@@ -38,9 +38,9 @@ struct trial_lane {
 	struct result_trial seen;
 };
 
-/* The result of the last trial, beside its figures. */
+/* Results of the last trial that are not in struct result_trial. */
 struct trial_outcome {
-	uint64_t arrived; /* messages at the server, with the warm-up */
+	uint64_t arrived; /* messages at the server, including the warm-up */
 	double driven;    /* the server's count of the measured interval; below 0: unknown */
 	uint64_t from_ns; /* the measured interval, of all threads; 0: not reached */
 	uint64_t until_ns;
@@ -60,9 +60,9 @@ struct trial {
 	const struct plan_case *wanted; /* the open case; NULL: none */
 	struct threads threads;
 	struct trial_lane *lanes; /* one for each thread */
-	struct memory spare;      /* the buffer of the case before */
+	struct memory spare;      /* the buffer of the previous case, for reuse */
 	struct pacing *pacing;    /* needed for loads only; the caller's */
-	json_t *listening;        /* how to connect, as the server said */
+	json_t *listening;        /* the server's connection parameters */
 	bool is_lost;             /* the connection to the server */
 	bool has_next;            /* another trial of the case follows this one */
 	bool is_asked;            /* the server is to answer with "listening" */
@@ -73,15 +73,16 @@ struct trial {
 	struct trial_outcome outcome;
 };
 
-/* Whether its messages are timed, and go into hist. */
+/* Returns whether the case's messages are timed, so that hist is filled. */
 static inline bool trial_has_latency(const struct plan_case *wanted)
 {
 	return wanted->parameters.metric != METRIC_BW || wanted->parameters.latencies;
 }
 
 /*
- * Ahead of trial_open, and better still of something else to do: has the server make ready
- * meanwhile, where it need not know more than the case. Only that case may follow.
+ * Sends the case to the server before trial_open, so that it prepares while the client does
+ * something else. Does nothing if the server needs more than the case's parameters. Only that case
+ * may follow.
  */
 void trial_announce(struct trial *trial, const struct plan_case *wanted);
 
@@ -90,8 +91,8 @@ int trial_open(struct trial *trial, const struct plan_case *wanted, struct error
 void trial_close(struct trial *trial);
 
 /*
- * Runs one operation and nothing else. seen is how the operation ended; an error is the
- * trial's own. The lane must be closed afterwards.
+ * Runs one operation and nothing else. seen receives the operation's status; error is set only if
+ * the trial itself failed. Close the lane afterwards.
  */
 int trial_probe(struct trial *trial, struct error *seen, struct error *error);
 

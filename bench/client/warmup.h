@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whether a measurement has settled: the figures of its last windows agree.
+ * Decides whether a measurement has converged: the figures of its last windows agree.
  */
 #ifndef BENCH_CLIENT_WARMUP_H
 #define BENCH_CLIENT_WARMUP_H
@@ -17,7 +17,7 @@ struct warmup {
 /* Adds the figure of one window. */
 void warmup_add(struct warmup *warmup, double value);
 
-/* The last ones lie within a twentieth of each other. */
+/* Returns whether the last WARMUP_WINDOWS figures lie within 5 % of each other. */
 bool warmup_agrees(const struct warmup *warmup);
 
 #endif

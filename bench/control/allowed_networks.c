@@ -11,7 +11,7 @@
 
 #define MAPPED_BITS 96
 
-/* Strictly: what stands for a name, or leaves parts out, is none. Returns its bits. */
+/* Parses a numeric address, without abbreviations. Returns its length in bits, or 0. */
 static unsigned int read_address(const char *text, struct sockaddr_storage *address)
 {
 	struct sockaddr_in6 in6 = {.sin6_family = AF_INET6};
@@ -65,7 +65,7 @@ const char *allowed_networks_parse(const char *text, void *field)
 		size_t length = strcspn(text, ",");
 
 		if (allowed->count == ALLOWED_NETWORKS_MOST)
-			return "is too much: 64 networks at the most";
+			return "has more than 64 networks";
 		if (!allowed_networks_add(allowed, text, length))
 			return "is not a list of networks, such as 10.0.0.0/8,192.0.2.7,fd00::/8";
 		if (!text[length])

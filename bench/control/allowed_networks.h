@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Networks that clients may come from: 10.0.0.0/8,192.0.2.7,fd00::/8. None at all is
- * every one.
+ * Networks that clients may connect from, such as 10.0.0.0/8,192.0.2.7,fd00::/8. An empty list
+ * permits all.
  */
 #ifndef BENCH_CONTROL_ALLOWED_NETWORKS_H
 #define BENCH_CONTROL_ALLOWED_NETWORKS_H
@@ -20,10 +20,10 @@ struct allowed_networks {
 	size_t count;
 };
 
-/* An option's parser: adds what is in the list. Returns what is wrong, or NULL. */
+/* Option parser: adds the networks in the list. Returns what is wrong with it, or NULL. */
 const char *allowed_networks_parse(const char *text, void *field);
 
-/* IPv4 within IPv6 is IPv4. */
+/* Treats an IPv4-mapped IPv6 address as IPv4. */
 bool allowed_networks_permits(const struct allowed_networks *allowed,
 			      const struct sockaddr *address);
 

@@ -7,7 +7,7 @@
 #include "bench/control/protocol.h"
 #include "core/base/clock.h"
 
-/* How long the other end may take for all of it: it has nothing to do for that. */
+/* Time limit for the whole handshake, which needs no work at either end. */
 #define AUTH_MS 5000
 
 static int receive(struct control *control, json_t **message, uint64_t deadline,
@@ -22,15 +22,15 @@ static int receive(struct control *control, json_t **message, uint64_t deadline,
 	return code ? error_set(error, code, "%s", fault.text) : 0;
 }
 
-static int hear(struct control *control, const struct auth_server *server, json_t **message,
-		uint64_t deadline, struct error *error)
+static int await_answer(struct control *control, const struct auth_server *server, json_t **message,
+			uint64_t deadline, struct error *error)
 {
 	int code = receive(control, message, deadline, error);
 
 	return code ? error_wrap(error, "%s:%u", server->host, server->port) : 0;
 }
 
-/* What it sends itself is sealed from when it is welcome: the server can tell by then. */
+/* Sends the proof. The client's own messages are sealed only after the welcome. */
 static int prove(struct control *control, const struct secret_keys *keys, struct error *error)
 {
 	char proof[SECRET_HEX];
@@ -45,7 +45,7 @@ static int prove(struct control *control, const struct secret_keys *keys, struct
 			    error);
 }
 
-/* The server has to ask for it: one that does not may be anybody. */
+/* Answers the challenge. A server that does not ask for the secret may be an impostor. */
 static int answer(struct control *control, const struct secret *secret, struct secret_talk *talk,
 		  const json_t *challenge, const char *who, struct error *error)
 {
@@ -54,8 +54,8 @@ static int answer(struct control *control, const struct secret *secret, struct s
 
 	if (protocol_is(challenge, "welcome"))
 		return error_set(error, -EACCES,
-				 "%s asks for no secret: start 'verbmark serve --secret-file' "
-				 "there, or leave --secret-file out",
+				 "%s does not ask for a secret: start it with 'verbmark serve "
+				 "--secret-file', or omit --secret-file",
 				 who);
 	if (protocol_expect(challenge, "challenge", who, error))
 		return error->code;
@@ -63,7 +63,7 @@ static int answer(struct control *control, const struct secret *secret, struct s
 	if (!talk->server_version ||
 	    !secret_parse(talk->server_nonce,
 			  json_string_value(json_object_get(challenge, "nonce"))))
-		return error_set(error, -EPROTO, "%s: a malformed challenge", who);
+		return error_set(error, -EPROTO, "%s: malformed challenge", who);
 	secret_agree(secret, talk, &keys);
 	code = prove(control, &keys, error);
 	secret_forget_keys(&keys);
@@ -81,9 +81,9 @@ static int say_with_secret(struct control *control, const struct secret *secret,
 
 	secret_nonce(talk.client_nonce);
 	secret_print(talk.client_nonce, nonce);
-	/* One who takes no greeting may have said why. */
+	/* A server that rejects the connection may already have sent the reason. */
 	control_send(control, protocol_hello(nonce), &ignored);
-	code = hear(control, server, &message, deadline, error);
+	code = await_answer(control, server, &message, deadline, error);
 	if (code)
 		return code;
 	code = answer(control, secret, &talk, message, server->who, error);
@@ -104,7 +104,7 @@ int auth_say(struct control *control, const struct secret *secret, const struct 
 	else
 		control_send(control, protocol_hello(NULL), &ignored);
 	if (!code)
-		code = hear(control, server, welcome, deadline, error);
+		code = await_answer(control, server, welcome, deadline, error);
 	if (!code)
 		code = protocol_expect(*welcome, "welcome", server->who, error);
 	if (!code && secret->is_set)
@@ -125,12 +125,12 @@ static int want_nonce(const struct secret *secret, const json_t *hello, struct s
 		return 0;
 	if (secret->is_token)
 		return error_set(error, -EACCES,
-				 "this server was started for one client, which has a token");
+				 "this server accepts only the client that started it");
 	return error_set(error, -EACCES,
-			 "this server has a secret: --secret-file has to name the same one");
+			 "this server has a secret: use the same --secret-file at both ends");
 }
 
-/* Nothing is told that would help to guess it: only whether it was right. */
+/* Checks the client's proof. Reveals only whether it is right, so as not to help guessing. */
 static int check_proof(struct control *control, const struct secret_keys *keys, uint64_t deadline,
 		       struct error *error)
 {
@@ -142,11 +142,10 @@ static int check_proof(struct control *control, const struct secret_keys *keys, 
 		return code;
 	if (!protocol_is(message, "proof") ||
 	    !secret_parse(proof, json_string_value(json_object_get(message, "proof"))))
-		code = error_set(error, -EPROTO, "a malformed proof of the secret");
+		code = error_set(error, -EPROTO, "malformed proof of the secret");
 	else if (!secret_is_proof(keys, proof))
 		code = error_set(error, -EACCES,
-				 "that is not this server's secret: --secret-file has to name the "
-				 "same one at both ends");
+				 "wrong secret: --secret-file must be the same at both ends");
 	json_decref(message);
 	return code;
 }

@@ -13,21 +13,21 @@
 #define BEAT_NS (1 * NS_PER_S)
 #define DEAD_NS (4 * NS_PER_S)
 #define SEND_MS 5000
-/* Whose tick is as late as that was stopped himself. */
+/* If a tick is this late, this process itself was stopped. */
 #define ASLEEP_NS (1 * NS_PER_S)
-/* Who is awake beats before it is due, so that beats of several connections go together. */
+/* How early a thread that is awake may send a beat, so that connections share a wakeup. */
 #define EARLY_NS (BEAT_NS / 4)
-/* So long after it is over a stop is seen. */
+/* How soon a stop is noticed. */
 #define SLICE_MS 200
-/* A message is on its way no longer, however it drips. */
+/* Time limit for one message to arrive, even if its bytes trickle in. */
 #define FRAME_NS (10 * NS_PER_S)
 
-static const char gone[] = "the other end closed the control connection, or its process ended";
+static const char gone[] = "the peer closed the control connection, or its process ended";
 
-/* With the lock held: tells whoever waits of what there is. */
-static void warn(struct control *control)
+/* Raises the guarded alarms if there is a reason. Called with the lock held. */
+static void raise_alarms(struct control *control)
 {
-	const char *reason = "a control message came";
+	const char *reason = "control message received";
 
 	if (control->failure.code)
 		reason = control->failure.text;
@@ -40,7 +40,7 @@ static void warn(struct control *control)
 static void wake(struct control *control)
 {
 	pthread_cond_broadcast(&control->changed);
-	warn(control);
+	raise_alarms(control);
 }
 
 static void fail_locked(struct control *control, int code, const char *reason)
@@ -62,7 +62,7 @@ static void deliver(struct control *control, json_t *message)
 		json_decref(message);
 	} else if (control->n_inbox == CONTROL_INBOX) {
 		json_decref(message);
-		fail_locked(control, -EPROTO, "more control messages than anybody asked for");
+		fail_locked(control, -EPROTO, "too many control messages that were not asked for");
 	} else {
 		control->inbox[control->n_inbox++] = message;
 		wake(control);
@@ -111,8 +111,8 @@ static void ready(struct watch *watch)
 }
 
 /*
- * A beat that cannot be sent whole at once is as bad as silence: the other end has
- * not read for as long as the socket holds, which is thousands of beats.
+ * Sends a heartbeat. If it cannot be sent whole at once, the connection has failed: the socket's
+ * buffer holds thousands of beats that the peer has not read.
  */
 static void beat(struct control *control)
 {
@@ -122,16 +122,16 @@ static void beat(struct control *control)
 	ssize_t sent;
 
 	if (pthread_mutex_trylock(&control->send_lock))
-		return; /* something better is being sent */
+		return; /* another message is being sent */
 	length = frame_put(frame, body, sizeof(body) - 1, &control->seal);
 	sent = send(control->fd, frame, length, MSG_DONTWAIT | MSG_NOSIGNAL);
-	/* A connection that has ended says so, and what came before, when it is read. */
+	/* If the connection has ended, reading it yields the reason and any messages before it. */
 	if (sent != (ssize_t)length && (sent >= 0 || errno == EAGAIN))
-		fail_locked(control, -ETIMEDOUT, "the other end does not read what it is sent");
+		fail_locked(control, -ETIMEDOUT, "the peer does not read its control connection");
 	pthread_mutex_unlock(&control->send_lock);
 }
 
-/* No more often than there is something to do: it takes the time of who measures. */
+/* Returns when there is something to do next: ticks take time from the measurement. */
 static uint64_t next_tick(const struct control *control)
 {
 	uint64_t next = control->beat_ns;
@@ -149,13 +149,13 @@ static uint64_t tick(struct watch *watch, uint64_t now_ns)
 	uint64_t due;
 
 	pthread_mutex_lock(&control->lock);
-	/* Who was stopped himself has heard nothing, whoever spoke. */
+	/* A process that was stopped could not hear its peer. */
 	if (now_ns > control->due_ns + ASLEEP_NS)
 		control->heard_ns = control->begun_ns = now_ns;
 	if (watch->fd >= 0 && now_ns >= control->heard_ns + DEAD_NS)
-		fail_locked(control, -ETIMEDOUT, "the other end has been silent for 4 s");
+		fail_locked(control, -ETIMEDOUT, "the peer has been silent for 4 s");
 	if (watch->fd >= 0 && control->reader.have && now_ns >= control->begun_ns + FRAME_NS)
-		fail_locked(control, -ETIMEDOUT, "a control message has taken longer than 10 s");
+		fail_locked(control, -ETIMEDOUT, "control message took longer than 10 s to arrive");
 	if (watch->fd >= 0 && now_ns + EARLY_NS >= control->beat_ns) {
 		control->beat_ns = now_ns + BEAT_NS;
 		beat(control);
@@ -239,7 +239,8 @@ static int send_all(int fd, const uint8_t *bytes, size_t length, struct error *e
 		} else if (errno != EAGAIN && errno != EINTR) {
 			return error_set(error, -errno, "%s", gone);
 		} else if (poll(&poll_fd, 1, clock_left_ms(deadline)) == 0) {
-			return error_set(error, -ETIMEDOUT, "the other end takes no messages");
+			return error_set(error, -ETIMEDOUT,
+					 "the peer does not read its control messages");
 		}
 	}
 	return 0;
@@ -251,7 +252,7 @@ int control_send(struct control *control, json_t *message, struct error *error)
 	size_t length = 0;
 	int code;
 
-	/* Seals are counted in the order in which they are sent. */
+	/* Seals count messages in the order in which they are sent. */
 	pthread_mutex_lock(&control->send_lock);
 	code = frame_encode_sealed(message, &control->seal, &frame, &length, error);
 	if (!code)
@@ -269,7 +270,8 @@ int control_expect_seals(struct control *control, const uint8_t key[static SEAL_
 
 	pthread_mutex_lock(&control->lock);
 	if (control->n_inbox)
-		code = error_set(error, -EPROTO, "a control message that nobody has asked for yet");
+		code = error_set(error, -EPROTO,
+				 "unexpected control message before the secret was proven");
 	seal_begin(&control->reader.seal, key);
 	pthread_mutex_unlock(&control->lock);
 	return code;
@@ -287,7 +289,7 @@ const uint8_t *control_pair_key(const struct control *control)
 	return control->seal.is_set ? control->pair_key : NULL;
 }
 
-/* With the lock held: until something has come. -ETIMEDOUT: nothing has. */
+/* Waits until a message arrives or the connection ends. Called with the lock held. */
 static int wait_until(struct control *control, uint64_t deadline_ns)
 {
 	const struct timespec deadline = {.tv_sec = (time_t)(deadline_ns / NS_PER_S),
@@ -302,7 +304,7 @@ static int wait_until(struct control *control, uint64_t deadline_ns)
 	return code;
 }
 
-/* With the lock held: the same, and -EINTR soon after the stop is over. */
+/* Same, but returns -EINTR soon after the stop is over. */
 static int wait_for(struct control *control, uint64_t deadline_ns, const struct dial_stop *stop)
 {
 	int code = -ETIMEDOUT;
@@ -336,7 +338,7 @@ int control_await(struct control *control, json_t **message, unsigned int timeou
 	} else if (control->failure.code) {
 		code = error_set(error, control->failure.code, "%s", control->failure.text);
 	} else if (code == -EINTR) {
-		error_set(error, code, "nobody waits for an answer any more");
+		error_set(error, code, "the wait for an answer was canceled");
 	} else {
 		code = error_set(error, code, "no answer within %u ms", timeout_ms);
 	}
@@ -369,7 +371,7 @@ void control_guard_all(struct control *control, struct alarm *const *alarms, siz
 	control->guarded = alarms;
 	control->n_guarded = count;
 	control->is_end_only = is_end_only;
-	warn(control);
+	raise_alarms(control);
 	pthread_mutex_unlock(&control->lock);
 }
 
@@ -380,7 +382,7 @@ static void guard(struct control *control, struct alarm *alarm, bool is_end_only
 	control->guarded = &control->single;
 	control->n_guarded = alarm != NULL;
 	control->is_end_only = is_end_only;
-	warn(control);
+	raise_alarms(control);
 	pthread_mutex_unlock(&control->lock);
 }
 

@@ -19,7 +19,7 @@
 #define LOOK_MS  200
 #define BACKLOG  64
 
-/* Small messages that somebody waits for: no delay to gather more. */
+/* Disables Nagle's algorithm: a peer waits for each of these small messages. */
 static int tune(int fd)
 {
 	int on = 1;
@@ -85,14 +85,14 @@ static int try_all(const struct address_list *list, const struct dial_stop *stop
 	return code;
 }
 
-/* What may be otherwise once the server is up. */
+/* Returns whether the failure may go away once the server is up. */
 static bool may_come(int code)
 {
 	return code == -ECONNREFUSED || code == -EHOSTUNREACH || code == -ENETUNREACH ||
 	       code == -ETIMEDOUT || code == -ECONNRESET;
 }
 
-/* Leaves out addresses to which nobody is to connect. */
+/* Drops addresses outside the allowed networks. */
 static void filter(struct address_list *list, const struct allowed_networks *allowed)
 {
 	unsigned int count = 0;
@@ -103,7 +103,7 @@ static void filter(struct address_list *list, const struct allowed_networks *all
 	list->count = count;
 }
 
-/* HOST:PORT, as other programs have it; an IPv6 address has several colons, or brackets. */
+/* Recognizes HOST:PORT, as other programs have it, but not a plain IPv6 address. */
 static bool is_with_port(const char *host)
 {
 	const char *colon = strrchr(host, ':');
@@ -123,13 +123,13 @@ int dial_until(const char *host, uint16_t port, unsigned int wait_ms,
 	int code = address_resolve(&list, host, port, clock_deadline(STEP_MS), error);
 
 	if (code && is_with_port(host))
-		error_append(error, "a port is given by -p");
+		error_append(error, "use -p to give a port");
 	if (code)
 		return code;
 	if (allowed)
 		filter(&list, allowed);
 	if (!list.count)
-		return error_set(error, -EACCES, "%s is of no network of 'serve --allow' here",
+		return error_set(error, -EACCES, "%s is not in any network of 'serve --allow'",
 				 host);
 	for (;;) {
 		code = is_over(stop) ? -EINTR : try_all(&list, stop);
@@ -186,7 +186,7 @@ static int cannot_listen(const char *own, uint16_t port, int code, struct error 
 
 int dial_listen(const char *own, uint16_t *port, struct error *error)
 {
-	/* IPv6 takes both. */
+	/* An IPv6 socket also accepts IPv4. */
 	struct sockaddr_storage address = {.ss_family = AF_INET6};
 	int code;
 	int fd;
@@ -194,13 +194,13 @@ int dial_listen(const char *own, uint16_t *port, struct error *error)
 	if (own && !address_parse(&address, own))
 		return error_set(error, -EINVAL, "'%s' is not an address", own);
 	fd = make_socket(address.ss_family);
-	/* A kernel may have no IPv6. */
+	/* The kernel may lack IPv6. */
 	if (fd < 0 && !own) {
 		address.ss_family = AF_INET;
 		fd = make_socket(AF_INET);
 	}
 	if (fd < 0)
-		return error_set_errno(error, -errno, "cannot make a socket");
+		return error_set_errno(error, -errno, "cannot create a socket");
 	address_set_port(&address, *port);
 	code = listen_on(fd, &address);
 	if (code) {
@@ -217,7 +217,7 @@ int dial_accept(int listener, struct error *error)
 	int code;
 
 	if (fd < 0)
-		return error_set_errno(error, -errno, "cannot take a client");
+		return error_set_errno(error, -errno, "cannot accept a client");
 	if (!tune(fd))
 		return fd;
 	code = error_set_errno(error, -errno, "cannot set up a client's socket");
@@ -231,7 +231,7 @@ bool dial_peer(int fd, struct sockaddr_storage *address, char text[static ADDRES
 
 	memset(address, 0, sizeof(*address));
 	if (getpeername(fd, (struct sockaddr *)address, &length)) {
-		snprintf(text, ADDRESS_TEXT, "one that has gone");
+		snprintf(text, ADDRESS_TEXT, "disconnected peer");
 		return false;
 	}
 	address_unmap(address);

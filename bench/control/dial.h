@@ -12,15 +12,15 @@
 #include "bench/control/allowed_networks.h"
 #include "core/base/address.h"
 
-/* Who may have to stop meanwhile. */
+/* Lets the caller cancel a wait. */
 struct dial_stop {
 	bool (*is_over)(void *owner);
 	void *owner;
 };
 
 /*
- * Connects, trying again for wait_ms while nothing listens there. allow: only to addresses of
- * these networks; NULL: to any. Returns the socket. With a stop (may be NULL), returns -EINTR soon
+ * Connects, retrying for wait_ms while nothing listens there. allowed: networks of the addresses to
+ * try; NULL: all. Returns the socket. With a stop (may be NULL), returns -EINTR soon
  * after the stop says that the wait is over.
  */
 int dial_until(const char *host, uint16_t port, unsigned int wait_ms,
@@ -28,15 +28,15 @@ int dial_until(const char *host, uint16_t port, unsigned int wait_ms,
 	       struct error *error);
 
 /*
- * Listens on that address, or on all (NULL); port 0 takes a free one, told in *port.
+ * Listens on that address, or on all if NULL. Port 0 selects a free port, returned in *port.
  * Returns the socket.
  */
 int dial_listen(const char *own, uint16_t *port, struct error *error);
 
-/* Takes a client that waits. Returns the socket. */
+/* Accepts a waiting client. Returns the socket. */
 int dial_accept(int listener, struct error *error);
 
-/* The address at the other end of a socket. False: it has gone, and has none. */
+/* Gets the peer's address. Returns false if the peer has disconnected. */
 bool dial_peer(int fd, struct sockaddr_storage *address, char text[static ADDRESS_TEXT]);
 
 #endif

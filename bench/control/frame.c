@@ -21,15 +21,16 @@ static int take_head(struct frame_reader *reader, struct error *error)
 		limit += SEAL_SIZE;
 	if (reader->length <= (reader->is_sealed ? SEAL_SIZE : 0) || reader->length > limit)
 		return error_set(error, -EPROTO,
-				 "a control message of %u bytes: the other end is not verbmark",
+				 "control message of %u bytes: the peer is not verbmark",
 				 reader->length);
 	if (reader->is_sealed && !reader->seal.is_set)
-		return error_set(error, -EPROTO, "a sealed control message before any secret");
+		return error_set(error, -EPROTO,
+				 "unexpected sealed control message: no secret is in use");
 	if (!reader->is_sealed && reader->has_sealed)
-		return error_set(error, -EBADMSG, "a control message without its seal");
+		return error_set(error, -EBADMSG, "control message without a seal");
 	reader->body = malloc(reader->length);
 	if (!reader->body)
-		return error_set_errno(error, -ENOMEM, "cannot take a control message");
+		return error_set_errno(error, -ENOMEM, "cannot receive a control message");
 	return 0;
 }
 
@@ -50,7 +51,7 @@ bool frame_is_plain(const json_t *message)
 	return frame_is_beat(message) || is_type(message, "refused");
 }
 
-/* Before anything is made of it. */
+/* Verifies the seal before the message is parsed. */
 static int check_seal(struct frame_reader *reader, struct error *error)
 {
 	const uint8_t *found;
@@ -62,11 +63,10 @@ static int check_seal(struct frame_reader *reader, struct error *error)
 	reader->has_sealed = true;
 	if (seal_check(&reader->seal, reader->length, reader->body, reader->length, found))
 		return 0;
-	return error_set(error, -EBADMSG,
-			 "a control message was changed on its way, or is somebody else's");
+	return error_set(error, -EBADMSG, "wrong seal: a control message was altered or forged");
 }
 
-/* Those in texts are counted as well: there are few. */
+/* Counts separators, including those in strings, which are few. */
 static uint32_t count_members(const char *text, size_t length)
 {
 	uint32_t count = 0;
@@ -84,14 +84,14 @@ static int parse(const struct frame_reader *reader, json_t **message, struct err
 
 	if (n_members > FRAME_MEMBERS)
 		return error_set(error, -EPROTO,
-				 "a control message of %u members: the other end is not verbmark",
+				 "control message of %u members: the peer is not verbmark",
 				 n_members);
 	*message = json_loadb(reader->body, reader->length, JSON_REJECT_DUPLICATES, &fault);
 	if (*message)
 		return 0;
-	/* It quotes what it did not understand. */
+	/* jansson quotes the text that it could not parse. */
 	printable_copy(reason, sizeof(reason), fault.text);
-	return error_set(error, -EPROTO, "a control message is not JSON: %s", reason);
+	return error_set(error, -EPROTO, "control message is not JSON: %s", reason);
 }
 
 static int frame_check(const struct frame_reader *reader, const json_t *message,
@@ -100,12 +100,11 @@ static int frame_check(const struct frame_reader *reader, const json_t *message,
 	bool is_open = !reader->is_sealed && reader->seal.is_set;
 
 	if (!json_is_object(message))
-		return error_set(error, -EPROTO, "a control message is not an object");
+		return error_set(error, -EPROTO, "control message is not an object");
 	if (is_open && !frame_is_plain(message))
-		return error_set(error, -EBADMSG, "a control message without its seal");
+		return error_set(error, -EBADMSG, "control message without a seal");
 	if (frame_is_beat(message) && reader->length > FRAME_BEAT)
-		return error_set(error, -EPROTO,
-				 "a heartbeat of %u bytes: the other end is not verbmark",
+		return error_set(error, -EPROTO, "heartbeat of %u bytes: the peer is not verbmark",
 				 reader->length);
 	return 0;
 }
@@ -163,7 +162,7 @@ void frame_finish(struct frame_reader *reader)
 	reader->length = 0;
 }
 
-/* Behind a body that stands there already. */
+/* Adds the head and the seal to a body that is already in the frame. */
 static size_t close_frame(uint8_t *frame, size_t size, struct seal *seal)
 {
 	bool is_sealed = seal && seal->is_set;
@@ -183,15 +182,15 @@ size_t frame_put(uint8_t *frame, const char *body, size_t size, struct seal *sea
 	return close_frame(frame, size, seal);
 }
 
-/* What the other end would not take is not to be sent. */
+/* Rejects a message that the peer would reject. */
 static int check_length(const uint8_t *body, size_t size, struct error *error)
 {
 	uint32_t n_members = count_members((const char *)body, size);
 
 	if (n_members <= FRAME_MEMBERS)
 		return 0;
-	return error_set(error, -EMSGSIZE, "a control message of %u members is above %u", n_members,
-			 FRAME_MEMBERS);
+	return error_set(error, -EMSGSIZE, "control message of %u members exceeds the limit of %u",
+			 n_members, FRAME_MEMBERS);
 }
 
 int frame_encode_sealed(const json_t *message, struct seal *seal, uint8_t **frame, size_t *length,
@@ -202,8 +201,9 @@ int frame_encode_sealed(const json_t *message, struct seal *seal, uint8_t **fram
 
 	*frame = NULL;
 	if (size > FRAME_MAX)
-		return error_set(error, -EMSGSIZE, "a control message of %zu bytes is above %u",
-				 size, FRAME_MAX);
+		return error_set(error, -EMSGSIZE,
+				 "control message of %zu bytes exceeds the limit of %u", size,
+				 FRAME_MAX);
 	*frame = size ? malloc(FRAME_HEAD + size + SEAL_SIZE) : NULL;
 	if (!*frame)
 		return error_set_errno(error, -ENOMEM, "cannot send a control message");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The frames of the control channel: a length of four bytes in network byte order,
- * and so much JSON, an object, behind it. A frame has a bound; what breaks it, or
- * is no JSON, is an error of that connection.
+ * Frames of the control channel: a length of four bytes in network byte order, followed by a JSON
+ * object of that length. A frame that is too long or is not JSON is an error that ends the
+ * connection.
  */
 #ifndef BENCH_CONTROL_FRAME_H
 #define BENCH_CONTROL_FRAME_H
@@ -17,52 +17,54 @@
 
 #define FRAME_HEAD 4
 #define FRAME_MAX  (1U << 20)
-/* Before it is known who it is: a greeting is shorter. */
+/* Limit while the peer is unknown: greetings are shorter. */
 #define FRAME_GREETING (1U << 12)
 
 /*
- * Brackets and commas of a message: made a tree, each costs far more memory than its byte. The most
- * that there is are 4096 queue pairs that are connected by hand, of 11 each.
+ * Maximum number of brackets, braces and commas in a message: each becomes a JSON node that needs
+ * far more memory than its byte. The largest message has 4096 queue pairs (--connect qp) of 11
+ * values each.
  */
 #define FRAME_MEMBERS (1U << 16)
 /* A heartbeat is shorter. */
 #define FRAME_BEAT 64
 
-/* In the length: a seal stands behind the JSON, and is counted in it. */
+/* Flag in the length: a seal follows the JSON and is included in the length. */
 #define FRAME_SEALED (1U << 31)
 
-/* A frame being received: zeroed, it waits for the first byte. */
+/* A frame being received. Zeroed, it waits for the first byte. */
 struct frame_reader {
 	uint8_t head[FRAME_HEAD];
-	size_t have; /* bytes of the frame, head included */
+	size_t have; /* bytes received, including the head */
 	uint32_t length;
 	uint32_t limit; /* of a frame; 0: FRAME_MAX */
 	char *body;
-	bool is_sealed;   /* this one */
-	bool has_sealed;  /* one was, and so all are from then on */
-	struct seal seal; /* where it is set nothing is taken without one but frame_is_plain */
+	bool is_sealed;   /* this frame */
+	bool has_sealed;  /* a sealed frame has arrived, so all later ones must be sealed */
+	struct seal seal; /* if set, unsealed frames are rejected unless frame_is_plain */
 };
 
 /*
- * Takes bytes that have come, up to the end of one frame. *used says how many.
- * Returns 1 with the message when one is whole, 0 for more, or a negative errno.
+ * Consumes received bytes, at most up to the end of one frame, and sets *used to their number.
+ * Returns 1 and the message if a frame is complete, 0 if more bytes are needed, or a negative
+ * errno.
  */
 int frame_read(struct frame_reader *reader, const uint8_t *bytes, size_t length, size_t *used,
 	       json_t **message, struct error *error);
 void frame_finish(struct frame_reader *reader);
 
-/* A heartbeat, of which nobody hears. */
+/* Returns whether the message is a heartbeat, which is never delivered. */
 bool frame_is_beat(const json_t *message);
 
-/* What says nothing that an attacker might not do by closing, or keeping, a connection. */
+/* Returns whether a message is harmless unsealed: an attacker could do the same without it. */
 bool frame_is_plain(const json_t *message);
 
-/* A whole frame of a body, into room for that, a head and a seal. Returns its length. */
+/* Writes a frame of a body to a buffer with room for body, head and seal. Returns its length. */
 size_t frame_put(uint8_t *frame, const char *body, size_t size, struct seal *seal);
 
 /*
- * A whole frame on the heap; NULL after a failure. One that is longer than may be is -EMSGSIZE. A
- * seal that is not set, or NULL, is none.
+ * Encodes a message as a frame on the heap, which the caller frees. On failure *frame is NULL;
+ * returns -EMSGSIZE if the message is too long. No seal is added if it is NULL or not set.
  */
 int frame_encode_sealed(const json_t *message, struct seal *seal, uint8_t **frame, size_t *length,
 			struct error *error);

@@ -13,7 +13,7 @@ json_t *protocol_reason(const char *type, const char *reason)
 {
 	char text[256];
 
-	/* Names that it quotes may be cut within a character, and JSON is UTF-8. */
+	/* A quoted name may be cut inside a character, and JSON must be UTF-8. */
 	printable_copy(text, sizeof(text), reason);
 	return json_pack("{s:s, s:s}", "type", type, "reason", text);
 }
@@ -39,7 +39,7 @@ json_t *protocol_refusal(const char *reason)
 	return message;
 }
 
-/* One that speaks another protocol gives itself away by its refusal. */
+/* Turns a refusal into an error. If the peer has another protocol, says which end to upgrade. */
 static int refused(const json_t *message, const char *who, const char *reason, struct error *error)
 {
 	const json_t *protocol = json_object_get(message, "protocol");
@@ -54,7 +54,7 @@ static int refused(const json_t *message, const char *who, const char *reason, s
 			 "%s speaks protocol %" JSON_INTEGER_FORMAT " (verbmark %s), we speak %d "
 			 "(%s): upgrade %s",
 			 who, number, text, PROTOCOL_NUMBER, VERBMARK_VERSION,
-			 number < PROTOCOL_NUMBER ? who : "this end");
+			 number < PROTOCOL_NUMBER ? who : "this host");
 }
 
 int protocol_expect(const json_t *message, const char *type, const char *who, struct error *error)
@@ -64,7 +64,7 @@ int protocol_expect(const json_t *message, const char *type, const char *who, st
 
 	if (protocol_is(message, type))
 		return 0;
-	printable_copy(text, sizeof(text), reason ? reason : "without a reason");
+	printable_copy(text, sizeof(text), reason ? reason : "no reason given");
 	if (protocol_is(message, "failed"))
 		return error_set(error,
 				 json_is_true(json_object_get(message, "unsupported"))
@@ -73,7 +73,8 @@ int protocol_expect(const json_t *message, const char *type, const char *who, st
 				 "%s: %s", who, text);
 	if (protocol_is(message, "refused"))
 		return refused(message, who, text, error);
-	return error_set(error, -EPROTO, "%s said something else than '%s'", who, type);
+	return error_set(error, -EPROTO, "%s sent an unexpected message instead of '%s'", who,
+			 type);
 }
 
 json_t *protocol_hello(const char *nonce)
@@ -92,8 +93,7 @@ int protocol_check_hello(json_t *message, struct error *error)
 	if (!protocol_is(message, "hello") ||
 	    json_unpack_ex(message, &fault, 0, "{s:i, s:s}", "protocol", &number, "version",
 			   &version))
-		return error_set(error, -EPROTO,
-				 "this is verbmark, and that was no greeting of it");
+		return error_set(error, -EPROTO, "unexpected greeting: this is a verbmark server");
 	printable_copy(text, sizeof(text), version);
 	if (number != PROTOCOL_NUMBER)
 		return error_set(error, -EPROTONOSUPPORT,
@@ -119,7 +119,7 @@ bool protocol_is_noise_wanted(const json_t *note)
 	return !json_is_false(json_object_get(note, "noise"));
 }
 
-/* It becomes part of a path: it leads out of no folder, and is no longer than devices' names are. */
+/* The name becomes part of a path: it must not leave its folder, or be longer than any device's. */
 static bool is_name(const char *device)
 {
 	return !strchr(device, '/') && device[0] != '.' && strlen(device) < PROTOCOL_DEVICE_NAME;
@@ -132,12 +132,12 @@ int protocol_read_describe(json_t *message, struct protocol_describe *asked, str
 
 	if (json_unpack(message, "{s:s, s:i}", "device", &device, "port", &port) || port < 0 ||
 	    !is_name(device))
-		return error_set(error, -EPROTO, "a malformed question for facts");
+		return error_set(error, -EPROTO, "malformed 'describe' message");
 	*asked = (struct protocol_describe){device, (unsigned int)port};
 	return 0;
 }
 
-/* NULL without memory. */
+/* Returns NULL if there is no memory. */
 static json_t *encode(const struct parameters *wanted)
 {
 	json_t *object = json_object();
@@ -156,7 +156,7 @@ json_t *protocol_case(const struct parameters *wanted, const struct result_end *
 			 encode(wanted));
 }
 
-/* What nobody asked for is chosen; a client of ours asks for no such thing as is refused. */
+/* Decodes parameters and fills in defaults. verbmark's own clients send only valid ones. */
 static int decode(json_t *object, const struct operation **op, struct parameters *parameters,
 		  struct error *error)
 {
@@ -164,11 +164,12 @@ static int decode(json_t *object, const struct operation **op, struct parameters
 	int code;
 
 	if (!json_is_object(object))
-		return error_set(error, -EPROTO, "a malformed case: its parameters are no object");
+		return error_set(error, -EPROTO,
+				 "malformed case: its parameters are not an object");
 	*parameters = parameters_default();
 	code = parameters_decode(parameters, object, error);
 	if (code)
-		return error_wrap(error, "this server cannot do that");
+		return error_wrap(error, "this server cannot run the case");
 	*op = &operations[parameters->op];
 	rules_choose(*op, parameters);
 	refusal = rules_refuse(*op, parameters);
@@ -184,11 +185,11 @@ int protocol_read_case(json_t *message, struct protocol_case *wanted, struct err
 	*wanted = (struct protocol_case){.parameters = parameters_default()};
 	if (json_unpack_ex(message, &fault, 0, "{s:s, s:s, s:i, s:o}", "address", &wanted->address,
 			   "device", &wanted->device, "port", &port, "parameters", &object))
-		return error_set(error, -EPROTO, "a malformed case: %s", fault.text);
+		return error_set(error, -EPROTO, "malformed case: %s", fault.text);
 	if (!wanted->device[0] || !is_name(wanted->device))
-		return error_set(error, -EPROTO, "a malformed case: that is no name of a device");
+		return error_set(error, -EPROTO, "malformed case: invalid device name");
 	if (port < 1 || port > UINT8_MAX)
-		return error_set(error, -EPROTO, "a malformed case: port %d of a device", port);
+		return error_set(error, -EPROTO, "malformed case: invalid device port %d", port);
 	wanted->port = (unsigned int)port;
 	return decode(object, &wanted->op, &wanted->parameters, error);
 }
@@ -196,7 +197,7 @@ int protocol_read_case(json_t *message, struct protocol_case *wanted, struct err
 unsigned int protocol_drive_ms(const struct parameters *wanted, unsigned int setup_ms,
 			       unsigned int wait_ms)
 {
-	/* It reaches the other server, which has as long for its answers. Both set up, in turn. */
+	/* It waits for the other server's answers as well, and both set up, one after the other. */
 	uint64_t sum = 3ULL * PROTOCOL_ANSWER_MS + wait_ms + 2ULL * setup_ms +
 		       (wanted->warmup_ns + wanted->duration_ns) / NS_PER_MS;
 
@@ -222,17 +223,17 @@ int protocol_read_drive(json_t *message, struct protocol_drive *wanted, struct e
 	*wanted = (struct protocol_drive){.parameters = parameters_default()};
 	if (json_unpack_ex(message, &fault, 0, "{s:s, s:i, s:I, s:o}", "host", &wanted->host,
 			   "port", &port, "wait_ms", &wait_ms, "parameters", &object))
-		return error_set(error, -EPROTO, "a malformed order to drive: %s", fault.text);
+		return error_set(error, -EPROTO, "malformed 'drive' message: %s", fault.text);
 	if (port < 1 || port > UINT16_MAX || !wanted->host[0] || wait_ms < 0 ||
 	    wait_ms > PROTOCOL_WAIT_MOST_MS)
-		return error_set(error, -EPROTO, "a malformed order to drive");
+		return error_set(error, -EPROTO, "malformed 'drive' message");
 	wanted->port = (uint16_t)port;
 	wanted->wait_ms = (unsigned int)wait_ms;
 	code = decode(object, &wanted->op, &wanted->parameters, error);
-	/* Several flows are several orders, and a pattern has no -n. */
+	/* Each flow of a pattern is a 'drive' message of its own, and patterns have no -n. */
 	if (!code && (wanted->parameters.pattern != PARAMETER_AUTO ||
 		      wanted->parameters.duration_ns == PARAMETER_AUTO))
-		code = error_set(error, -EOPNOTSUPP, "this server drives one flow, for a time");
+		code = error_set(error, -EOPNOTSUPP, "a driven case must have -D and no --pattern");
 	return code;
 }
 
@@ -281,7 +282,7 @@ json_t *protocol_done(const struct protocol_done *done)
 	return message;
 }
 
-/* A thousand trials of so much still add up to a number of JSON's. */
+/* A thousand trials of this value still add up to a valid JSON integer. */
 #define FIGURE_MOST ((json_int_t)1 << 53)
 
 static bool are_figures(const json_int_t *figures, size_t count)
@@ -307,10 +308,12 @@ int protocol_read_done(json_t *message, const char *who, struct protocol_done *d
 			   "voluntary_switches", &figure[3], "involuntary_switches", &figure[4],
 			   "cq_events", &figure[5], "completions", &figure[6], "elapsed_ns",
 			   &figure[7], "arrived", &figure[8]))
-		return error_set(error, -EPROTO, "%s: a malformed report: %s", who, fault.text);
+		return error_set(error, -EPROTO, "%s: malformed 'done' message: %s", who,
+				 fault.text);
 	driven = json_object_get(message, "driven");
 	if (!are_figures(figure, 9) || json_number_value(driven) > (double)FIGURE_MOST)
-		return error_set(error, -EPROTO, "%s: a report of what cannot be", who);
+		return error_set(error, -EPROTO, "%s: 'done' message has a value out of range",
+				 who);
 	done->cost = (struct result_cost){.messages = (uint64_t)figure[0],
 					  .user_ns = (uint64_t)figure[1],
 					  .system_ns = (uint64_t)figure[2],
@@ -327,18 +330,18 @@ int protocol_read_done(json_t *message, const char *who, struct protocol_done *d
 
 void protocol_add_place(json_t *done, const struct result_place *place)
 {
-	json_t *told = json_pack("{s:s}", "cpus", place->cpus);
+	json_t *encoded = json_pack("{s:s}", "cpus", place->cpus);
 
 	if (place->numa_node >= 0)
-		json_object_set_new(told, "numa_node", json_integer(place->numa_node));
-	json_object_set_new(done, "placement", told);
+		json_object_set_new(encoded, "numa_node", json_integer(place->numa_node));
+	json_object_set_new(done, "placement", encoded);
 }
 
 struct result_place protocol_read_place(const json_t *done)
 {
-	const json_t *told = json_object_get(done, "placement");
-	const char *cpus = json_string_value(json_object_get(told, "cpus"));
-	const json_t *node = json_object_get(told, "numa_node");
+	const json_t *encoded = json_object_get(done, "placement");
+	const char *cpus = json_string_value(json_object_get(encoded, "cpus"));
+	const json_t *node = json_object_get(encoded, "numa_node");
 	struct result_place place = {.numa_node = -1};
 
 	printable_copy(place.cpus, sizeof(place.cpus), cpus ? cpus : "");
@@ -350,10 +353,10 @@ struct result_place protocol_read_place(const json_t *done)
 
 void protocol_add_chosen(json_t *done, const struct effective *chosen)
 {
-	json_t *told = effective_encode(chosen);
+	json_t *encoded = effective_encode(chosen);
 
-	if (told)
-		json_object_set_new(done, "chosen", told);
+	if (encoded)
+		json_object_set_new(done, "chosen", encoded);
 }
 
 struct effective protocol_read_chosen(const json_t *done)

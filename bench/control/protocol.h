@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What client and server say to each other on the control connection:
+ * The messages of client and server on the control connection:
  *
  *	client				server
  *	hello (protocol, version)	welcome (version, host, devices), or refused
- *	  where there is a secret, greeting.h has what comes between
+ *	  with a secret, auth.h lists the messages in between
  *	describe (device, port)		description (facts, noise)
- *	case (what to run, where)	listening (how to connect), or failed
+ *	case (parameters, place)	listening (connection parameters), or failed
  *	  both connect by RDMA		ready, or failed
- *	begin, where both ends drive
+ *	begin, if both ends send
  *	  the client measures
  *	stop (when it measured)		done (cost), or failed
- *	and so on with the next trial, which is a case again, but where both stop and done
- *	have said next: then the server takes the client's connections where it listened,
- *	and says ready, or failed; behind the last one of a case
- *	note				noted (counters that have moved; noise, where it is asked for)
- *	and in the end
+ *	the next trial starts with a case again, unless both stop and done had "next":
+ *	then the server accepts the client's connections where it already listens,
+ *	and sends ready, or failed. After the last trial of a case:
+ *	note				noted (changed counters; noise, if requested)
+ *	and at the end
  *	bye
  *
- * A failed may come at any time during a case and ends it; a refused may come at any
- * time and ends everything. Only the protocol's number must match; the versions of
- * the tool may differ.
+ * The server may send failed at any time during a case, which ends the case, and refused at any
+ * time, which ends the connection. Only the protocol number must match; the versions of the tool
+ * may differ.
  */
 #ifndef BENCH_CONTROL_PROTOCOL_H
 #define BENCH_CONTROL_PROTOCOL_H
@@ -31,15 +31,15 @@
 
 #define PROTOCOL_NUMBER 4
 
-/* How long the server may take for each answer but its first. */
+/* Time limit for each answer of the server but the first. */
 #define PROTOCOL_ANSWER_MS 15000
-/* As libibverbs' IBV_SYSFS_NAME_MAX, with the terminating zero. */
+/* libibverbs' IBV_SYSFS_NAME_MAX, including the terminating zero. */
 #define PROTOCOL_DEVICE_NAME 64
 
-/* How long one server may be told to try to reach another. */
+/* Maximum time that one server may be asked to keep trying to reach another. */
 #define PROTOCOL_WAIT_MOST_MS 60000
 
-/* {"type": type} with a reason; of any type. */
+/* {"type": type, "reason": reason}. */
 json_t *protocol_reason(const char *type, const char *reason);
 
 /* {"type": type} and nothing else. */
@@ -47,29 +47,29 @@ json_t *protocol_plain(const char *type);
 
 bool protocol_is(const json_t *message, const char *type);
 
-/* "refused": why, and what this end speaks, so that the other knows which is the older. */
+/* "refused": the reason, and this end's protocol, so that the peer knows which end is older. */
 json_t *protocol_refusal(const char *reason);
 
 /*
- * The message must be of that type. Failed (-EREMOTEIO, or PROTOCOL_UNSUPPORTED) and
- * refused (-ESHUTDOWN) become errors with their reason, behind who said so.
+ * Checks that the message has that type. "failed" (-EREMOTEIO, or PROTOCOL_UNSUPPORTED) and
+ * "refused" (-ESHUTDOWN) become errors with the sender and its reason.
  */
 int protocol_expect(const json_t *message, const char *type, const char *who, struct error *error);
 
-/* nonce: of a client that has a secret; or NULL. */
+/* nonce: that of a client with a secret, or NULL. */
 json_t *protocol_hello(const char *nonce);
 int protocol_check_hello(json_t *message, struct error *error);
 
-/* Asks for the facts of that end's device, or of the host alone where it has no name. */
+/* Asks for the facts of the server's device, or of its host alone if the device has no name. */
 json_t *protocol_describe(const struct result_end *server);
 
-/* Asks for what has changed since the last time, and how noisy it is there now. */
+/* Asks for the counters that changed since the last note, and for the current noise. */
 json_t *protocol_note(bool with_noise);
 
-/* Unless the client says that it needs none. */
+/* Returns whether the client asked for noise; an older client always does. */
 bool protocol_is_noise_wanted(const json_t *note);
 
-/* The device's name is the message's own, and leads out of no folder. */
+/* The device's name points into the message. It contains no path. */
 struct protocol_describe {
 	const char *device;
 	unsigned int port;
@@ -77,11 +77,11 @@ struct protocol_describe {
 
 int protocol_read_describe(json_t *message, struct protocol_describe *asked, struct error *error);
 
-/* A case as the server is told it. Its texts are the message's own. */
+/* A case as sent to the server. Strings point into the message. */
 struct protocol_case {
 	const struct operation *op;
-	struct parameters parameters; /* what nobody asked for is chosen */
-	const char *device;           /* the server's, a name that leads out of no folder */
+	struct parameters parameters; /* defaults are filled in */
+	const char *device;           /* of the server; a name without a path */
 	unsigned int port;            /* of the device */
 	const char *address;
 };
@@ -90,12 +90,12 @@ json_t *protocol_case(const struct parameters *wanted, const struct result_end *
 int protocol_read_case(json_t *message, struct protocol_case *wanted, struct error *error);
 
 /*
- * What a failure is over there of which the reason is -EOPNOTSUPP: no case for it. No
- * library has this code: what fails here must not be taken for what was told.
+ * The code of a failure that the server reports as unsupported (-EOPNOTSUPP there). No library
+ * returns this code, so local failures cannot be mistaken for the server's.
  */
 #define PROTOCOL_UNSUPPORTED (-EBADRQC)
 
-/* A case that the server is to run as a client of another one. Texts are the message's own. */
+/* A case that the server is to run as the client of another one. Strings: see protocol_case. */
 struct protocol_drive {
 	const struct operation *op;
 	struct parameters parameters;
@@ -105,8 +105,8 @@ struct protocol_drive {
 };
 
 /*
- * Returns how long such a case may take until it is ready, and from then on until it is over, where
- * one end needs up to setup_ms for its memory and queue pairs.
+ * Returns the time limit for such a case to get ready, and again to complete, if one end needs up
+ * to setup_ms for its memory and queue pairs.
  */
 unsigned int protocol_drive_ms(const struct parameters *wanted, unsigned int setup_ms,
 			       unsigned int wait_ms);
@@ -115,42 +115,42 @@ json_t *protocol_drive(const struct parameters *wanted, const char *host, uint16
 		       unsigned int wait_ms);
 int protocol_read_drive(json_t *message, struct protocol_drive *wanted, struct error *error);
 
-/* A case has failed, or cannot be at all. */
+/* "failed": the case failed or is unsupported. */
 json_t *protocol_failure(const struct error *fault);
 
-/* When the client has measured: so long ago, by a clock that both ends' stop and start. */
+/* When the client measured: how long ago, as of this message. */
 struct protocol_stop {
 	uint64_t from_ns;
 	uint64_t until_ns;
 	bool has_next; /* another trial of the same case is to follow */
 };
 
-/* Both times are 0 where nothing was measured. */
+/* Both times are 0 if nothing was measured. */
 json_t *protocol_stop(const struct protocol_stop *stop);
 struct protocol_stop protocol_read_stop(const json_t *message);
 
-/* What the server did of a trial. */
+/* The server's results of a trial. */
 struct protocol_done {
 	struct result_cost cost;
-	uint64_t elapsed_ns; /* for how long it was at it */
-	uint64_t arrived;    /* messages, with those that came after that time */
+	uint64_t elapsed_ns; /* how long it took part */
+	uint64_t arrived;    /* messages, including those that arrived later */
 	/*
-	 * While the client measured: what came of the client's, where it may be lost, else its
-	 * own; below 0: it cannot tell.
+	 * During the client's measurement: messages that arrived, if they can be lost; otherwise
+	 * the server's own. Below 0: unknown.
 	 */
 	double driven;
-	bool has_next; /* it goes on listening, for the next trial */
+	bool has_next; /* it keeps listening for the next trial */
 };
 
 json_t *protocol_done(const struct protocol_done *done);
 int protocol_read_done(json_t *message, const char *who, struct protocol_done *done,
 		       struct error *error);
 
-/* And where it ran: of what is not told nothing is known. */
+/* Adds the CPUs and NUMA node that the server used. Missing members are unknown. */
 void protocol_add_place(json_t *done, const struct result_place *place);
 struct result_place protocol_read_place(const json_t *done);
 
-/* The same of what it was granted. */
+/* Same for the queue depths and other values that the device granted. */
 void protocol_add_chosen(json_t *done, const struct effective *chosen);
 struct effective protocol_read_chosen(const json_t *done);
 

@@ -20,12 +20,12 @@ void seal_make(struct seal *seal, uint32_t head, const void *body, size_t length
 	       uint8_t made[static SEAL_SIZE])
 {
 	const uint64_t count = htobe64(seal->count++);
-	const uint32_t told = htobe32(head);
+	const uint32_t encoded = htobe32(head);
 	crypto_generichash_state state;
 
 	crypto_generichash_init(&state, seal->key, sizeof(seal->key), SEAL_SIZE);
 	crypto_generichash_update(&state, (const uint8_t *)&count, sizeof(count));
-	crypto_generichash_update(&state, (const uint8_t *)&told, sizeof(told));
+	crypto_generichash_update(&state, (const uint8_t *)&encoded, sizeof(encoded));
 	crypto_generichash_update(&state, body, length);
 	crypto_generichash_final(&state, made, SEAL_SIZE);
 }

@@ -11,7 +11,7 @@
 
 #include "bench/control/protocol.h"
 
-/* For what a hash is taken: one is never good for another. */
+/* Purposes of the hashes: a hash made for one is never valid for another. */
 static const char of_text[] = "verbmark secret 1";
 static const char of_talk[] = "verbmark talk 1";
 static const char of_proof[] = "the client knows";
@@ -32,13 +32,13 @@ static int secret_take_one(struct secret *secret, const uint8_t *bytes, size_t l
 			   struct error *error)
 {
 	if (sodium_init() < 0)
-		return error_set(error, -EIO, "libsodium does not start");
+		return error_set(error, -EIO, "cannot initialize libsodium");
 	while (length && (bytes[length - 1] == '\n' || bytes[length - 1] == '\r'))
 		length--;
 	if (length < SECRET_LEAST)
 		return error_set(error, -EINVAL,
-				 "a secret of less than 16 bytes is soon guessed: "
-				 "'head -c 32 /dev/urandom | base64' makes a good one");
+				 "a secret of less than 16 bytes is easy to guess: make one with "
+				 "'head -c 32 /dev/urandom | base64'");
 	crypto_generichash(secret->key, sizeof(secret->key), bytes, length,
 			   (const uint8_t *)of_text, sizeof(of_text) - 1);
 	secret->is_set = true;
@@ -52,17 +52,17 @@ int secret_take(struct secret *secret, const char *text, struct error *error)
 }
 
 /*
- * The group may read what is of root's group alone: service managers give credentials to
- * a user by an access list, whose mask stands there.
+ * Rejects a file that other users can read. Root's group may: service managers pass credentials to
+ * a user through an ACL, whose mask shows up as the group's permissions.
  */
 static int check_file(int fd, const char *path, struct error *error)
 {
 	struct stat found;
 
 	if (fstat(fd, &found))
-		return error_set_errno(error, -errno, "cannot look at %.128s", path);
+		return error_set_errno(error, -errno, "cannot stat %.128s", path);
 	if (!S_ISREG(found.st_mode))
-		return error_set(error, -EINVAL, "%.128s is no file", path);
+		return error_set(error, -EINVAL, "%.128s is not a regular file", path);
 	if (found.st_uid && found.st_uid != geteuid())
 		return error_set(error, -EACCES, "%.128s belongs to another user: chown it", path);
 	if (found.st_mode & (S_IRWXO | S_IWGRP | S_IXGRP) ||
@@ -71,7 +71,7 @@ static int check_file(int fd, const char *path, struct error *error)
 	return 0;
 }
 
-/* All of it, or more than is allowed. */
+/* Reads the whole file, or its first `size` bytes if it is longer. */
 static ssize_t read_all(int fd, uint8_t *bytes, size_t size)
 {
 	size_t used = 0;
@@ -139,9 +139,9 @@ void secret_nonce(uint8_t nonce[static SECRET_NONCE])
 
 static void secret_add(crypto_generichash_state *state, const void *bytes, size_t length)
 {
-	const uint64_t told = htobe64(length);
+	const uint64_t encoded = htobe64(length);
 
-	crypto_generichash_update(state, (const uint8_t *)&told, sizeof(told));
+	crypto_generichash_update(state, (const uint8_t *)&encoded), sizeof(encoded));
 	crypto_generichash_update(state, bytes, length);
 }
 
@@ -150,21 +150,21 @@ void secret_agree(const struct secret *secret, const struct secret_talk *talk,
 {
 	const uint32_t protocol = htobe32(PROTOCOL_NUMBER);
 	crypto_generichash_state state;
-	uint8_t talked[SEAL_KEY];
+	uint8_t agreed[SEAL_KEY];
 
-	crypto_generichash_init(&state, secret->key, sizeof(secret->key), sizeof(talked));
+	crypto_generichash_init(&state, secret->key, sizeof(secret->key), sizeof(agreed));
 	secret_add(&state, of_talk, sizeof(of_talk) - 1);
 	secret_add(&state, &protocol, sizeof(protocol));
 	secret_add(&state, talk->client_version, strlen(talk->client_version));
 	secret_add(&state, talk->server_version, strlen(talk->server_version));
 	secret_add(&state, talk->client_nonce, sizeof(talk->client_nonce));
 	secret_add(&state, talk->server_nonce, sizeof(talk->server_nonce));
-	crypto_generichash_final(&state, talked, sizeof(talked));
-	derive(keys->proof, talked, of_proof);
-	derive(keys->to_server, talked, of_requests);
-	derive(keys->to_client, talked, of_answers);
-	derive(keys->pairs, talked, of_pairs);
-	sodium_memzero(talked, sizeof(talked));
+	crypto_generichash_final(&state, agreed, sizeof(agreed));
+	derive(keys->proof, agreed, of_proof);
+	derive(keys->to_server, agreed, of_requests);
+	derive(keys->to_client, agreed, of_answers);
+	derive(keys->pairs, agreed, of_pairs);
+	sodium_memzero(agreed, sizeof(agreed));
 }
 
 bool secret_is_proof(const struct secret_keys *keys, const uint8_t proof[static SECRET_PROOF])
@@ -189,7 +189,7 @@ bool secret_parse(uint8_t bytes[static 32], const char *text)
 void secret_tickets_begin(struct secret_tickets *tickets, const uint8_t key[static SEAL_KEY],
 			  const uint8_t salt[static SECRET_NONCE], uint32_t number)
 {
-	const uint32_t told = htobe32(number);
+	const uint32_t encoded = htobe32(number);
 	crypto_generichash_state state;
 
 	if (tickets->is_open && !memcmp(tickets->salt, salt, SECRET_NONCE))
@@ -198,7 +198,7 @@ void secret_tickets_begin(struct secret_tickets *tickets, const uint8_t key[stat
 	memcpy(tickets->salt, salt, SECRET_NONCE);
 	crypto_generichash_init(&state, key, SEAL_KEY, sizeof(tickets->key));
 	crypto_generichash_update(&state, salt, SECRET_NONCE);
-	crypto_generichash_update(&state, (const uint8_t *)&told, sizeof(told));
+	crypto_generichash_update(&state, (const uint8_t *)&encoded, sizeof(encoded));
 	crypto_generichash_final(&state, tickets->key, sizeof(tickets->key));
 }
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What both ends of a control connection know and nobody else: the contents of a file,
- * or the token of a server that a run starts. Each end proves it over fresh numbers of
- * both, and the keys of the connection follow from it and them. It never crosses the
- * wire itself.
+ * A secret shared by the two ends of a control connection: the contents of a file, or the token of
+ * a server that a run starts. Each end proves that it knows the secret over nonces of both, and the
+ * connection's keys are derived from the secret and the nonces. The secret never crosses the wire.
  */
 #ifndef BENCH_CONTROL_SECRET_H
 #define BENCH_CONTROL_SECRET_H
@@ -13,21 +12,21 @@
 
 #define SECRET_NONCE 32
 #define SECRET_PROOF 32
-/* As text, with its end. */
+/* 32 bytes in hexadecimal, including the terminating zero. */
 #define SECRET_HEX (2 * 32 + 1)
 
-/* Less is guessed from one connection that was listened to. */
+/* Minimum length: a shorter one could be guessed offline from one recorded connection. */
 #define SECRET_LEAST 16
 #define SECRET_MOST  4096
 
-/* Zeroed: there is none. */
+/* Zeroed: no secret. */
 struct secret {
 	uint8_t key[SEAL_KEY];
 	bool is_set;
 	bool is_token;
 };
 
-/* What both ends have said of themselves before. */
+/* What both ends have announced before the proof. */
 struct secret_talk {
 	const char *client_version;
 	const char *server_version;
@@ -36,16 +35,16 @@ struct secret_talk {
 };
 
 struct secret_keys {
-	uint8_t proof[SECRET_PROOF]; /* that the client knows it; its seal is the server's */
+	uint8_t proof[SECRET_PROOF]; /* of the client; the server proves itself by its seal */
 	uint8_t to_server[SEAL_KEY];
 	uint8_t to_client[SEAL_KEY];
-	uint8_t pairs[SEAL_KEY]; /* for who connects a queue pair */
+	uint8_t pairs[SEAL_KEY]; /* for connecting queue pairs */
 };
 
-/* A file of this user's or root's, that others cannot read. Line ends behind it are none. */
+/* Reads a file that only its owner, this user or root, can read. Ignores trailing newlines. */
 int secret_read(struct secret *secret, const char *path, struct error *error);
 
-/* The same of a text. */
+/* Same for a string. */
 int secret_take(struct secret *secret, const char *text, struct error *error);
 
 void secret_forget(struct secret *secret);
@@ -55,24 +54,24 @@ void secret_nonce(uint8_t nonce[static SECRET_NONCE]);
 void secret_agree(const struct secret *secret, const struct secret_talk *talk,
 		  struct secret_keys *keys);
 
-/* In constant time. */
+/* Compares in constant time. */
 bool secret_is_proof(const struct secret_keys *keys, const uint8_t proof[static SECRET_PROOF]);
 
-/* 32 bytes as text, and back: false is none. */
+/* Converts 32 bytes to hexadecimal and back. secret_parse returns false if text is malformed. */
 void secret_print(const uint8_t bytes[static 32], char text[static SECRET_HEX]);
 bool secret_parse(uint8_t bytes[static 32], const char *text);
 
 /*
- * What connections of rdma_cm show, which everybody on the way may read: those of one queue
- * pair, one after another. A ticket is worth one of them, and tells nothing of the next.
+ * Tickets authenticate the connections that rdma_cm makes for a queue pair, one after another.
+ * They cross the wire in the clear, so each is valid once and reveals nothing about the next.
  */
 struct secret_tickets {
 	bool is_open;
 	uint8_t salt[SECRET_NONCE];
-	uint8_t key[SEAL_KEY]; /* of the next one */
+	uint8_t key[SEAL_KEY]; /* derives the next ticket */
 };
 
-/* Of that queue pair, of those with that salt. Where they are under way they go on. */
+/* Starts the tickets of a queue pair. With the salt already in use, they continue. */
 void secret_tickets_begin(struct secret_tickets *tickets, const uint8_t key[static SEAL_KEY],
 			  const uint8_t salt[static SECRET_NONCE], uint32_t number);
 void secret_tickets_next(struct secret_tickets *tickets, uint8_t *ticket, size_t size);

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
-# Completion for bash. The command itself is asked: its --help has the commands and the
-# options, and what it says of a wrong word has the right ones.
+# Completion for bash. Commands and options come from the command's own --help, and the words that
+# an option accepts from the error message for a wrong word.
 
 _verbmark_commands() { # VERBMARK
 	"$1" --help 2>/dev/null | sed -n 's/^  \([a-z][a-z-]*\)  *.*/\1/p'
@@ -16,14 +16,15 @@ _verbmark_takes_value() { # VERBMARK COMMAND OPTION
 		grep -qE "^  ((-., |    )$3|$3, --[a-z-]+) [A-Z]"
 }
 
-# --dry-run: whatever it thinks of the word, nothing is run.
+# --dry-run: nothing is run, even if the word were valid.
 _verbmark_words() { # VERBMARK OPTION COMMAND...
-	"$1" "${@:3}" "$2" '?' 2>&1 >/dev/null | sed -n "s/^verbmark: $2: '?' is none of //p" |
-		tr -d ,
+	"$1" "${@:3}" "$2" '?' 2>&1 >/dev/null |
+		sed -nE "s/^verbmark: $2: '\?' is (none|not one) of //p" | tr -d ,
 }
 
 _verbmark_verbs() { # VERBMARK COMMAND
-	"$1" "$2" '?' 2>&1 >/dev/null | sed -n "s/^verbmark: '?' is none of //p" | tr -d ,
+	"$1" "$2" '?' 2>&1 >/dev/null |
+		sed -nE "s/^verbmark: '\?' is (none|not one) of //p" | tr -d ,
 }
 
 _verbmark_files() { # WORD
@@ -53,7 +54,7 @@ _verbmark_value() { # VERBMARK OPTION WORD COMMAND
 	--op | --step | --metric | --cq | --server-cq | --arrivals | --registration | --pattern | \
 		--transport | -c | --connect | --receives | --mr-access | --pages | \
 		--relaxed-ordering)
-		# What is said of a letter has the long name.
+		# For the letter, the message names the long option.
 		[[ $2 == -c ]] && set -- "$1" --transport "${@:3}"
 		[[ $3 == *,* ]] && before=${3%,*},
 		mapfile -t COMPREPLY < <(compgen -P "$before" -W "$(_verbmark_words "$1" "$2" "${asked[@]}") all" \
@@ -88,7 +89,7 @@ _verbmark() {
 	local option=${COMP_WORDS[COMP_CWORD - 1]}
 
 	COMPREPLY=()
-	# bash takes --op=send apart: three words, of which the last may be missing.
+	# bash splits --op=send into three words, of which the last may be missing.
 	if [[ $word == = ]]; then
 		word=""
 	elif [[ $option == = ]]; then

@@ -13,7 +13,7 @@
 
 #define CLASS "/sys/class/infiniband"
 
-/* As much as the kernel lets anybody set. */
+/* The kernel's upper limit. */
 #define LIFESPAN_MAX_MS 10000
 
 static int counters_add(struct counters *counters, const char *folder, const char *name,
@@ -24,7 +24,7 @@ static int counters_add(struct counters *counters, const char *folder, const cha
 	bool is_known = false;
 
 	if (!larger)
-		return error_set_errno(error, -ENOMEM, "cannot keep the device's counters");
+		return error_set_errno(error, -ENOMEM, "cannot store the device's counters");
 	counters->rows = larger;
 	row = &larger[counters->count];
 	printable_copy(row->name, sizeof(row->name), name);
@@ -61,7 +61,7 @@ static int read_folder(struct counters *counters, const char *root, const char *
 	return code;
 }
 
-/* The kernel counts the lifespan in its ticks, and the one that has begun is extra. */
+/* The kernel counts the lifespan in ticks, so wait for one more than the lifespan. */
 static void wait_for_news(const struct counters *previous)
 {
 	struct timespec tick = {0};
@@ -107,8 +107,8 @@ void counters_close(struct counters *counters)
 }
 
 /*
- * Of mlx5, mlx4, bnxt_re, irdma, efa, rxe, and of every port of InfiniBand. What is not
- * here is traffic, or an error of a program.
+ * Counters of mlx5, mlx4, bnxt_re, irdma, efa, rxe, and of all InfiniBand ports. Others count
+ * traffic, or errors of programs.
  */
 static const struct {
 	enum counter_kind kind;

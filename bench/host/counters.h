@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A port's counters of traffic and of errors, as the kernel shows them: the standard
- * ones, the driver's for the port, and the driver's for the whole device. A reading is a
- * snapshot that owns its memory; a device that counts nothing gives an empty one. Root
- * is "" for this machine, else a folder with made-up files.
+ * Traffic and error counters of a port, as the kernel exports them: the standard ones, the
+ * driver's for the port, and the driver's for the whole device. A reading is a snapshot that owns
+ * its memory; a device without counters yields an empty one. root is a prefix of /sys, for tests;
+ * normally "".
  */
 #ifndef BENCH_HOST_COUNTERS_H
 #define BENCH_HOST_COUNTERS_H
@@ -16,17 +16,17 @@
 
 #define COUNTER_NAME 80
 
-/* What it means for a measurement that a counter moves. */
+/* The meaning of a change of a counter for a measurement. */
 enum counter_kind {
 	COUNTER_OTHER,
-	COUNTER_LOSS,       /* something was sent again, or arrived out of order */
+	COUNTER_LOSS,       /* something was retransmitted, or arrived out of order */
 	COUNTER_NOT_READY,  /* a receiver had posted no receive */
 	COUNTER_LINK,       /* the cable, or the port */
 	COUNTER_CONGESTION, /* the network slowed the sender down */
 };
 
 struct counter {
-	char name[COUNTER_NAME]; /* of two alike the second has its folder in front */
+	char name[COUNTER_NAME]; /* if a name occurs twice, the second includes its folder */
 	uint64_t value;
 };
 
@@ -38,16 +38,16 @@ struct counters {
 };
 
 /*
- * The kernel answers from what it has read for a while. With a previous reading (NULL:
- * none) this one waits until that while is over, and not at all if it is.
+ * Reads the counters of a port. The kernel caches values for a while (the lifespan). With a
+ * previous reading (NULL: none), waits until its lifespan is over, so that the values are new.
  */
 int counters_open(struct counters *counters, const char *root, const char *device,
 		  unsigned int port, const struct counters *previous, struct error *error);
 void counters_close(struct counters *counters);
 
 /*
- * {name: difference} of those that moved, and of all that are not COUNTER_OTHER. One
- * that went back was reset meanwhile, and is left out. NULL without memory.
+ * Returns {name: difference} of counters that changed, and of all that are not COUNTER_OTHER.
+ * Omits counters that went down, because they were reset. Returns NULL if out of memory.
  */
 json_t *counters_moved(const struct counters *before, const struct counters *after);
 

@@ -13,13 +13,13 @@
 #include "core/verbs/device.h"
 #include "core/verbs/verbs.h"
 
-/* More than any device takes inline. */
+/* Above the inline size of any device. */
 #define INLINE_MOST 65536
-#define GIDS_TOLD   8
+#define GIDS_SHOWN  8
 
 #define FIELD(member) offsetof(struct ibv_device_attr, member)
 
-/* Those that are plain numbers, under the names that libibverbs has for them. */
+/* Attributes that are plain integers, under libibverbs' names. */
 static const struct row {
 	const char *key;
 	size_t offset;
@@ -46,9 +46,9 @@ static const char *const atomics[] = {
 
 static void tell_number(json_t *section, const char *key, uint64_t number)
 {
-	json_int_t told = number > INT64_MAX ? INT64_MAX : (json_int_t)number;
+	json_int_t clamped = number > INT64_MAX ? INT64_MAX : (json_int_t)number;
 
-	json_object_set_new(section, key, json_integer(told));
+	json_object_set_new(section, key, json_integer(clamped));
 }
 
 static void tell_attributes(json_t *section, const struct ibv_device_attr *attr)
@@ -64,7 +64,7 @@ static void tell_attributes(json_t *section, const struct ibv_device_attr *attr)
 		json_object_set_new(section, "atomics", json_string(atomics[attr->atomic_cap]));
 }
 
-/* Of the smallest queue pair that any case has: others take that much, or less. */
+/* Returns the maximum inline size of the smallest queue pair; larger ones allow no more. */
 static uint32_t most_inline(struct ibv_pd *pd, enum transport transport,
 			    const struct ibv_device_attr *device)
 {
@@ -84,8 +84,8 @@ static uint32_t most_inline(struct ibv_pd *pd, enum transport transport,
 }
 
 /*
- * A device of which no queue pair at all can be made now has told nothing; nor has one
- * where trying one of them failed for another reason.
+ * Adds the maximum inline size by transport. Adds nothing if no queue pair can be created at
+ * present, or if creating one failed for another reason than lack of support.
  */
 static void tell_transports(json_t *section, struct ibv_context *verbs,
 			    const struct ibv_device_attr *device)
@@ -140,13 +140,13 @@ void device_support_tell(json_t *device, json_t *port, struct ibv_context *verbs
 		tell_number(port, "max_msg_sz", port_attr.max_msg_sz);
 }
 
-/* At the most that fits; what is none is no limit. */
+/* Returns a number, limited to most. A missing number is no limit. */
 static json_int_t read_number(const json_t *section, const char *key, json_int_t most)
 {
-	const json_t *told = json_object_get(section, key);
-	json_int_t number = json_integer_value(told);
+	const json_t *value = json_object_get(section, key);
+	json_int_t number = json_integer_value(value);
 
-	return json_is_integer(told) && number < most ? number : most;
+	return json_is_integer(value) && number < most ? number : most;
 }
 
 static void read_attributes(struct ibv_device_attr *attr, const json_t *section)
@@ -156,8 +156,8 @@ static void read_attributes(struct ibv_device_attr *attr, const json_t *section)
 	bool is_none = word && !strcmp(word, atomics[IBV_ATOMIC_NONE]);
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
-		json_int_t told = read_number(section, rows[i].key, INT_MAX);
-		int number = told < 0 ? 0 : (int)told;
+		json_int_t value = read_number(section, rows[i].key, INT_MAX);
+		int number = value < 0 ? 0 : (int)value;
 
 		memcpy((char *)attr + rows[i].offset, &number, sizeof(number));
 	}
@@ -186,14 +186,14 @@ static void read_port(struct device_support *capacity, const struct result_end *
 	}
 }
 
-static void read_transports(struct device_support *capacity, const json_t *told)
+static void read_transports(struct device_support *capacity, const json_t *section)
 {
 	for (enum transport i = TRANSPORT_RC; i < TRANSPORTS; i++) {
 		const char *name = transport_names[i];
-		json_int_t bytes = read_number(told, name, INT64_MAX);
+		json_int_t bytes = read_number(section, name, INT64_MAX);
 
 		capacity->inline_bytes[i] = bytes < 0 ? 0 : (uint64_t)bytes;
-		if (!json_object_size(told) || json_object_get(told, name))
+		if (!json_object_size(section) || json_object_get(section, name))
 			capacity->transports |= 1U << i;
 	}
 }
@@ -221,18 +221,18 @@ static int check_transport(const struct device_support *capacity, const struct o
 			   const struct parameters *p, struct error *error)
 {
 	enum transport transport = (enum transport)p->transport;
-	/* What finds out about needs connects by hand as well. */
+	/* The search for needed receives also connects by exchanged numbers. */
 	bool is_by_hand = p->connect == CONNECT_QP || p->needs;
 
 	if (!(capacity->transports & 1U << transport))
-		return error_set(error, -EOPNOTSUPP, "the device has no %s",
+		return error_set(error, -EOPNOTSUPP, "the device does not support %s",
 				 transport_names[transport]);
 	if (is_by_hand && capacity->is_iwarp)
 		return error_set(error, -EOPNOTSUPP,
-				 "the device is iWARP, which is connected by rdma_cm only");
+				 "the device is iWARP, which connects only through rdma_cm");
 	if (op->has_immediate && capacity->is_iwarp && !capacity->is_chelsio)
 		return error_set(error, -EOPNOTSUPP,
-				 "the device is iWARP, whose writes have no immediate data");
+				 "the device is iWARP, which has no immediate data");
 	return 0;
 }
 
@@ -244,13 +244,14 @@ static int lacks_gid(const struct device_support *capacity, uint64_t wanted, str
 	for (size_t i = 0; i < DEVICE_SUPPORT_GIDS; i++) {
 		if (!capacity->gids[i])
 			continue;
-		if (++found > GIDS_TOLD)
+		if (++found > GIDS_SHOWN)
 			break;
 		length += (size_t)snprintf(has + length, sizeof(has) - length, "%s%zu",
 					   length ? ", " : "", i);
 	}
-	return error_set(error, -EINVAL, "the port has no GID of index %" PRIu64 "; it has %s%s",
-			 wanted, has, found > GIDS_TOLD ? " and more" : "");
+	return error_set(error, -EINVAL,
+			 "the port has no GID at index %" PRIu64 "; available: %s%s", wanted, has,
+			 found > GIDS_SHOWN ? " and more" : "");
 }
 
 static int check_parameters(const struct device_support *capacity, const struct parameters *p,
@@ -268,7 +269,7 @@ static int check_parameters(const struct device_support *capacity, const struct 
 	return 0;
 }
 
-/* Both ends are made alike where atomics are posted; memory is registered at the client. */
+/* Both ends are set up alike for posted atomics; memory is registered only at the client. */
 static bool needs_atomics(const struct device_support *capacity, const struct operation *op,
 			  const struct parameters *p)
 {
@@ -282,7 +283,7 @@ int device_support_check(const struct device_support *capacity, const struct ope
 {
 	int code = check_transport(capacity, op, parameters, error);
 
-	/* A device that answers no atomics posts none. */
+	/* A device that cannot answer atomics cannot post them either. */
 	if (!code && needs_atomics(capacity, op, parameters))
 		code = limits_operation(wanted->transport, POST_FETCH_ADD, &capacity->device,
 					error);

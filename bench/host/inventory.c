@@ -47,7 +47,7 @@ json_t *inventory_encode(const struct device_list *list)
 
 static int malformed(const json_error_t *fault, struct error *error)
 {
-	return error_set(error, -EPROTO, "the other end's list of devices is malformed: %s",
+	return error_set(error, -EPROTO, "malformed list of devices from the peer: %s",
 			 fault->text);
 }
 
@@ -63,7 +63,7 @@ static int decode_address(struct device_address *address, json_t *json, struct e
 		return malformed(&fault, error);
 	*address = (struct device_address){.prefix = prefix < 0 ? 0 : (unsigned int)prefix};
 	printable_copy(address->interface, sizeof(address->interface), interface);
-	/* A zone of the other machine means nothing here, and then the whole address. */
+	/* An address with a zone of the other machine is meaningless here. */
 	if (!address_parse(&address->address, text))
 		address->address.ss_family = AF_UNSPEC;
 	return 0;
@@ -77,7 +77,7 @@ static enum ibv_port_state decode_state(const char *name)
 	return IBV_PORT_DOWN;
 }
 
-/* One of the names that are known: the list must not keep pointers into the message. */
+/* Returns a constant string, because the list must not keep pointers into the message. */
 static const char *decode_link_layer(const char *name)
 {
 	static const char *const names[] = {"Ethernet", "InfiniBand", "iWARP"};
@@ -94,8 +94,8 @@ static int decode_addresses(struct device_port *port, const json_t *addresses, s
 	int code = 0;
 
 	if (count > ADDRESSES_MAX)
-		return error_set(error, -EPROTO, "the other end has %zu addresses on one port",
-				 count);
+		return error_set(error, -EPROTO,
+				 "the peer lists too many addresses on one port: %zu", count);
 	port->addresses = count ? calloc(count, sizeof(*port->addresses)) : NULL;
 	if (count && !port->addresses)
 		return error_set_errno(error, -ENOMEM, "cannot list devices");
@@ -122,7 +122,8 @@ static int decode_port(struct device_port *port, json_t *json, struct error *err
 			   &link_layer, "rate_mbps", &rate, "mtu", &mtu, "addresses", &addresses))
 		return malformed(&fault, error);
 	if (number < 1 || number > UINT8_MAX)
-		return error_set(error, -EPROTO, "the other end lists port %d of a device", number);
+		return error_set(error, -EPROTO, "the peer lists an invalid device port: %d",
+				 number);
 	*port = (struct device_port){.port = (uint8_t)number,
 				     .kind = device_kind_named(kind),
 				     .state = decode_state(state),
@@ -142,8 +143,8 @@ int inventory_decode(struct device_list *list, const json_t *json, struct error 
 	*list = (struct device_list){0};
 	if (!count || count > PORTS_MAX)
 		return error_set(
-			error, -EPROTO, "the other end lists %zu ports of devices%s", count,
-			count ? ", more than are understood: 'serve --device' there offers those of one"
+			error, -EPROTO, "the peer lists %zu device ports%s", count,
+			count ? ", which is too many: let 'serve --device' offer only one device"
 			      : "");
 	list->ports = calloc(count, sizeof(*list->ports));
 	if (!list->ports)
@@ -227,9 +228,9 @@ int inventory_no_port(const struct device_list *list, const struct inventory_wis
 						 used ? ", " : "", list->ports[i].device,
 						 list->ports[i].port);
 	if (wish->device)
-		return error_set(error, -ENODEV, "%.40s has no port %u; there is %s", wish->device,
-				 wish->device_port, ports);
-	return error_set(error, -ENODEV, "no device has a port %u; there is %s", wish->device_port,
+		return error_set(error, -ENODEV, "%.40s has no port %u; available: %s",
+				 wish->device, wish->device_port, ports);
+	return error_set(error, -ENODEV, "no device has port %u; available: %s", wish->device_port,
 			 ports);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The devices of a machine as JSON, as 'verbmark devices --json' prints them and a
- * server tells them, and back; and which pair of two machines' devices to use.
+ * The devices of a machine as JSON, as printed by 'verbmark devices --json' and sent by a server;
+ * and the choice of a pair of devices for two machines.
  */
 #ifndef BENCH_HOST_INVENTORY_H
 #define BENCH_HOST_INVENTORY_H
@@ -11,43 +11,43 @@
 #include "core/verbs/device.h"
 #include "reports/result/result.h"
 
-/* NULL without memory. */
+/* Returns NULL if out of memory. */
 json_t *inventory_encode(const struct device_list *list);
 
-/* Whatever it says, the list is bounded and well formed, or there is an error. */
+/* Decodes a list from a peer. It is bounded and well-formed, or an error is returned. */
 int inventory_decode(struct device_list *list, const json_t *json, struct error *error);
 
-/* Whether DEVICE, or DEVICE/PORT as everything prints it, is a name of that port. */
+/* Returns whether wish, as DEVICE or DEVICE/PORT, names that port. */
 bool inventory_names(const char *wish, const char *device, unsigned int port);
 
-/* Says that it is not there: of a DEVICE that is, which ports it has. */
+/* Sets an error that lists the available devices, or the ports of DEVICE if that exists. */
 int inventory_unknown(const struct device_list *list, const char *wish, struct error *error);
 
-/* Leaves the ports of DEVICE or DEVICE/PORT, of which there has to be one; NULL: all. */
+/* Drops ports other than those of DEVICE or DEVICE/PORT; fails if none is left. NULL: keeps all. */
 int inventory_keep(struct device_list *list, const char *wish, struct error *error);
 
-/* An active one with an address before others, of DEVICE or DEVICE/PORT, or any; NULL: none. */
+/* Returns the best port of DEVICE or DEVICE/PORT: active, with an address. wish = NULL: of any. */
 const struct device_port *inventory_best(const struct device_list *list, const char *wish);
 
-/* What was asked for. A device is DEVICE or DEVICE/PORT; NULL: any. */
+/* The devices that the user requested, as DEVICE or DEVICE/PORT; NULL: any. */
 struct inventory_wish {
 	const char *device;
 	const char *server_device;
-	uint8_t device_port; /* of any device, or of the one that is named; 0: any */
-	const char *host;    /* as the user wrote it: its address is preferred */
-	const char *who;     /* the other end is, in what fails */
-	bool is_by_hand;     /* queue pairs are connected so alone, which takes no address */
+	uint8_t device_port; /* of the local device; 0: any */
+	const char *host;    /* the server as the user named it: that address is preferred */
+	const char *who;     /* the server's name in errors */
+	bool is_by_hand;     /* all queue pairs are connected without rdma_cm, so need no address */
 };
 
 /*
- * Picks two active ports whose addresses share a network: on a link of one kind,
- * the fastest; the host's own address before others. Link-local ones, which always do,
- * count where it is one of them, or where the two ports have no others. Two devices that
- * are both wished for need share none; by hand, there need be no address at all. The
- * software device reaches its own kind alone. Fills in both ends but their host names.
+ * Picks two active ports whose addresses share a network. Prefers equal link layers, then higher
+ * rates, then the address that the user gave. Link-local addresses, which always share a network,
+ * count only if the user gave one or the ports have no others. If both devices are named, they need
+ * not share a network; with is_by_hand, no address is needed at all. soft0 is paired only with
+ * soft0. Fills in both ends except their host names.
  */
 int inventory_pair(const struct device_list *local, const struct device_list *remote,
-		   const struct inventory_wish *wish, struct result_end *near,
-		   struct result_end *far, struct error *error);
+		   const struct inventory_wish *wish, struct result_end *client,
+		   struct result_end *server, struct error *error);
 
 #endif

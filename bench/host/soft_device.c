@@ -13,14 +13,14 @@
 #include "core/verbs/device.h"
 
 #define PRELOAD "LD_PRELOAD"
-/* Of a program that is executed again: what was in LD_PRELOAD before. */
+/* Set when the program is re-executed: the value of LD_PRELOAD before that. */
 #define AGAIN "VERBMARK_PRELOAD_BEFORE"
 
 #define PATH_SIZE 1024
 
 static char **words;
 static bool is_again;
-static const char *loaded; /* what was in LD_PRELOAD then */
+static const char *loaded; /* LD_PRELOAD, as set for the re-execution */
 
 void soft_device_begin(char *argv[])
 {
@@ -71,7 +71,7 @@ static bool find_program(char path[static PATH_SIZE])
 	return true;
 }
 
-/* In a build folder, in what was installed wherever that is now, or where it was put. */
+/* Searches the build folder, the installation relative to the program, and its fixed path. */
 static int find_library(const char *program, char path[static PATH_SIZE], struct error *error)
 {
 	static const char *const places[] = {"../core/soft", SOFT_NEAR, SOFT_INSTALLED};
@@ -89,22 +89,22 @@ static int find_library(const char *program, char path[static PATH_SIZE], struct
 			continue;
 		snprintf(path, PATH_SIZE, "%s", real);
 		free(real);
-		/* As the loader takes lists apart. */
+		/* The loader splits LD_PRELOAD at these. */
 		if (path[strcspn(path, ": \t")])
 			return error_set(error, -EINVAL,
 					 SOFT_DEVICE_NAME
 					 ": %s has a blank or a colon in its path, and "
-					 "cannot be loaded first",
+					 "cannot be preloaded",
 					 path);
 		return 0;
 	}
 	return error_set(error, -ENOENT,
 			 SOFT_DEVICE_NAME
-			 ": there is no libverbmark-soft.so, neither in a build folder "
-			 "nor in " SOFT_INSTALLED "; meson compile, or meson install");
+			 ": libverbmark-soft.so is neither in a build folder nor in " SOFT_INSTALLED
+			 "; run 'meson compile' or 'meson install'");
 }
 
-/* Behind what is loaded already, which may want to see the calls to a device. */
+/* Appends it to LD_PRELOAD: libraries that are already there may want to see its calls. */
 static int add_library(const char *library, struct error *error)
 {
 	const char *before = getenv(PRELOAD);
@@ -120,7 +120,7 @@ static int add_library(const char *library, struct error *error)
 	return error->code;
 }
 
-/* Returns only if that fails. */
+/* Returns only on failure. */
 static int execute_again(struct error *error)
 {
 	char program[PATH_SIZE];
@@ -132,8 +132,7 @@ static int execute_again(struct error *error)
 	if (find_library(program, library, error) || add_library(library, error))
 		return error->code;
 	execv(program, words);
-	return error_set_errno(error, -errno, SOFT_DEVICE_NAME ": cannot execute %s again",
-			       program);
+	return error_set_errno(error, -errno, SOFT_DEVICE_NAME ": cannot re-execute %s", program);
 }
 
 static bool is_loaded(void)
@@ -149,16 +148,18 @@ static int become_soft(struct error *error)
 	if (soft_device_is_soft())
 		return 0;
 	if (is_again && is_loaded())
-		return error_set(error, -ENODEV, SOFT_DEVICE_NAME ": it is not there: see above");
+		return error_set(error, -ENODEV,
+				 SOFT_DEVICE_NAME
+				 ": the device is missing: see the messages above");
 	if (is_again)
 		return error_set(error, -ELIBACC,
 				 SOFT_DEVICE_NAME
-				 ": libverbmark-soft.so was not loaded: a program that "
-				 "gains rights as it starts takes no library along");
+				 ": libverbmark-soft.so was not loaded: LD_PRELOAD is ignored "
+				 "for programs that gain privileges");
 	return execute_again(error);
 }
 
-/* One of them can be opened: in a container there may be others, which are not its own. */
+/* Returns whether a device can be opened. A container may list devices that it may not use. */
 static bool has_usable(void)
 {
 	struct error ignored = {0};
@@ -169,7 +170,7 @@ static bool has_usable(void)
 	return !code;
 }
 
-/* Whether it has that port is told where its ports are known. */
+/* Returns whether it names soft0. Its port number, if any, is checked later. */
 static bool is_soft(const char *device)
 {
 	size_t length = strlen(SOFT_DEVICE_NAME);

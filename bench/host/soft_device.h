@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whether a command runs on the machine's own devices or on the software device, soft0.
- * That is a library which has to be loaded in front of all others: where it is wanted and
- * not there, the program is executed again with it in LD_PRELOAD, once. What the program
- * starts in turn does not inherit it, but for itself. All of this is the main thread's, before
- * any other.
+ * Decides whether a command runs on the machine's own devices or on the software device, soft0.
+ * soft0 is a library that must be loaded before all others: if it is wanted but not loaded, the
+ * program re-executes itself once with the library in LD_PRELOAD. Other programs that it starts do
+ * not inherit that. Call all functions from the main thread, before there are others.
  */
 #ifndef BENCH_HOST_SOFT_DEVICE_H
 #define BENCH_HOST_SOFT_DEVICE_H
@@ -15,25 +14,25 @@
 
 #define SOFT_DEVICE_NAME "soft0"
 
-/* First of all in main: keeps the words, and tidies up after being executed again. */
+/* Call first in main. Keeps argv, and restores the environment after a re-execution. */
 void soft_device_begin(char *argv[]);
 
-/* In a child that is to execute this program: it need not do so twice. */
+/* Call in a child that will execute this program: it then need not re-execute itself. */
 void soft_device_pass_on(void);
 
 /*
- * Settles a --device that is soft0 or auto; auto is NULL then: any. Does not return where
- * the program is executed again.
+ * Handles --device soft0 and auto; auto sets *device to NULL, for any device. Does not return if
+ * the program is re-executed.
  */
 int soft_device_choose(const char **device, struct error *error);
 
 /*
- * Fails where there is no device at all, unless soft0 may take its place and does; not that
- * of one that was asked for by name (NULL: any).
+ * Fails if there is no device at all, unless soft0 may replace it and can be loaded. soft0 never
+ * replaces a device that was named; device = NULL: none was.
  */
 int soft_device_require(const char *device, bool may_be_soft, struct error *error);
 
-/* Whether libibverbs, or what stands in for it, has a device of that name here. */
+/* Returns whether libibverbs, or its replacement, has the software device. */
 bool soft_device_is_soft(void);
 
 #endif

@@ -21,14 +21,14 @@ struct client {
 	struct control control;
 	char name[ADDRESS_TEXT];
 	pthread_t thread;
-	uint64_t deadline_ns; /* for how long it is served */
-	bool is_ended;        /* it was told that it has to go */
-	atomic_bool is_known; /* it has greeted, and is one to be served */
+	uint64_t deadline_ns; /* when its time is over */
+	bool is_ended;        /* its connection was ended by this server */
+	atomic_bool is_known; /* authenticated and admitted */
 	atomic_bool is_done;
 	struct client *next;
 };
 
-static void complain(const struct client *client, const struct error *error)
+static void log_error(const struct client *client, const struct error *error)
 {
 	log_say("client %s: %s", client->name, error->text);
 }
@@ -43,10 +43,10 @@ static void *serve_client(void *argument)
 
 	code = responder_run(&client->control, clients->terms, &client->is_known, &error);
 	if (code && (code != -ECANCELED || !clients->is_private))
-		complain(client, &error);
+		log_error(client, &error);
 	atomic_store(&client->is_done, true);
 	if (write(clients->done, &one, sizeof(one)) < 0)
-		return NULL; /* only a full counter refuses, and that one is readable */
+		return NULL; /* fails only if the counter is full, and so readable anyway */
 	return NULL;
 }
 
@@ -62,7 +62,7 @@ static void end_client(struct client *client, const char *reason)
 	control_fail(&client->control, -ECANCELED, reason);
 }
 
-/* Whoever says nothing gives way to who comes: it may be one to be served. */
+/* Ends the oldest connection that has not authenticated, to make room for a new one. */
 static void make_room(struct clients *clients)
 {
 	struct client *oldest = NULL;
@@ -74,7 +74,8 @@ static void make_room(struct clients *clients)
 			n_strangers++;
 		}
 	if (n_strangers >= QUOTA_STRANGERS)
-		end_client(oldest, "others have come, and this one had not greeted yet");
+		end_client(oldest,
+			   "dropped to make room for newer connections: no greeting had arrived");
 }
 
 static void note_served(struct clients *clients, const struct client *client)
@@ -91,7 +92,7 @@ static void reap(struct clients *clients, bool all)
 	struct client **link = &clients->latest;
 	uint64_t count;
 
-	/* First: of one that is done after it was looked at, it tells again. */
+	/* Read this first: a client that is done later makes it readable again. */
 	if (read(clients->done, &count, sizeof(count)) < 0 && !all)
 		return;
 	while (*link) {
@@ -107,7 +108,7 @@ static void reap(struct clients *clients, bool all)
 			link = &client->next;
 		}
 	}
-	/* Each thread had a heap of its own, which it leaves behind. */
+	/* Return the memory of the threads' heaps to the kernel. */
 	if (!clients->latest)
 		malloc_trim(0);
 }
@@ -117,7 +118,7 @@ void clients_reap(struct clients *clients)
 	reap(clients, false);
 }
 
-/* It may have gone again. */
+/* Sends a refusal; it does not matter if the client is already gone. */
 static int decline(struct client *client, const char *reason, struct error *error)
 {
 	struct error ignored = {0};
@@ -131,14 +132,15 @@ static int start_client(struct clients *clients, struct client *client, struct e
 	const struct quota *quota = clients->terms->quota;
 
 	make_room(clients);
-	/* Those that have to go may take a moment to. */
+	/* Clients that were ended may need a moment to go. */
 	if (clients->count >= quota->clients + 2 * QUOTA_STRANGERS)
-		return decline(client, "too many clients at once: come back later", error);
+		return decline(client, "too many clients at once: retry later", error);
 	if (pthread_create(&client->thread, NULL, serve_client, client))
-		return decline(client,
-			       "no thread could be started for this client: come back later, or "
-			       "raise TasksMax and LimitNPROC there",
-			       error);
+		return decline(
+			client,
+			"cannot start a thread for this client: retry later, or raise TasksMax "
+			"and LimitNPROC on the server",
+			error);
 	client->deadline_ns = clock_deadline(quota->time_ms);
 	client->next = clients->latest;
 	clients->latest = client;
@@ -146,7 +148,7 @@ static int start_client(struct clients *clients, struct client *client, struct e
 	return 0;
 }
 
-/* Whatever goes wrong with one client is no reason to end. */
+/* Failures of a single client are logged and do not end the server. */
 void clients_admit(struct clients *clients, int listener)
 {
 	struct error error = {0};
@@ -157,7 +159,7 @@ void clients_admit(struct clients *clients, int listener)
 
 	if (fd < 0) {
 		log_say("%s", error.text);
-		/* Out of descriptors, say: not again at once. */
+		/* Do not retry at once: descriptors may have run out, for example. */
 		nanosleep(&(struct timespec){.tv_nsec = 100 * NS_PER_MS}, NULL);
 		return;
 	}
@@ -177,10 +179,10 @@ void clients_admit(struct clients *clients, int listener)
 	client->clients = clients;
 	snprintf(client->name, sizeof(client->name), "%s", name);
 	if (control_open_narrow(&client->control, fd, &error)) {
-		complain(client, &error);
+		log_error(client, &error);
 		free(client);
 	} else if (start_client(clients, client, &error)) {
-		complain(client, &error);
+		log_error(client, &error);
 		control_close(&client->control);
 		free(client);
 	}
@@ -192,7 +194,7 @@ void clients_end(struct clients *clients, const char *reason)
 		end_client(client, reason);
 }
 
-/* Who only knocks is none: neither waited for, nor a reason to stay. */
+/* Counts authenticated clients. Others neither keep the server running nor are waited for. */
 static size_t count_known(const struct clients *clients)
 {
 	size_t count = 0;
@@ -217,7 +219,8 @@ int clients_timeout(struct clients *clients)
 	char reason[128];
 
 	snprintf(reason, sizeof(reason),
-		 "the %.3g s that a client is served are over: 'serve --max-time' there gives more",
+		 "this client's time limit of %.3g s is over: raise 'serve --max-time' on the "
+		 "server",
 		 clients->terms->quota->time_ms / 1e3);
 	for (struct client *client = clients->latest; client; client = client->next) {
 		if (!client->is_ended && clock_now_ns() >= client->deadline_ns)

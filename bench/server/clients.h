@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The clients of a server, each with a thread of its own: who is let in, who has to go
- * because the time is over, and when there has been none for so long that the server is
- * through. All of it is for one thread, which waits for `done` and for the next timeout.
- * Nothing that goes wrong with one client ends the others: the journal tells of it.
+ * The clients of a server, one thread each. Decides which clients are admitted, ends those whose
+ * time is over, and determines when the server may exit. All functions are
+ * called from one thread, which waits for `done` and the next timeout. A client that fails is
+ * logged and does not affect the others.
  */
 #ifndef BENCH_SERVER_CLIENTS_H
 #define BENCH_SERVER_CLIENTS_H
@@ -16,40 +16,40 @@ struct client;
 struct clients {
 	struct client *latest;
 	size_t count;
-	int done; /* an eventfd: some client is done; -1: it is not open */
+	int done; /* eventfd, readable when a client is done; -1: not open */
 	const struct responder_terms *terms;
 	struct refused_clients refused;
-	bool is_private; /* who has started the server for himself ends it, and knows */
+	bool is_private; /* started for one client: that it ends the server is not logged */
 	bool is_once;
 	bool has_served;
-	unsigned int idle_ms;   /* 0: for ever */
-	uint64_t idle_until_ns; /* where there is no client that is known */
+	unsigned int idle_ms;   /* 0: no limit */
+	uint64_t idle_until_ns; /* valid while no authenticated client is connected */
 };
 
-/* Of what its owner has filled in. */
+/* Creates the eventfd. The caller has filled in the settings. */
 int clients_open(struct clients *clients, struct error *error);
 
-/* Waits for all of them. */
+/* Waits for the threads of all clients. */
 void clients_close(struct clients *clients);
 
-/* From now on there is none. */
+/* Starts the idle timeout. */
 void clients_begin(struct clients *clients);
 
-/* Takes who waits at the listener. */
+/* Accepts a client that waits at the listener. */
 void clients_admit(struct clients *clients, int listener);
 
-/* Releases those that are done. */
+/* Releases clients that are done. */
 void clients_reap(struct clients *clients);
 
-/* Tells all of them to go, and why. */
+/* Ends all clients, with that reason. */
 void clients_end(struct clients *clients, const char *reason);
 
-/* Whether nobody is served, and nobody is waited for any longer. */
+/* Returns whether the server may exit: no client is connected, and none is expected any longer. */
 bool clients_are_through(const struct clients *clients);
 
 /*
- * Ends those whose time is over. Milliseconds until the next one's is, or without clients
- * the server's; -1: none.
+ * Ends clients whose time is over. Returns the milliseconds until the next deadline of a client or,
+ * without clients, the idle timeout; -1: none.
  */
 int clients_timeout(struct clients *clients);
 

@@ -10,18 +10,18 @@
 #include "bench/lane/lane.h"
 #include "reports/document/document.h"
 
-/* What is under way. */
+/* A "drive" in progress. */
 struct drive {
 	struct start_barrier barrier;
-	struct control *control; /* to who has asked for it */
-	unsigned int barrier_ms; /* as long as the others may take to become ready */
+	struct control *control; /* to the client that asked for it */
+	unsigned int barrier_ms; /* time limit for the other flows to become ready */
 	struct plan plan;
 	struct result result;
 	struct dial_stop stop;
 	struct sweep sweep;
 };
 
-/* From the first connection on, so that nothing is measured for who has gone. */
+/* Guards the alarms from the start, so that nothing is measured for a client that is gone. */
 static void barrier_enter(struct start_barrier *barrier, struct alarm *const *alarms, size_t count)
 {
 	const struct drive *drive = CONTAINER_OF(barrier, struct drive, barrier);
@@ -51,7 +51,7 @@ static int barrier_pass(struct start_barrier *barrier, struct error *error)
 	return code ? code : control_send(drive->control, protocol_plain("gone"), error);
 }
 
-/* Who asked for it, or this server, has ended. */
+/* Returns whether the connection to the client has ended, or this server is stopping. */
 static bool is_over(void *owner)
 {
 	struct error ignored = {0};
@@ -73,13 +73,13 @@ static int measure(struct drive *drive, struct error *error)
 	utc_stamp(drive->result.finished);
 	sweep_close(&drive->sweep);
 	drive->result.status = result_status_of_cases(&drive->result);
-	/* Whatever became of the case is in its place. */
+	/* The outcome is in the case's status; a failed case is no failure here. */
 	*error = (struct error){0};
 	return 0;
 }
 
-static int take_order(struct drive *drive, const struct responder_terms *terms,
-		      const struct protocol_drive *wanted, struct error *error)
+static int run_drive(struct drive *drive, const struct responder_terms *terms,
+		     const struct protocol_drive *wanted, struct error *error)
 {
 	unsigned int setup_ms = lane_setup_ms(&wanted->parameters, &wanted->op->shape);
 	int code;
@@ -96,7 +96,7 @@ static int take_order(struct drive *drive, const struct responder_terms *terms,
 	return code ? code : measure(drive, error);
 }
 
-/* This server is the case's client: memory is that of one. */
+/* Checks a "drive" message against the quota, as the case's client, and runs it. */
 static int delegate_take(struct drive *drive, json_t *message, const struct responder_terms *terms,
 			 struct error *error)
 {
@@ -107,7 +107,7 @@ static int delegate_take(struct drive *drive, json_t *message, const struct resp
 
 	if (!terms->drives)
 		return error_set(error, -EOPNOTSUPP,
-				 "this server drives no other: start it as 'verbmark serve "
+				 "this server does not drive others: start it as 'verbmark serve "
 				 "--drive'");
 	code = protocol_read_drive(message, &wanted, error);
 	if (code)
@@ -115,13 +115,13 @@ static int delegate_take(struct drive *drive, json_t *message, const struct resp
 	as_client = (struct protocol_case){.op = wanted.op, .parameters = wanted.parameters};
 	code = quota_take(terms->quota, &as_client, false, &taken, error);
 	if (!code)
-		code = take_order(drive, terms, &wanted, error);
+		code = run_drive(drive, terms, &wanted, error);
 	quota_give(terms->quota, &taken);
 	return code;
 }
 
-/* Who asked for it adds up what flowed: of the rest, which may be long, nothing is read there. */
-static void leave_out(struct result_case *line)
+/* Drops what the client does not need to merge the flows, which could be long. */
+static void drop_details(struct result_case *line)
 {
 	if (!line->windows)
 		return;
@@ -138,7 +138,7 @@ static int report(struct drive *drive, struct error *error)
 	int code;
 
 	for (size_t i = 0; i < drive->result.n_cases; i++)
-		leave_out(&drive->result.cases[i]);
+		drop_details(&drive->result.cases[i]);
 	code = control_send(drive->control,
 			    json_pack("{s:s, s:o}", "type", "driven", "document",
 				      document_make(&drive->result)),

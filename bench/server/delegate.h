@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A server that is the client of another one, because its own client has asked for that:
- * one case, whose trials begin when that client says so, together with others elsewhere.
+ * Runs one case as the client of another server, on behalf of this server's own client. Its
+ * trials start when that client says so, at the same time as on other servers.
  */
 #ifndef BENCH_SERVER_DELEGATE_H
 #define BENCH_SERVER_DELEGATE_H
@@ -9,8 +9,8 @@
 #include "bench/server/responder.h"
 
 /*
- * Answers such an order. A case that fails is told to the client: an error is only that the
- * client itself is gone.
+ * Handles a "drive" message. A case that fails is reported to the client; returns an error only if
+ * the client itself is gone.
  */
 int delegate_run(struct control *control, json_t *message, const struct responder_terms *terms,
 		 struct error *error);

@@ -6,7 +6,7 @@
 #include "core/rdma/cm.h"
 #include "core/rdma/guard.h"
 
-/* An address that is going just now is no reason not to serve the others. */
+/* An address that disappears meanwhile must not keep the server from serving the others. */
 static int watch_port(struct device_removal *removal, const struct device_port *port,
 		      struct error *error)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Notice of devices that are removed. The kernel tells it to identifiers of the
- * connection manager that are bound to a device, and to nobody else; and it waits
- * until every process has let go of the device.
+ * Detects the removal of devices. The kernel reports it only to rdma_cm identifiers that are bound
+ * to the device, and waits until every process has released the device.
  */
 #ifndef BENCH_SERVER_DEVICE_REMOVAL_H
 #define BENCH_SERVER_DEVICE_REMOVAL_H
@@ -19,15 +18,15 @@ struct device_removal {
 	size_t n_ids;
 };
 
-/* Binds an identifier to each port by an address of its own, unless all lead to other devices. */
+/* Binds an identifier to each port that has an address leading to its device. */
 int device_removal_open(struct device_removal *removal, const struct device_list *devices,
 			struct error *error);
 void device_removal_close(struct device_removal *removal);
 
-/* Readable when there is news for device_removal_check; -1: nothing is watched. */
+/* Returns a descriptor, readable when device_removal_check should be called; -1: none. */
 int device_removal_fd(const struct device_removal *removal);
 
-/* -ENODEV with the device's name once one was removed; else 0. */
+/* Returns -ENODEV and an error that names the device if one was removed; otherwise 0. */
 int device_removal_check(struct device_removal *removal, struct error *error);
 
 #endif

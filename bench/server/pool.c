@@ -17,10 +17,10 @@
 #define RECEIVES       1024
 #define RECEIVES_LEAST 8
 #define RECEIVES_MOST  32768
-/* So often in a row it may fail that soon. */
+/* How many failures in a row, each this soon after the start, end the pool. */
 #define QUICK_NS   (100 * NS_PER_MS)
 #define QUICK_MOST 3
-/* For so long it waits for who reads what it prints: clients wait meanwhile. */
+/* How long to wait for the reader of stdout; clients wait meanwhile. */
 #define READER_MS 1000
 
 static bool permits(void *owner, const struct sockaddr *client)
@@ -30,7 +30,7 @@ static bool permits(void *owner, const struct sockaddr *client)
 	return allowed_networks_permits(pooling->allowed, client);
 }
 
-/* Room for a line, and somebody who may read it. */
+/* Waits until stdout is writable. Returns false after the timeout, or without a reader. */
 static bool has_room(int timeout_ms)
 {
 	struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
@@ -43,10 +43,10 @@ static bool has_room(int timeout_ms)
 }
 
 /*
- * Whether a line is printed. Who has not made room for one in time is not waited for again
- * before all has gone well for as long; what is missing is told where there is room.
+ * Returns whether a line can be printed. After a reader was too slow, does not wait for it again
+ * until nothing was dropped for as long. The next printed line tells how many were dropped.
  */
-static bool is_read(struct serve_pool *pooling)
+static bool can_print(struct serve_pool *pooling)
 {
 	bool is_waited_for = clock_now_ns() >= pooling->unread_ns + READER_MS * NS_PER_MS;
 
@@ -56,8 +56,7 @@ static bool is_read(struct serve_pool *pooling)
 		return false;
 	}
 	if (pooling->n_unread)
-		printf("pool: %" PRIu64 " lines are missing here: nobody read this\n",
-		       pooling->n_unread);
+		printf("pool: %" PRIu64 " lines omitted: output was not read\n", pooling->n_unread);
 	pooling->n_unread = 0;
 	return true;
 }
@@ -66,7 +65,7 @@ static void print(const struct pool_report *report)
 {
 	switch (report->event) {
 	case POOL_CAME:
-		printf("pool: %s: came\n", report->who);
+		printf("pool: %s: connected\n", report->who);
 		break;
 	case POOL_GRANTED:
 		printf("pool: %s: granted %" PRIu64 " bytes at 0x%" PRIx64 ", rkey 0x%08" PRIx32
@@ -74,7 +73,7 @@ static void print(const struct pool_report *report)
 		       report->who, report->size, report->address, report->rkey);
 		break;
 	case POOL_FREED:
-		printf("pool: %s: gave back %" PRIu64 " bytes at 0x%" PRIx64 "\n", report->who,
+		printf("pool: %s: returned %" PRIu64 " bytes at 0x%" PRIx64 "\n", report->who,
 		       report->size, report->address);
 		break;
 	case POOL_RUNG:
@@ -85,30 +84,31 @@ static void print(const struct pool_report *report)
 		printf("pool: %s: refused: %s\n", report->who, report->reason);
 		break;
 	case POOL_WENT:
-		printf("pool: %s: gone, %" PRIu64 " bytes taken back\n", report->who, report->size);
+		printf("pool: %s: disconnected, %" PRIu64 " bytes reclaimed\n", report->who,
+		       report->size);
 		break;
 	case POOL_EVENTS:
 		break;
 	}
 }
 
-static void tell(void *owner, const struct pool_report *report)
+static void report_event(void *owner, const struct pool_report *report)
 {
 	struct serve_pool *pooling = owner;
 
-	if (is_read(pooling))
+	if (can_print(pooling))
 		print(report);
-	pooling->told[report->event]++;
+	pooling->n_events[report->event]++;
 	if (report->event == POOL_RUNG && pooling->dump)
 		fprintf(pooling->dump, "%" PRIu32 " %" PRIu32 "\n", report->number, report->value);
 }
 
-/* Another one in its place, where it was. */
-static int begin_again(struct serve_pool *pooling)
+/* Replaces a server that failed by a new one on the same port. */
+static int restart(struct serve_pool *pooling)
 {
 	int code = -ECANCELED;
 
-	log_say("the pool: %s; it begins again", pooling->reason.text);
+	log_say("pool: %s; restarting", pooling->reason.text);
 	pthread_mutex_lock(&pooling->lock);
 	pooling->n_low += pooling->server.mailbox.n_low;
 	pool_close(&pooling->server);
@@ -130,14 +130,14 @@ static void *server_pool_run(void *argument)
 		uint64_t begun_ns = clock_now_ns();
 
 		code = pool_serve(&pooling->server, &pooling->reason);
-		/* What fails at once, again and again, is no accident. */
+		/* Repeated failure right after the start is permanent. */
 		quick = clock_now_ns() - begun_ns < QUICK_NS ? quick + 1 : 0;
 		if (!code || quick == QUICK_MOST)
 			break;
-		code = begin_again(pooling);
+		code = restart(pooling);
 	} while (!code);
 	if (write(pooling->ended, &one, sizeof(one)) < 0)
-		return NULL; /* only a full counter refuses, and that one is readable */
+		return NULL; /* fails only if the counter is full, and so readable anyway */
 	return NULL;
 }
 
@@ -153,7 +153,7 @@ int serve_pool_open(struct serve_pool *pooling, const struct serve_pool_wish *wi
 {
 	if (!wish->size)
 		return 0;
-	/* Who reads it waits for what a client does next. */
+	/* Flush each line: a reader may wait for a client's next event. */
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	pooling->settings = (struct pool_settings){
 		.device = keep(pooling->device, sizeof(pooling->device), settings->device),
@@ -167,22 +167,22 @@ int serve_pool_open(struct serve_pool *pooling, const struct serve_pool_wish *wi
 		.receives = wish->receives ? (uint32_t)wish->receives : RECEIVES,
 		.wait = wish->wait == RDMA_EVENT ? RDMA_EVENT : RDMA_POLL,
 		.permits = permits,
-		.tell = tell,
+		.tell = report_event,
 		.owner = pooling,
 	};
 	pooling->ended = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (pooling->ended < 0)
 		return error_set_errno(error, -errno, "cannot create an eventfd");
 	if (pool_open(&pooling->server, &pooling->settings, error))
-		return error_wrap(error, "the pool");
-	/* What is in that file stays until there is a pool. */
+		return error_wrap(error, "pool");
+	/* Do not truncate the file before the pool exists. */
 	if (wish->dump) {
 		pooling->dump = fopen(wish->dump, "we");
 		if (!pooling->dump)
 			return error_set_errno(error, -errno, "cannot write %s", wish->dump);
 		setvbuf(pooling->dump, NULL, _IOLBF, 0);
 	}
-	/* Whoever takes its place is where it was. */
+	/* A restarted server keeps the port. */
 	pooling->settings.port = pooling->server.port;
 	return 0;
 }
@@ -194,19 +194,20 @@ static const char *name_of(const struct pool_server *server)
 
 static void print_place(const struct pool_server *server)
 {
-	printf("pool: %zu bytes on %s, port %u of rdma_cm, %s; a region for each grant, %s\n",
+	printf("pool: %zu bytes on %s, rdma_cm port %u, %s; one memory region per grant, %s\n",
 	       server->grants.size, name_of(server), server->port,
-	       server->settings.wait == RDMA_POLL ? "looking each 100 us" : "sleeping for events",
-	       server->has_domains ? "in a protection domain of its client's"
-				   : "and a window that is its client's alone, as was tried");
+	       server->settings.wait == RDMA_POLL ? "polling every 100 us" : "waiting for events",
+	       server->has_domains ? "in its client's protection domain"
+				   : "behind its client's memory window (isolation verified)");
 }
 
 static void print_end(const struct serve_pool *pooling, const char *missed)
 {
 	printf("pool: ended: clients %u, grants %u, doorbells %u, refusals %u; receives ran low: "
-	       "%" PRIu64 "; found none: %s\n",
-	       pooling->told[POOL_CAME], pooling->told[POOL_GRANTED], pooling->told[POOL_RUNG],
-	       pooling->told[POOL_DENIED], pooling->n_low, missed);
+	       "%" PRIu64 "; arrived without a receive: %s\n",
+	       pooling->n_events[POOL_CAME], pooling->n_events[POOL_GRANTED],
+	       pooling->n_events[POOL_RUNG], pooling->n_events[POOL_DENIED], pooling->n_low,
+	       missed);
 }
 
 int serve_pool_start(struct serve_pool *pooling, struct error *error)
@@ -233,13 +234,13 @@ int serve_pool_fd(const struct serve_pool *pooling)
 
 int serve_pool_reason(struct serve_pool *pooling, struct error *error)
 {
-	return error_set(error, pooling->reason.code, "the pool: %s", pooling->reason.text);
+	return error_set(error, pooling->reason.code, "pool: %s", pooling->reason.text);
 }
 
 void serve_pool_stop(struct serve_pool *pooling)
 {
 	const struct pool_server *server = &pooling->server;
-	char missed[512] = "the device has gone";
+	char missed[512] = "the device is gone";
 
 	if (pooling->is_on) {
 		pthread_mutex_lock(&pooling->lock);
@@ -255,13 +256,13 @@ void serve_pool_stop(struct serve_pool *pooling)
 	}
 	receive_misses_close(&pooling->missed);
 	pool_close(&pooling->server);
-	/* Whoever was left has been told of there. */
-	if (pooling->is_on && is_read(pooling))
+	/* Clients that were still connected have been reported by pool_close. */
+	if (pooling->is_on && can_print(pooling))
 		print_end(pooling, missed);
 	if (pooling->ended > 0)
 		close(pooling->ended);
 	if (pooling->dump && (ferror(pooling->dump) | fclose(pooling->dump)))
-		log_say("the pool: not all of --pool-dump could be written");
+		log_say("pool: cannot write all of --pool-dump");
 	*pooling = (struct serve_pool){0};
 }
 
@@ -280,7 +281,7 @@ const char *serve_pool_parse_wait(const char *text, void *field)
 	bool is_event = !strcmp(text, "event");
 
 	*(uint64_t *)field = is_event ? RDMA_EVENT : RDMA_POLL;
-	return is_event || !strcmp(text, "poll") ? NULL : "is none of poll, event";
+	return is_event || !strcmp(text, "poll") ? NULL : "is not one of poll, event";
 }
 
 const char *serve_pool_parse_clients(const char *text, void *field)

@@ -18,29 +18,29 @@
 #include "reports/result/rate_windows.h"
 
 /*
- * Of an entry of a queue without its pieces, and of a completion: the most that providers
- * take. Queues are powers of two, and of soft0 as long again.
+ * Bytes per queue entry, without its scatter/gather elements, and per completion: the most that
+ * providers need. Queues are powers of two; soft0's are twice as long.
  */
 #define SEND_BYTES       192
 #define RECEIVE_BYTES    64
 #define COMPLETION_BYTES 128
 #define QUEUE_TIMES      2
-/* A thread with its lane, and windows where a server's keeps when messages came or went. */
+/* A thread with its lane, and the windows in which a server thread counts messages. */
 #define LANE_BYTES (128U << 10)
-/* What a client's thread sees, which is gathered in as much again. */
+/* The results of a client's thread, which are merged into another set of the same size. */
 #define SEEN_BYTES (2 * sizeof(struct hist) + sizeof(struct rate_windows))
-/* A queue pair, its connection, and what the library keeps of both. */
+/* A queue pair, its connection, and the library's state of both. */
 #define PAIR_BYTES (16U << 10)
-/* What the provider itself takes inline where nobody asks for less. */
+/* Inline bytes that a provider chooses if nobody asks for a size. */
 #define INLINE_BYTES 256
-/* A device's table of a region's pages has some bytes for each. */
+/* A device's translation table has a few bytes for each page of a region. */
 #define PAGE_BYTES 16
 
-/* Both ends of a connection that rdma_cm makes, the one that listens among them. */
+/* Descriptors per rdma_cm connection, including its listener's. */
 #define CONNECTED_DESCRIPTORS 2
-/* Descriptors that clients, devices and the server itself have. */
+/* Descriptors of clients, devices and the server itself. */
 #define OWN_DESCRIPTORS 256
-/* Threads that the server itself has, of the pool and of devices among them, and some to spare. */
+/* Threads of the server itself, of the pool and of devices, with some to spare. */
 #define OWN_THREADS 32
 
 #define TIME_MS  (24U * 3600 * 1000)
@@ -54,7 +54,7 @@ static uint64_t limit_of(int kind)
 									  : limit.rlim_cur;
 }
 
-/* Three of four: others on this machine need some, and they are not free at once. */
+/* Returns three quarters of the local ports: other programs need some, as do closed connections. */
 static uint64_t count_ports(void)
 {
 	unsigned int low = 32768;
@@ -66,7 +66,7 @@ static uint64_t count_ports(void)
 	return high > low ? (uint64_t)(high - low + 1) * 3 / 4 : 1;
 }
 
-/* Each has a port of its own to listen on. */
+/* Returns how many connections descriptors and ports suffice for. Each listens on its own port. */
 static uint64_t count_connected(void)
 {
 	uint64_t descriptors = limit_of(RLIMIT_NOFILE);
@@ -77,7 +77,7 @@ static uint64_t count_connected(void)
 	return pairs < ports ? pairs : ports;
 }
 
-/* Without a number nothing is known of the machine. */
+/* Returns half of the memory, or 1 GiB if its size is unknown. */
 static uint64_t half_of_memory(const char *root)
 {
 	uint64_t most = free_memory_most(root);
@@ -100,9 +100,9 @@ void quota_init(struct quota *quota, const char *root)
 }
 
 /*
- * Of a service's, or a container's, own: each client that is served has a thread before its case
- * has others, and one more for a loop of it that is alone. So has who knocks, or has been told to
- * go, the first.
+ * Returns how many threads the control group, of a service or container, allows for cases. Two per
+ * client are set aside: its own, which runs the first lane of its case, and one for a loop that
+ * runs alone. Connections that have not authenticated, or are being ended, have one each.
  */
 static uint64_t count_tasks(const char *root, uint64_t clients)
 {
@@ -114,7 +114,7 @@ static uint64_t count_tasks(const char *root, uint64_t clients)
 	return clients + (left > others ? left - others : 0);
 }
 
-/* Half of what this user may have; root has no limit but that of the control group. */
+/* Takes half of what this user may have. Root is limited only by the control group. */
 void quota_find_threads(struct quota *quota, const char *root)
 {
 	uint64_t of_user = geteuid() ? limit_of(RLIMIT_NPROC) / 2 : UINT32_MAX;
@@ -131,10 +131,11 @@ int quota_enter(struct quota *quota, struct error *error)
 	if (before < quota->clients)
 		return 0;
 	quota_leave(quota);
-	return error_set(error, -EBUSY,
-			 "%u %s being served, which is all it takes: come back later, or raise "
-			 "'serve --max-clients' there",
-			 quota->clients, quota->clients == 1 ? "client is" : "clients are");
+	return error_set(
+		error, -EBUSY,
+		"serving its maximum of %u %s: retry later, or raise 'serve --max-clients' on "
+		"the server",
+		quota->clients, quota->clients == 1 ? "client" : "clients");
 }
 
 void quota_leave(struct quota *quota)
@@ -142,7 +143,7 @@ void quota_leave(struct quota *quota)
 	atomic_fetch_sub(&quota->served, 1);
 }
 
-/* Adds count * each. False: that is more than there are numbers. */
+/* Adds count * each to *sum. Returns false on overflow. */
 static bool quota_add(uint64_t *sum, uint64_t count, uint64_t each)
 {
 	uint64_t product;
@@ -160,7 +161,7 @@ static uint64_t entries(uint64_t depth)
 	return QUEUE_TIMES * count;
 }
 
-/* A region is as large as its pages are. */
+/* Returns the memory of a region: whole pages, and their entries in the device's table. */
 static uint64_t region_bytes(const struct parameters *p, uint64_t wanted)
 {
 	uint64_t page = p->hugepages ? free_memory_info("", "Hugepagesize") << 10
@@ -170,7 +171,7 @@ static uint64_t region_bytes(const struct parameters *p, uint64_t wanted)
 	return pages * (page + PAGE_BYTES);
 }
 
-/* Requests that are posted at once are kept ready. */
+/* Returns the memory for the prepared work requests of a post list. */
 static uint64_t list_bytes(const struct parameters *p)
 {
 	uint64_t each =
@@ -179,7 +180,7 @@ static uint64_t list_bytes(const struct parameters *p)
 	return p->post_list > 1 ? p->post_list * each : 0;
 }
 
-/* What is in it is bounded by the rules, so that no product of two is too large. */
+/* Estimates the memory of a case. The rules bound all values, so that products of two fit. */
 static bool estimate(const struct protocol_case *wanted, bool is_server, uint64_t *bytes)
 {
 	const struct parameters *p = &wanted->parameters;
@@ -208,7 +209,7 @@ static int check_case(const struct quota *quota, const struct protocol_case *wan
 {
 	const struct parameters *p = &wanted->parameters;
 	const struct operation_shape *shape = &wanted->op->shape;
-	/* What has a size and is no message is memory, or is none of this end's. */
+	/* The size of other operations is memory, or does not concern this end. */
 	bool has_messages = !shape->is_granted && !shape->is_call;
 	bool has_regions = shape->registers && !is_server;
 	uint64_t pairs = lane_limits(p, shape, is_server).queue_pairs;
@@ -217,18 +218,18 @@ static int check_case(const struct quota *quota, const struct protocol_case *wan
 
 	if (pairs > quota->queue_pairs)
 		return error_set(error, -EOPNOTSUPP,
-				 "%" PRIu64 " queue pairs are above the %" PRIu64
-				 " that this server gives a client: ask for fewer, or raise 'serve "
-				 "--max-qps' there",
+				 "%" PRIu64 " queue pairs exceed this server's limit of %" PRIu64
+				 " per client: use fewer, or raise 'serve --max-qps' on the server",
 				 pairs, quota->queue_pairs);
 	if ((!has_messages && !has_regions) || p->size <= quota->message_bytes)
 		return 0;
 	value_print_size(p->size, asked, sizeof(asked));
 	value_print_size(quota->message_bytes, most, sizeof(most));
-	return error_set(error, -EOPNOTSUPP,
-			 "%s of %s are above the %s that this server takes: ask for smaller ones, "
-			 "or raise 'serve --max-size' there",
-			 has_messages ? "messages" : "regions", asked, most);
+	return error_set(
+		error, -EOPNOTSUPP,
+		"%s of %s exceed this server's limit of %s: use smaller ones, or raise 'serve "
+		"--max-size' on the server",
+		has_messages ? "messages" : "regions", asked, most);
 }
 
 static uint64_t of_client(const struct quota *quota)
@@ -238,7 +239,7 @@ static uint64_t of_client(const struct quota *quota)
 	return most && most < quota->memory ? most : quota->memory;
 }
 
-/* Sums as people read them. */
+/* Prints a sum of memory in units that people read. */
 static void print_memory(uint64_t bytes, char *text, size_t size)
 {
 	if (bytes < 1U << 20)
@@ -255,14 +256,15 @@ static int refuse_memory(const struct quota *quota, uint64_t wanted, struct erro
 
 	print_memory(wanted, asked, sizeof(asked));
 	print_memory(of_client(quota), most, sizeof(most));
-	return error_set(error, -EOPNOTSUPP,
-			 "the case takes %s of memory, and this server gives %s%s: ask for smaller "
-			 "messages, queues or fewer queue pairs, or raise 'serve --%s' there",
-			 asked, is_own ? "a client " : "", most,
-			 is_own ? "max-client-memory" : "max-memory");
+	return error_set(
+		error, -EOPNOTSUPP,
+		"the case needs %s of memory, above this server's %slimit of %s: use smaller "
+		"messages or queues, or fewer queue pairs, or raise 'serve --%s' on the server",
+		asked, is_own ? "per-client " : "", most,
+		is_own ? "max-client-memory" : "max-memory");
 }
 
-/* By itself, with no other client there. */
+/* Checks whether the case would fit if there were no other client. */
 static int check_sums(const struct quota *quota, const struct quota_share *wanted,
 		      struct error *error)
 {
@@ -271,21 +273,19 @@ static int check_sums(const struct quota *quota, const struct quota_share *wante
 	if (wanted->connected > quota->connected)
 		return error_set(
 			error, -EOPNOTSUPP,
-			"%" PRIu64 " queue pairs are above the %" PRIu64
-			" that this server has descriptors and ports for: ask for fewer, or for "
-			"--connect qp, or raise LimitNOFILE and ip_local_port_range there",
+			"%" PRIu64 " queue pairs exceed the %" PRIu64
+			" that this server's descriptors and ports allow: use fewer, or "
+			"--connect qp, or raise LimitNOFILE and ip_local_port_range on the server",
 			wanted->connected, quota->connected);
 	if (wanted->threads > quota->threads)
-		return error_set(
-			error, -EOPNOTSUPP,
-			"%" PRIu64 " threads are above the %" PRIu64
-			" that this server may have: ask for fewer, or raise LimitNPROC and TasksMax "
-			"there",
-			wanted->threads, quota->threads);
+		return error_set(error, -EOPNOTSUPP,
+				 "%" PRIu64 " threads exceed this server's limit of %" PRIu64
+				 ": use fewer, or raise LimitNPROC and TasksMax on the server",
+				 wanted->threads, quota->threads);
 	return 0;
 }
 
-/* Adds to a sum; false: it would be above the most, of which *left is left. */
+/* Adds to a sum. Returns false if it would exceed `most`. *left: what was left below that. */
 static bool add_to(atomic_uint_least64_t *sum, uint64_t most, uint64_t wanted, uint64_t *left)
 {
 	uint_least64_t before = atomic_load(sum);
@@ -298,7 +298,7 @@ static bool add_to(atomic_uint_least64_t *sum, uint64_t most, uint64_t wanted, u
 	return true;
 }
 
-/* own: what who asks has already. */
+/* own: the bytes that the caller already holds. */
 static int take_memory(struct quota *quota, uint64_t bytes, uint64_t own, struct error *error)
 {
 	uint64_t left;
@@ -307,10 +307,11 @@ static int take_memory(struct quota *quota, uint64_t bytes, uint64_t own, struct
 	if (add_to(&quota->taken, quota->memory, bytes, &left))
 		return 0;
 	print_memory(left + own, text, sizeof(text));
-	return error_set(error, -EBUSY,
-			 "other clients have left %s of this server's memory: come back later, or "
-			 "raise 'serve --max-memory' there",
-			 text);
+	return error_set(
+		error, -EBUSY,
+		"other clients leave only %s of this server's memory: retry later, or raise "
+		"'serve --max-memory' on the server",
+		text);
 }
 
 static int take_others(struct quota *quota, const struct quota_share *wanted,
@@ -321,15 +322,15 @@ static int take_others(struct quota *quota, const struct quota_share *wanted,
 	if (!add_to(&quota->n_connected, quota->connected, wanted->connected, &left))
 		return error_set(
 			error, -EBUSY,
-			"other clients have left descriptors and ports for %" PRIu64
-			" queue pairs of this server: come back later, or raise LimitNOFILE "
-			"and ip_local_port_range there",
+			"other clients leave descriptors and ports for only %" PRIu64
+			" queue pairs on this server: retry later, or raise LimitNOFILE and "
+			"ip_local_port_range there",
 			left);
 	taken->connected = wanted->connected;
 	if (!add_to(&quota->n_threads, quota->threads, wanted->threads, &left))
 		return error_set(error, -EBUSY,
-				 "other clients have left %" PRIu64 " threads of this server: come "
-				 "back later, or raise LimitNPROC and TasksMax there",
+				 "other clients leave only %" PRIu64 " threads on this server: "
+				 "retry later, or raise LimitNPROC and TasksMax there",
 				 left);
 	taken->threads = wanted->threads;
 	return 0;
@@ -401,7 +402,7 @@ const char *quota_parse_clients(const char *text, void *field)
 	uint64_t count;
 
 	if (!value_count(text, 1, QUOTA_CLIENTS_MOST, &count))
-		return "is not from 1 to 4096";
+		return "is not a number from 1 to 4096";
 	*(unsigned int *)field = (unsigned int)count;
 	return NULL;
 }

@@ -16,8 +16,8 @@ void receive_misses_open(struct receive_misses *missed, const char *root, const 
 		counters_open(&missed->ports[i], root, device, i + 1, NULL, &ignored);
 }
 
-/* Adds those that moved to the text; returns how many such counters there are at all. */
-static unsigned int tell_moved(json_t *moved, char *text, size_t size)
+/* Appends the counters that changed. Returns how many counters of this kind exist. */
+static unsigned int print_changed(json_t *moved, char *text, size_t size)
 {
 	unsigned int found = 0;
 	const char *name;
@@ -51,7 +51,7 @@ void receive_misses_tell(const struct receive_misses *missed, const char *root, 
 		if (counters_open(&now, root, device, i + 1, &missed->ports[i], &ignored))
 			continue;
 		moved = counters_moved(&missed->ports[i], &now);
-		found += tell_moved(moved, text, size);
+		found += print_changed(moved, text, size);
 		json_decref(moved);
 		counters_close(&now);
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How often what came to a device found no receive, as its ports count it from one instant to
- * another. They count all of the device's traffic, and some count the requester's side too.
+ * Counts how often a message arrived at a device and found no receive, by its port counters. These
+ * cover all of the device's traffic; some also count the requester's side.
  */
 #ifndef BENCH_SERVER_RECEIVE_MISSES_H
 #define BENCH_SERVER_RECEIVE_MISSES_H
@@ -13,11 +13,11 @@ struct receive_misses {
 	unsigned int n_ports;
 };
 
-/* Ports from 1 on; root as of counters_open. Of what cannot be read nothing is counted. */
+/* Reads the counters of ports 1 to n_ports. root: see counters_open. Skips unreadable counters. */
 void receive_misses_open(struct receive_misses *missed, const char *root, const char *device,
 			 unsigned int n_ports);
 
-/* "send_rnr_err 17, rcvd_rnr_err 17", "never", or "the device does not count it". */
+/* Prints "send_rnr_err 17, rcvd_rnr_err 17", "never", or "the device does not count it". */
 void receive_misses_tell(const struct receive_misses *missed, const char *root, const char *device,
 			 char *text, size_t size);
 

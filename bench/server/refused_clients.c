@@ -12,22 +12,22 @@
 #include "bench/control/protocol.h"
 #include "core/base/clock.h"
 
-/* Of one a second at most: they could fill a log as fast as they knock. */
-static void tell(struct refused_clients *refused, const char *name)
+/* Logs at most one rejection per second: clients could fill a log as fast as they connect. */
+static void log_rejection(struct refused_clients *refused, const char *name)
 {
 	uint64_t now_ns = clock_now_ns();
 	char others[48] = "";
 
 	if (now_ns < refused->reported_ns + NS_PER_S) {
-		refused->n_untold++;
+		refused->n_unreported++;
 		return;
 	}
-	if (refused->n_untold)
-		snprintf(others, sizeof(others), ", nor were %" PRIu64 " others before",
-			 refused->n_untold);
-	log_say("client %s: not of a network of --allow%s", name, others);
+	if (refused->n_unreported)
+		snprintf(others, sizeof(others), " (and %" PRIu64 " others before)",
+			 refused->n_unreported);
+	log_say("client %s: address is not in any network of --allow%s", name, others);
 	refused->reported_ns = now_ns;
-	refused->n_untold = 0;
+	refused->n_unreported = 0;
 }
 
 void refused_clients_turn(struct refused_clients *refused, int fd, const char *name)
@@ -38,12 +38,12 @@ void refused_clients_turn(struct refused_clients *refused, int fd, const char *n
 	json_t *message;
 
 	snprintf(reason, sizeof(reason),
-		 "this server serves nobody at %s: add its network to 'serve --allow' there", name);
-	tell(refused, name);
+		 "clients from %s are not allowed; add their network to 'serve --allow'", name);
+	log_rejection(refused, name);
 	message = protocol_refusal(reason);
 	frame = frame_encode(message, &length);
 	if (frame && send(fd, frame, length, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
-		length = 0; /* it has gone */
+		length = 0; /* the client is gone */
 	free(frame);
 	json_decref(message);
 	close(fd);

@@ -20,7 +20,7 @@
 #include "bench/server/worker.h"
 #include "core/base/free_memory.h"
 
-/* A client that is gone does not matter. */
+/* It does not matter if the client is gone. */
 static void refuse(struct control *control, const struct error *why)
 {
 	struct error ignored = {0};
@@ -59,46 +59,46 @@ static int greet(struct control *control, const struct responder_terms *terms,
 	atomic_store(is_known, !code);
 	if (code)
 		return code;
-	/* Before it is welcome: its first case may follow at once, and be long. */
+	/* Widen before the welcome: the first case may follow at once, and be long. */
 	control_widen(control);
 	return welcome(control, terms, error);
 }
 
-/* What is kept from one trial to the next of the same case. */
+/* State that is kept from one trial of a case to the next. */
 struct session {
 	struct control *control;
 	const struct responder_terms *terms;
-	const char *offered; /* the device; NULL: all are */
+	const char *offered; /* the only device offered; NULL: all */
 	struct quota *quota;
-	struct quota_share taken; /* of it, by the lanes and the spare */
-	struct threads threads;   /* zeroed: there is none */
-	struct memory spare;      /* of the lanes before, until there are others */
+	struct quota_share taken; /* of the quota, by the lanes and the spare buffer */
+	struct threads threads;   /* zeroed: none */
+	struct memory spare;      /* buffer of the previous lanes, for reuse */
 	struct worker *workers;   /* one for each thread */
 	struct parameters parameters;
-	char device[64];          /* that they are on */
-	struct snapshot snapshot; /* zeroed until the client asks */
-	struct effective chosen;  /* of the first lane's first trial, and so of all */
-	bool has_next;            /* the client comes again, for another trial of the case */
+	char device[64];          /* of the lanes */
+	struct snapshot snapshot; /* zeroed until the client asks for facts */
+	struct effective chosen;  /* of the first lane's first trial; the same for all */
+	bool has_next;            /* another trial of the case follows this one */
 };
 
-/* What the threads of a session have a part in. */
+/* A task for the threads of a session. */
 struct lane_job {
 	struct session *session;
 	const struct protocol_case *wanted;
 	json_t *message;
 	json_t *answer;
-	unsigned int round; /* of connections */
+	unsigned int round; /* number of the round of connections */
 };
 
-/* It was told which devices there are to choose from. */
+/* Rejects a device that the welcome did not list. */
 static int check_device(const struct session *session, const char *device, unsigned int port,
 			struct error *error)
 {
 	if (!session->offered || inventory_names(session->offered, device, port))
 		return 0;
 	return error_set(error, -EOPNOTSUPP,
-			 "this server offers %s and not %s/%u: leave --server-device away, or "
-			 "start it with another 'serve --device'",
+			 "this server offers %s and not %s/%u: omit --server-device, or start the "
+			 "server with another --device",
 			 session->offered, device, port);
 }
 
@@ -137,10 +137,10 @@ static int thread_open(void *whole, unsigned int number, struct error *error)
 	if (!worker_counts(worker, job->wanted))
 		return 0;
 	worker->windows = cacheline_calloc(1, sizeof(*worker->windows));
-	return worker->windows ? 0 : free_memory_refused(error, "answer");
+	return worker->windows ? 0 : free_memory_refused(error, "serve the case");
 }
 
-/* The first one's buffer stays for the next case, which most often asks for such a one. */
+/* Closes the lanes. The first one's buffer stays for the next case, which often can reuse it. */
 static void close_lanes(struct session *session)
 {
 	struct error ignored = {0};
@@ -166,7 +166,7 @@ static int make_lanes(struct session *session, const struct protocol_case *wante
 	struct lane_job job = {.session = session, .wanted = wanted};
 	int code;
 
-	/* So large a one is not what the case has. Else it counts as long as it is there. */
+	/* Drop a spare buffer that is larger than the case. Otherwise it counts while it exists. */
 	if (session->spare.size > quota_bytes(wanted, true))
 		drop_lanes(session);
 	if (quota_take_more(session->quota, wanted, true, &session->taken, error))
@@ -176,7 +176,7 @@ static int make_lanes(struct session *session, const struct protocol_case *wante
 	snprintf(session->device, sizeof(session->device), "%s", wanted->device);
 	session->workers = cacheline_calloc(n, sizeof(*session->workers));
 	code = session->workers ? threads_open(&session->threads, n, error)
-				: free_memory_refused(error, "answer");
+				: free_memory_refused(error, "serve the case");
 	if (!code)
 		code = threads_each(&session->threads, thread_open, &job, error);
 	if (code)
@@ -184,7 +184,7 @@ static int make_lanes(struct session *session, const struct protocol_case *wante
 	return code;
 }
 
-/* Lanes for the case: those that there are, if they were made for the same. */
+/* Makes lanes for the case, or keeps the present ones if they are for the same case. */
 static int take_lanes(struct session *session, const struct protocol_case *wanted,
 		      struct error *error)
 {
@@ -195,7 +195,7 @@ static int take_lanes(struct session *session, const struct protocol_case *wante
 		return 0;
 	close_lanes(session);
 	code = make_lanes(session, wanted, error);
-	/* It is not to hold what the case was not allowed, or has no use for. */
+	/* Do not keep a spare buffer that the case did not use, or was not allowed to have. */
 	memory_close(&session->spare);
 	if (code)
 		quota_give(session->quota, &session->taken);
@@ -219,7 +219,7 @@ static int thread_accept(void *whole, unsigned int number, struct error *error)
 	return lane_accept(&job->session->workers[number].lane, job->round, error);
 }
 
-/* In the order in which the client connects. */
+/* Accepts connections, in the order in which the client connects. */
 static int accept_all(struct session *session, struct error *error)
 {
 	struct lane_job job = {.session = session};
@@ -231,7 +231,7 @@ static int accept_all(struct session *session, struct error *error)
 	return code ? code : threads_each_lane(&session->threads, lane_start, error);
 }
 
-/* Makes ready, and tells the client how to connect. */
+/* Gets ready, and sends the client the connection parameters. */
 static int invite(struct session *session, const struct protocol_case *wanted, json_t *message,
 		  struct error *error)
 {
@@ -245,7 +245,7 @@ static int invite(struct session *session, const struct protocol_case *wanted, j
 	return code;
 }
 
-/* Waits until the client has connected. message: its offer; NULL: it listens already. */
+/* Waits until the client has connected. message: its case; NULL: the server already listens. */
 static int accept_trial(struct session *session, const struct protocol_case *wanted,
 			json_t *message, struct error *error)
 {
@@ -256,7 +256,7 @@ static int accept_trial(struct session *session, const struct protocol_case *wan
 		return code;
 	control_guard_all(session->control, threads->alarms, threads->n, false);
 	code = accept_all(session, error);
-	/* The client's word to begin is no reason to stop. */
+	/* The client's "begin" must not stop the threads. */
 	if (!code && wanted->parameters.bidirectional)
 		control_guard_all(session->control, threads->alarms, threads->n, true);
 	if (!code && !session->chosen.is_known[EFFECTIVE_CQ_DEPTH])
@@ -303,10 +303,10 @@ static struct protocol_done gather(const struct session *session)
 }
 
 /*
- * Where both ends drive, the client says when: before it has its connection as it wants it
- * this end would be far ahead. -ECANCELED with the message if it says something else.
+ * Waits for "begin" if both ends send: before the client is ready, the server would run far ahead.
+ * Returns -ECANCELED, and the message, if the client sends something else.
  */
-static int hear_begin(struct session *session, json_t **message, struct error *error)
+static int await_begin(struct session *session, json_t **message, struct error *error)
 {
 	int code = control_receive(session->control, message, PROTOCOL_ANSWER_MS, error);
 
@@ -321,8 +321,8 @@ static int hear_begin(struct session *session, json_t **message, struct error *e
 }
 
 /*
- * The client has spoken, which is message or still to be received, or is gone: the only
- * thing to say during a case is stop.
+ * Ends a trial. The client has sent a message, which is given or still to be received, or is gone.
+ * The only valid message during a case is "stop".
  */
 static int finish(struct session *session, json_t *message, struct protocol_done *done,
 		  struct error *error)
@@ -339,7 +339,7 @@ static int finish(struct session *session, json_t *message, struct protocol_done
 	if (code)
 		return code;
 	done->driven = driven(session, &stop);
-	/* Not behind a trial that never was; and queue pairs by hand are to be told anew. */
+	/* No next trial after a failed one; and queue pairs of --connect qp need a new message. */
 	done->has_next =
 		stop.has_next && done->elapsed_ns && session->parameters.connect != CONNECT_QP;
 	session->has_next = done->has_next;
@@ -363,8 +363,8 @@ static int run_trial(struct session *session, const struct protocol_case *wanted
 	if (!code)
 		code = control_send(session->control, protocol_plain("ready"), error);
 	if (!code && wanted->parameters.bidirectional)
-		code = hear_begin(session, &word, error);
-	/* The client has given it up before it had begun, and knows why. */
+		code = await_begin(session, &word, error);
+	/* The client has canceled the trial before its start, and knows why. */
 	if (code == -ECANCELED) {
 		*error = (struct error){0};
 		code = finish(session, word, &done, error);
@@ -379,7 +379,7 @@ static int run_trial(struct session *session, const struct protocol_case *wanted
 	return finish(session, NULL, &done, error);
 }
 
-/* One trial, and those that follow without a word; afterwards the lane is as good as new. */
+/* Runs one trial, and those that follow without a message of their own. Then resets the lanes. */
 static int run_trials(struct session *session, const struct protocol_case *wanted, json_t *message,
 		      struct error *error)
 {
@@ -398,8 +398,8 @@ static int run_trials(struct session *session, const struct protocol_case *wante
 }
 
 /*
- * A case that fails is told to the client and costs nothing else. Returns an error
- * only when the client itself is gone.
+ * Runs a case. A case that fails is reported to the client; returns an error only if the client
+ * itself is gone.
  */
 static int run_case(struct session *session, json_t *message, struct error *error)
 {
@@ -417,13 +417,13 @@ static int run_case(struct session *session, json_t *message, struct error *erro
 		code = run_trials(session, &wanted, message, &fault);
 	if (code == -ECANCELED && !fault.code)
 		return 0;
-	/* An end of the connection, or of the server, is not the case's. */
+	/* If the connection or the server ends, that is not the case's failure. */
 	if (!code || control_ended(session->control, error))
 		return error->code;
 	return control_send(session->control, protocol_failure(&fault), error);
 }
 
-/* The circumstances of this end, on the device that the client has chosen. */
+/* Sends the facts of this host and the device that the client has chosen. */
 static int describe(struct session *session, json_t *message, struct error *error)
 {
 	struct error fault = {0};
@@ -442,7 +442,7 @@ static int describe(struct session *session, json_t *message, struct error *erro
 			    error);
 }
 
-/* What the device has counted since the last time, and how noisy it is. */
+/* Sends the changes of the device's counters since the last note, and the noise if requested. */
 static int note(struct session *session, const json_t *message, struct error *error)
 {
 	struct error fault = {0};
@@ -466,7 +466,7 @@ static int answer(struct session *session, json_t *message, struct error *error)
 	if (protocol_is(message, "note")) {
 		int code = note(session, message, error);
 
-		/* The case is over, and the client has something else to do just now. */
+		/* The case is over; close its lanes now, while the client is busy otherwise. */
 		close_lanes(session);
 		return code;
 	}
@@ -474,12 +474,12 @@ static int answer(struct session *session, json_t *message, struct error *error)
 		drop_lanes(session);
 		return delegate_run(session->control, message, session->terms, error);
 	}
-	/* A stop here has crossed with a failure of ours. */
+	/* A "stop" that arrives here has crossed with a "failed". */
 	return protocol_is(message, "stop") ? 0 : run_case(session, message, error);
 }
 
-/* The next one outside of cases, for which a client has only so long. */
-static int hear(struct session *session, json_t **message, struct error *error)
+/* Waits for the next message outside of cases, at most for the client's maximum pause. */
+static int await_message(struct session *session, json_t **message, struct error *error)
 {
 	unsigned int pause_ms = session->quota->pause_ms;
 	struct error fault = {0};
@@ -487,8 +487,8 @@ static int hear(struct session *session, json_t **message, struct error *error)
 
 	if (code == -ETIMEDOUT && !control_ended(session->control, error)) {
 		error_set(error, -ECANCELED,
-			  "this client has asked for nothing for %.3g s: 'serve --max-pause' there "
-			  "gives more",
+			  "this client has been idle for %.3g s: raise 'serve --max-pause' on the "
+			  "server",
 			  pause_ms / 1e3);
 		return error->code;
 	}
@@ -503,7 +503,7 @@ static int serve(struct session *session, struct error *error)
 	while (!code && !is_bye) {
 		json_t *message;
 
-		code = hear(session, &message, error);
+		code = await_message(session, &message, error);
 		if (code)
 			break;
 		is_bye = protocol_is(message, "bye");
@@ -528,7 +528,7 @@ int responder_run(struct control *control, const struct responder_terms *terms,
 
 	if (!code) {
 		code = serve(&session, error);
-		/* The server itself ends, or has had enough of it. */
+		/* The server is stopping, or has ended this client. */
 		is_refused = code == -ECANCELED;
 	}
 	if (atomic_load(is_known))

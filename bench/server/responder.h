@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The server's side of one client: greets it and runs the cases that it asks for,
- * each with resources of its own, until it goes.
+ * The server's side of one client: authenticates it and runs the cases that it sends, each with
+ * resources of its own, until it disconnects.
  */
 #ifndef BENCH_SERVER_RESPONDER_H
 #define BENCH_SERVER_RESPONDER_H
@@ -15,19 +15,18 @@
 #include "bench/server/quota.h"
 #include "core/verbs/device.h"
 
-/* What a server has for all of its clients, which do not change it but for the counts. */
+/* Settings shared by all clients. Only the counts of the quota change. */
 struct responder_terms {
-	const char *device;          /* that is offered alone; NULL: all are */
-	const struct secret *secret; /* that a client has to have; zeroed: none */
+	const char *device;          /* the only device offered; NULL: all */
+	const struct secret *secret; /* required from clients; zeroed: none */
 	struct quota *quota;
-	const struct allowed_networks
-		*allowed; /* where clients may be, and servers that it drives */
-	bool drives;      /* it does */
+	const struct allowed_networks *allowed; /* where clients, and servers to drive, may be */
+	bool drives;                            /* accepts "drive" messages */
 };
 
 /*
- * Returns 0 when the client has said all it wanted; the error says why else. *is_known is
- * set as soon as it has greeted, and is one to be served.
+ * Serves a client. Returns 0 when the client says goodbye, otherwise an error with the reason.
+ * Sets *is_known once the client is authenticated and admitted.
  */
 int responder_run(struct control *control, const struct responder_terms *terms,
 		  atomic_bool *is_known, struct error *error);

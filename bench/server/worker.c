@@ -21,7 +21,7 @@ static bool takes_in(const struct protocol_case *wanted)
 	return wanted->parameters.metric != METRIC_LAT && wanted->op->is_received;
 }
 
-/* Whether messages of the client's stream may be lost, and only this end knows when they came. */
+/* Returns whether messages can be lost, so that only the server knows when they arrived. */
 static bool counts_received(const struct worker *worker, const struct protocol_case *wanted)
 {
 	return wanted->parameters.metric == METRIC_BW && wanted->op->is_received &&
@@ -33,8 +33,8 @@ bool worker_counts(const struct worker *worker, const struct protocol_case *want
 	return wanted->parameters.bidirectional || counts_received(worker, wanted);
 }
 
-/* The client needs nothing of this program, which may sleep, or have work of its own. */
-static int wait_for_word(struct lane *lane, struct error *error)
+/* Waits until the client sends "stop". The client needs nothing of this thread meanwhile. */
+static int await_stop(struct lane *lane, struct error *error)
 {
 	struct alarm *alarm = &lane->endpoint.alarm;
 	struct pollfd waiting = {.fd = alarm->fd, .events = POLLIN};
@@ -46,7 +46,7 @@ static int wait_for_word(struct lane *lane, struct error *error)
 	return alarm_reason(alarm, error);
 }
 
-/* Drives its own direction until the client speaks. */
+/* Sends messages until a control message of the client arrives. */
 static int drive(struct worker *worker, const struct protocol_case *wanted, struct error *error)
 {
 	const struct loop_run run = {
@@ -66,7 +66,7 @@ static int drive(struct worker *worker, const struct protocol_case *wanted, stru
 	return code;
 }
 
-/* Takes what comes until the client speaks. */
+/* Receives messages until the client sends "stop". */
 static int take_in(struct worker *worker, struct error *error)
 {
 	uint64_t start;
@@ -81,7 +81,7 @@ static int take_in(struct worker *worker, struct error *error)
 	return code;
 }
 
-/* Answers, or is there to be written to and read from, until the client speaks. */
+/* Does the server's part until the client sends "stop". */
 static int respond(struct worker *worker, const struct protocol_case *wanted, struct error *error)
 {
 	struct lane *lane = &worker->lane;
@@ -96,8 +96,8 @@ static int respond(struct worker *worker, const struct protocol_case *wanted, st
 	else if (worker_answers(wanted))
 		code = op_loops_of(wanted->op)->latency(lane, &run, error);
 	else
-		code = wait_for_word(lane, error);
-	/* That is how a message of the client ends the wait. */
+		code = await_stop(lane, error);
+	/* A control message of the client ends the loop with -ECANCELED: no error. */
 	if (code != -ECANCELED)
 		return code;
 	*error = (struct error){0};
@@ -105,8 +105,8 @@ static int respond(struct worker *worker, const struct protocol_case *wanted, st
 }
 
 /*
- * What is still on its way where messages may be lost, and what is still to be looked at:
- * its time is nobody's cost.
+ * Takes messages that are still in flight, if they can be lost, or still to be verified. The time
+ * for this is not part of the cost.
  */
 static int count_rest(const struct protocol_case *wanted, struct lane *lane, uint64_t *arrived,
 		      struct error *error)
@@ -131,7 +131,7 @@ int worker_respond(struct worker *worker, const struct protocol_case *wanted, st
 	code = respond(worker, wanted, error);
 	done->cost = cpu_cost_since(&worker->lane, &before);
 	done->elapsed_ns = clock_now_ns() - start;
-	/* Both ways, those of its cost are its own. */
+	/* If both ends send, the messages in the cost are the server's own. */
 	done->arrived = wanted->parameters.bidirectional ? worker->lane.result.received
 							 : done->cost.messages;
 	return code ? code : count_rest(wanted, &worker->lane, &done->arrived, error);
@@ -143,7 +143,7 @@ double worker_counted(const struct worker *worker, const struct protocol_stop *s
 
 	if (!now_ns)
 		return -1;
-	/* It may have begun late. */
+	/* The server may have started to count late. */
 	return rate_windows_between(worker->windows, now_ns,
 				    now_ns > stop->from_ns ? now_ns - stop->from_ns : 0,
 				    now_ns > stop->until_ns ? now_ns - stop->until_ns : 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where one thread of the server has its part in a trial, opposite one of the client's. */
+/* A server thread's part in a trial, with one thread of the client as its peer. */
 #ifndef BENCH_SERVER_WORKER_H
 #define BENCH_SERVER_WORKER_H
 
@@ -9,26 +9,26 @@
 
 struct worker {
 	struct lane lane;
-	struct rate_windows *windows; /* of what worker_counts, where it does, */
-	uint64_t counted_ns;          /* and for how long; 0: it did not */
+	struct rate_windows *windows; /* of the messages that it counts, if it does */
+	uint64_t counted_ns;          /* for how long it counted; 0: not at all */
 	struct protocol_done done;
 };
 
 /*
- * Whether it keeps when messages were through: those that come to it, where others may be lost,
- * else those of its own direction, where it has one.
+ * Returns whether it records when messages completed: those that arrive, if they can be lost;
+ * otherwise the messages it sends itself, if it does.
  */
 bool worker_counts(const struct worker *worker, const struct protocol_case *wanted);
 
-/* Whether it throws messages back, rather than only receives them or sleeps. */
+/* Returns whether it answers each message, rather than only receiving messages or sleeping. */
 bool worker_answers(const struct protocol_case *wanted);
 
-/* Has its part until the client speaks; done is what came of it. */
+/* Takes part until a message of the client arrives. Fills in worker->done. */
 int worker_respond(struct worker *worker, const struct protocol_case *wanted, struct error *error);
 
 /*
- * How many of those there were while the client measured, as long ago as the word of it says.
- * Below 0: it kept none.
+ * Returns how many messages it counted during the client's measurement, whose times are in stop.
+ * Below 0: it did not count.
  */
 double worker_counted(const struct worker *worker, const struct protocol_stop *stop);
 

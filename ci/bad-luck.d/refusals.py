@@ -53,14 +53,14 @@ def refuse_memory(tally):
         with v.Peer.greeted(stage.server.port) as first:
             first.send(big)
             first.expect("listening")
-            failed(stage, big, "other clients have left")
+            failed(stage, big, "other clients leave only")
 
 
 def refuse_clients(tally):
     count = 64
     with guarding(tally, "--max-clients", 1, room=ROOM_KIB + count * THREAD_KIB) as stage:
         with v.Peer.greeted(stage.server.port), tally.attempt("one client more"):
-            refused(stage, "1 client is being served, which is all it takes")
+            refused(stage, "serving its maximum of 1 client")
         with tally.attempt("strangers"), contextlib.ExitStack() as stack:
             strangers = [stack.enter_context(v.Peer.dial(stage.server.port)) for _ in range(count)]
             v.wait_until(lambda: stage.server.threads() >= count, PATIENCE, "all of them")
@@ -84,8 +84,8 @@ def refuse_words(tally):
     with guarding(tally, "--device", v.DEVICE) as stage:
         for name, said, reason in (
             ("another protocol", v.HELLO | {"protocol": 99}, "the client speaks protocol 99"),
-            ("no greeting", {"type": "nonsense"}, "that was no greeting of it"),
-            ("a case before it", v.CASE, "that was no greeting of it"),
+            ("no greeting", {"type": "nonsense"}, "unexpected greeting"),
+            ("a case before it", v.CASE, "unexpected greeting"),
         ):
             with tally.attempt(name):
                 found = insider.refusal(stage.server.port, [v.frame(said)])
@@ -93,9 +93,9 @@ def refuse_words(tally):
         for name, said, reason in (
             ("another device", v.CASE | other, "this server offers"),
             ("facts of another device", {"type": "describe"} | other, "this server offers"),
-            ("a drive", drive(stage), "this server drives no other"),
-            ("what no server can", case(op="nonsense"), "this server cannot do that"),
-            ("a case without parameters", v.CASE | {"parameters": 7}, "a malformed case"),
+            ("a drive", drive(stage), "this server does not drive others"),
+            ("what no server can", case(op="nonsense"), "this server cannot run the case"),
+            ("a case without parameters", v.CASE | {"parameters": 7}, "malformed case"),
         ):
             with tally.attempt(name):
                 failed(stage, said, reason)
@@ -122,7 +122,7 @@ def refuse_ignorance(tally):
         with tally.attempt("no secret"):
             refused(stage, "this server has a secret")
         with tally.attempt("another secret"):
-            refused(stage, "that is not this server's secret", "--secret-file", wrong.name)
+            refused(stage, "wrong secret", "--secret-file", wrong.name)
         for number, (said, reason) in enumerate(insider.NO_PROOFS):
             with tally.attempt(f"no proof, {number}"):
                 found = insider.refusal(port, said)
@@ -132,7 +132,7 @@ def refuse_ignorance(tally):
                 v.measure(tap, "-n", 20, *secret)
             check(b'"proof"' in tap.said[True], "there was none")
             found = insider.refusal(port, [tap.said[True]])
-            check("not this server's secret" in found, found)
+            check("wrong secret" in found, found)
         for from_client, number in ((True, 2), (True, 3), (False, 1), (False, 2)):
             with tally.attempt(f"a changed message, {from_client} {number}"):
                 meddle(stage, from_client, number, secret)
@@ -149,7 +149,7 @@ def meddle(stage, from_client, number, secret):
     check(ended.status == 1, ended.err)
     v.wait_until(lambda: stage.server.threads() <= 2, PATIENCE, "its end")
     said = ended.err + "\n".join(stage.server.err[-1:])
-    check("changed on its way" in said, said)
+    check("altered or forged" in said, said)
 
 
 def connect_without_ticket(port):

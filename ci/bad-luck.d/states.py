@@ -20,8 +20,8 @@ AT_ONCE = 8
 LIMITS = ("--max-pause", "3s", "--max-time", "12s")
 # What does, in the server's words.
 GREETING = "no answer within 5000 ms"
-PAUSE = "has asked for nothing for 3 s"
-TIME = "the 12 s that a client is served are over"
+PAUSE = "has been idle for 3 s"
+TIME = "time limit of 12 s is over"
 
 # What is said until then, and what ends it.
 STATES = {

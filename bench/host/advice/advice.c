@@ -124,8 +124,8 @@ bool advice_has(const json_t *array, const json_t *value)
 	return false;
 }
 
-/* Two ends on one machine have counted the same, and not up to the same moment. */
-static bool is_told(const json_t *findings, const json_t *finding)
+/* Two ends on one machine count the same events, but not until exactly the same time. */
+static bool is_reported(const json_t *findings, const json_t *finding)
 {
 	for (size_t i = 0; i < json_array_size(findings); i++) {
 		const json_t *other = json_array_get(findings, i);
@@ -137,22 +137,22 @@ static bool is_told(const json_t *findings, const json_t *finding)
 	return false;
 }
 
-static void apply(json_t *findings, const struct advice_table *table, const struct advice_end *near,
-		  const struct advice_end *far)
+static void apply(json_t *findings, const struct advice_table *table, const struct advice_end *end,
+		  const struct advice_end *peer)
 {
-	const char *host = json_string_value(json_object_get(near->facts, "host"));
+	const char *host = json_string_value(json_object_get(end->facts, "host"));
 
 	for (size_t i = 0; i < table->count; i++) {
 		const struct advice_rule *rule = &table->rules[i];
 		struct advice_words words = {0};
 		json_t *finding;
 
-		if (!rule->finds(near, far, &words))
+		if (!rule->finds(end, peer, &words))
 			continue;
 		finding = advice_finding(rule->code, rule->spoils, host ? host : "this host",
 					 words.what, rule->why,
 					 words.mend[0] || !rule->mend ? words.mend : rule->mend);
-		if (table == &advice_of_machine ? !is_told(findings, finding)
+		if (table == &advice_of_machine ? !is_reported(findings, finding)
 						: !advice_has(findings, finding))
 			json_array_append(findings, finding);
 		json_decref(finding);

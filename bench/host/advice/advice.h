@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What of the circumstances spoils a measurement, why, and the command that mends it:
- * the warnings of a run and the findings of the doctor. The rules are rows of const
- * tables (advice_*.c). What a fact does not tell, no rule finds; facts may come from
- * another host, and whatever they hold, the findings are printable and bounded.
+ * Rules that detect circumstances that skew a measurement, with the reason and the fix: the
+ * warnings of a run and the findings of the doctor. Rules are rows of const tables. A missing fact
+ * yields no finding. Facts may come from another host; whatever they hold, findings are printable
+ * and bounded.
  */
 #ifndef BENCH_HOST_ADVICE_ADVICE_H
 #define BENCH_HOST_ADVICE_ADVICE_H
@@ -14,33 +14,33 @@
 
 #include "reports/result/result.h"
 
-/* What is known of one end. Each may be NULL: not known. */
+/* The facts about one end. Any of them may be NULL: unknown. */
 struct advice_end {
-	const json_t *facts;  /* of facts_gather */
-	const json_t *before; /* of facts_noise */
-	const json_t *after;  /* of facts_noise */
-	json_t *counters;     /* of counters_moved; it is only read */
-	bool is_lone;         /* its port is not one that the other end's talks to */
+	const json_t *facts;  /* from facts_gather */
+	const json_t *before; /* from facts_noise */
+	const json_t *after;  /* from facts_noise */
+	json_t *counters;     /* from counters_moved; not modified */
+	bool is_lone;         /* its port is not connected to the port of the other end */
 };
 
 /*
- * An array of {"code", "spoils", "host", "what", "why", "mend"}; "spoils" is false where
- * it is only to be known. The server may be NULL: then this is about one host. What two
- * ends on one host have in common is told once. NULL without memory.
+ * Returns an array of {"code", "spoils", "host", "what", "why", "mend"}; "spoils" is false for
+ * mere notes. The server may be NULL: then the findings are about one host. A finding that two ends
+ * on one host share is included once. Returns NULL if out of memory.
  */
 json_t *advice_make(const struct advice_end *client, const struct advice_end *server);
 
-/* One finding that is not of a rule; the texts are made printable, and cut. */
+/* Makes a finding without a rule. The texts are made printable and truncated. */
 json_t *advice_finding(const char *code, bool spoils, const char *host, const char *what,
 		       const char *why, const char *mend);
 
-/* How many of them spoil a measurement. */
+/* Returns how many findings skew the measurement. */
 size_t advice_count_spoiling(const json_t *findings);
 
-/* How much there is of something in a case. */
+/* Returns the amount of something in a case. */
 typedef uint64_t advice_measure(const struct result_case *line, const void *of);
 
-/* The first of the cases that have most of it, and how much; NULL: none has that much. */
+/* Returns the first case with the largest amount, and sets *most; NULL: all are below least. */
 const struct result_case *advice_worst(const struct result *result, advice_measure *measure,
 				       const void *of, uint64_t least, uint64_t *most);
 

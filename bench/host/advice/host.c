@@ -6,25 +6,25 @@
 
 #include "bench/host/advice/rule.h"
 
-#define MIB                   (1LL << 20)
-#define MEMLOCK_NEEDED        (64 * MIB)
-#define IDLE_LATENCY_US       10
-#define CPU_DMA_UNLIMITED     2000000000LL
-#define PROCESSORS_OF_ONE_RUN 2
-#define HUGE_KIB              (512LL << 10)
+#define MIB               (1LL << 20)
+#define MEMLOCK_NEEDED    (64 * MIB)
+#define IDLE_LATENCY_US   10
+#define CPU_DMA_UNLIMITED 2000000000LL
+#define CPUS_OF_ONE_RUN   2
+#define HUGE_KIB          (512LL << 10)
 
-static bool governor(const struct advice_end *near, const struct advice_end *far,
+static bool governor(const struct advice_end *end, const struct advice_end *peer,
 		     struct advice_words *words)
 {
-	const char *found = advice_text(near->facts, "frequency", "governor");
+	const char *found = advice_text(end->facts, "frequency", "governor");
 
-	/* One who sets the frequency by hand knows what it is. */
+	/* With "userspace" somebody has set the frequency on purpose. */
 	if (!found || !strcmp(found, "performance") || !strcmp(found, "userspace"))
 		return false;
-	return advice_what(words, "governor %.60s", found);
+	return advice_what(words, "CPU governor is %.60s", found);
 }
 
-/* Whether it is among words that blanks part. */
+/* Returns whether a word occurs in a list separated by blanks. */
 static bool has_word(const char *text, const char *word)
 {
 	size_t length = strlen(word);
@@ -39,13 +39,13 @@ static bool has_word(const char *text, const char *word)
 	return false;
 }
 
-static bool slow_clock(const struct advice_end *near, const struct advice_end *far,
+static bool slow_clock(const struct advice_end *end, const struct advice_end *peer,
 		       struct advice_words *words)
 {
 	static const char *const slow[] = {
 		"hpet", "acpi_pm", "jiffies", "refined-jiffies", "pit", "hyperv_clocksource_msr"};
-	const char *source = advice_text(near->facts, "clock", "source");
-	const char *available = advice_text(near->facts, "clock", "available");
+	const char *source = advice_text(end->facts, "clock", "source");
+	const char *available = advice_text(end->facts, "clock", "available");
 	bool found = false;
 
 	for (size_t i = 0; source && i < ARRAY_LENGTH(slow); i++)
@@ -55,67 +55,67 @@ static bool slow_clock(const struct advice_end *near, const struct advice_end *f
 	if (has_word(available, "tsc"))
 		advice_mend(words, "echo tsc > /sys/devices/system/clocksource/clocksource0/"
 				   "current_clocksource");
-	return advice_what(words, "clock source %.40s", source);
+	return advice_what(words, "clock source is %.40s", source);
 }
 
-static bool virtual_clock(const struct advice_end *near, const struct advice_end *far,
+static bool virtual_clock(const struct advice_end *end, const struct advice_end *peer,
 			  struct advice_words *words)
 {
 	static const char *const sources[] = {"kvm-clock", "xen", "hyperv_clocksource_tsc_page"};
-	const char *source = advice_text(near->facts, "clock", "source");
+	const char *source = advice_text(end->facts, "clock", "source");
 
 	for (size_t i = 0; source && i < ARRAY_LENGTH(sources); i++)
 		if (!strcmp(source, sources[i]))
 			return advice_what(words,
-					   "clock source %s, which is no counter that "
-					   "programs read by themselves",
+					   "clock source is %s, which programs cannot read as a "
+					   "plain counter",
 					   source);
 	return false;
 }
 
-static bool balancing(const struct advice_end *near, const struct advice_end *far,
+static bool balancing(const struct advice_end *end, const struct advice_end *peer,
 		      struct advice_words *words)
 {
 	json_int_t mode;
 	json_int_t nodes;
 
-	return advice_number(near->facts, "numa", "balancing", &mode) && mode > 0 &&
-	       advice_number(near->facts, "numa", "nodes", &nodes) && nodes > 1 &&
-	       advice_what(words, "automatic NUMA balancing is on, over %lld nodes", nodes);
+	return advice_number(end->facts, "numa", "balancing", &mode) && mode > 0 &&
+	       advice_number(end->facts, "numa", "nodes", &nodes) && nodes > 1 &&
+	       advice_what(words, "automatic NUMA balancing is on (%lld nodes)", nodes);
 }
 
-static bool memlock(const struct advice_end *near, const struct advice_end *far,
+static bool memlock(const struct advice_end *end, const struct advice_end *peer,
 		    struct advice_words *words)
 {
 	json_int_t bytes;
 
-	/* Its buffers are not locked. */
-	if (advice_is_soft(near->facts))
+	/* soft0 does not lock its buffers. */
+	if (advice_is_soft(end->facts))
 		return false;
-	if (!advice_number(near->facts, "limits", "memlock", &bytes) || bytes >= MEMLOCK_NEEDED ||
-	    advice_is_true(near->facts, "limits", "memlock_exempt"))
+	if (!advice_number(end->facts, "limits", "memlock", &bytes) || bytes >= MEMLOCK_NEEDED ||
+	    advice_is_true(end->facts, "limits", "memlock_exempt"))
 		return false;
 	return bytes < MIB ? advice_what(words, "memlock is %lld KiB", bytes / 1024)
 			   : advice_what(words, "memlock is %lld MiB", bytes / MIB);
 }
 
-static bool turbo(const struct advice_end *near, const struct advice_end *far,
+static bool turbo(const struct advice_end *end, const struct advice_end *peer,
 		  struct advice_words *words)
 {
-	const char *driver = advice_text(near->facts, "frequency", "driver");
+	const char *driver = advice_text(end->facts, "frequency", "driver");
 
-	if (!advice_is_true(near->facts, "frequency", "turbo"))
+	if (!advice_is_true(end->facts, "frequency", "turbo"))
 		return false;
-	/* Passive, it calls itself intel_cpufreq. */
+	/* In passive mode, the driver is called intel_cpufreq. */
 	if (driver && (strstr(driver, "intel_pstate") || strstr(driver, "intel_cpufreq")))
 		advice_mend(words, "echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo");
-	return advice_what(words, "the processor's turbo is on");
+	return advice_what(words, "CPU turbo is on");
 }
 
-static bool idle_states(const struct advice_end *near, const struct advice_end *far,
+static bool idle_states(const struct advice_end *end, const struct advice_end *peer,
 			struct advice_words *words)
 {
-	const json_t *idle = json_object_get(near->facts, "idle");
+	const json_t *idle = json_object_get(end->facts, "idle");
 	const char *name = advice_text(idle, "deepest", "name");
 	json_int_t latency_us;
 	json_int_t allowed_us;
@@ -123,33 +123,33 @@ static bool idle_states(const struct advice_end *near, const struct advice_end *
 	if (!advice_number(idle, "deepest", "latency_us", &latency_us) ||
 	    latency_us <= IDLE_LATENCY_US)
 		return false;
-	/* Somebody keeps processors awake already, or may do so. */
-	if (!advice_number(near->facts, "idle", "cpu_dma_latency_us", &allowed_us))
+	/* Another program may keep CPUs out of deep idle states. */
+	if (!advice_number(end->facts, "idle", "cpu_dma_latency_us", &allowed_us))
 		return advice_what(
 			words,
-			"leaving idle state %.20s takes %lld us, unless someone forbids it "
-			"by /dev/cpu_dma_latency, which is not to be read here",
+			"leaving idle state %.20s takes %lld us, unless a process prevents it "
+			"through /dev/cpu_dma_latency, which is not readable",
 			name ? name : "?", latency_us);
 	return allowed_us >= latency_us &&
 	       advice_what(words, "leaving idle state %.20s takes %lld us", name ? name : "?",
 			   latency_us);
 }
 
-static bool smt(const struct advice_end *near, const struct advice_end *far,
+static bool smt(const struct advice_end *end, const struct advice_end *peer,
 		struct advice_words *words)
 {
-	return advice_is_true(near->facts, "cpu", "smt") &&
-	       advice_what(words, "SMT is on: two processors share each core");
+	return advice_is_true(end->facts, "cpu", "smt") &&
+	       advice_what(words, "SMT is on: two CPUs share each core");
 }
 
-static bool no_hugepages(const struct advice_end *near, const struct advice_end *far,
+static bool no_hugepages(const struct advice_end *end, const struct advice_end *peer,
 			 struct advice_words *words)
 {
-	const json_t *sizes = json_object_get(json_object_get(near->facts, "hugepages"), "sizes");
+	const json_t *sizes = json_object_get(json_object_get(end->facts, "hugepages"), "sizes");
 	json_int_t kib;
 
-	if (!advice_is_hardware(near->facts) ||
-	    !advice_number(near->facts, "hugepages", "default_kib", &kib) || kib < 1 ||
+	if (!advice_is_hardware(end->facts) ||
+	    !advice_number(end->facts, "hugepages", "default_kib", &kib) || kib < 1 ||
 	    kib > INT32_MAX)
 		return false;
 	for (size_t i = 0; i < json_array_size(sizes); i++) {
@@ -164,82 +164,81 @@ static bool no_hugepages(const struct advice_end *near, const struct advice_end 
 	return advice_what(words, "no huge page of %lld KiB is free", kib);
 }
 
-static bool cpu_quota(const struct advice_end *near, const struct advice_end *far,
+static bool cpu_quota(const struct advice_end *end, const struct advice_end *peer,
 		      struct advice_words *words)
 {
-	const char *limit = advice_text(near->facts, "cgroup", "cpu_max");
+	const char *limit = advice_text(end->facts, "cgroup", "cpu_max");
 	long long quota;
 	long long period;
 
 	if (!limit || sscanf(limit, "%lld %lld", &quota, &period) != 2 || period <= 0 ||
-	    quota < 0 || quota / period >= PROCESSORS_OF_ONE_RUN)
+	    quota < 0 || quota / period >= CPUS_OF_ONE_RUN)
 		return false;
-	return advice_what(words, "its control group may use %lld us of each %lld us", quota,
-			   period);
+	return advice_what(words, "the control group may use %lld us of CPU time per %lld us",
+			   quota, period);
 }
 
-static bool loaded(const struct advice_end *near, const struct advice_end *far,
+static bool loaded(const struct advice_end *end, const struct advice_end *peer,
 		   struct advice_words *words)
 {
-	const json_t *load = json_array_get(json_object_get(near->before, "loadavg"), 0);
+	const json_t *load = json_array_get(json_object_get(end->before, "loadavg"), 0);
 	json_int_t count;
 
-	if (!json_is_number(load) || !advice_number(near->facts, "cpu", "count", &count) ||
+	if (!json_is_number(load) || !advice_number(end->facts, "cpu", "count", &count) ||
 	    json_number_value(load) < (double)count)
 		return false;
-	return advice_what(words, "a load of %.1f on %lld processors", json_number_value(load),
-			   count);
+	return advice_what(words, "load average %.1f on %lld CPUs", json_number_value(load), count);
 }
 
-static bool emulated(const struct advice_end *near, const struct advice_end *far,
+static bool emulated(const struct advice_end *end, const struct advice_end *peer,
 		     struct advice_words *words)
 {
-	const char *accelerator = advice_text(near->facts, "environment", "softroce_accel");
+	const char *accelerator = advice_text(end->facts, "environment", "softroce_accel");
 
 	if (accelerator && !strcmp(accelerator, "icount"))
-		return advice_what(words, "an emulated machine, whose time is its instructions");
+		return advice_what(words, "emulated machine whose clock counts instructions");
 	return accelerator && !strcmp(accelerator, "tcg") &&
-	       advice_what(words, "an emulated machine (tcg)");
+	       advice_what(words, "emulated machine (tcg)");
 }
 
 // clang-format off
 static const struct advice_rule rules[] = {
 	{"governor", true, governor,
-	 "the processor's frequency follows the load, and latency follows the frequency",
+	 "the CPU frequency follows the load, and latency follows the frequency",
 	 "cpupower frequency-set -g performance"},
 	{"clock", true, slow_clock,
-	 "reading it is a system call that takes longer than what is measured",
-	 "tsc=reliable clocksource=tsc on the kernel's command line"},
+	 "reading it is a system call that takes longer than a message",
+	 "tsc=reliable clocksource=tsc on the kernel command line"},
 	{"memory-balancing", true, balancing,
-	 "the kernel takes pages away for a moment to see who uses them",
+	 "the kernel briefly unmaps pages to see which CPUs use them",
 	 "sysctl kernel.numa_balancing=0"},
 	{"memlock", true, memlock,
-	 "buffers and queues of devices are locked memory",
+	 "buffers and queues of RDMA devices are locked memory",
 	 "'* - memlock unlimited' in a file of /etc/security/limits.d and a new login, "
 	 "LimitMEMLOCK=infinity for a service, or ulimit -l unlimited as root"},
 	{"clock", false, virtual_clock,
-	 "samples are taken with CLOCK_MONOTONIC_RAW, whose reading costs more",
-	 "clocksource=tsc on the kernel's command line, if the hypervisor offers it"},
+	 "timestamps come from CLOCK_MONOTONIC_RAW, which takes longer to read",
+	 "clocksource=tsc on the kernel command line, if the hypervisor offers it"},
 	{"turbo", false, turbo,
 	 "the frequency depends on heat and on what the other cores do",
 	 "echo 0 > /sys/devices/system/cpu/cpufreq/boost"},
 	{"idle-states", false, idle_states,
-	 "who sleeps for an event waits for that as well",
+	 "a thread that sleeps until an event waits for that as well",
 	 "cpupower idle-set -D 10"},
 	{"smt", false, smt,
-	 "what runs on the other processor of a core takes its time from it",
-	 "echo off > /sys/devices/system/cpu/smt/control, or pin to cores whose other processor is idle"},
+	 "a thread on the other CPU of a core slows it down",
+	 "echo off > /sys/devices/system/cpu/smt/control, or pin to cores whose other CPU is idle"},
 	{"hugepages", false, no_hugepages,
 	 "large buffers in small pages need more of the device's translation cache",
 	 NULL},
 	{"cpu-quota", false, cpu_quota,
-	 "an end that polls uses a processor all the time, and is stopped when the share is used up",
-	 "run outside of that group, or systemctl set-property SLICE CPUQuota="},
+	 "an end that polls uses a CPU all the time, and is stopped when the quota is used up",
+	 "run outside that group, or raise its quota: systemctl set-property SLICE CPUQuota="},
 	{"load", false, loaded,
-	 "others compete for the processors",
-	 "see with top what runs, and stop it"},
+	 "other processes compete for the CPUs",
+	 "stop other work (top shows it)"},
 	{"emulation", false, emulated,
-	 "its times say nothing of any real machine, and compare only with each other",
+	 "its times apply to no real machine; compare them only with each other",
 	 "measure on hardware, or where /dev/kvm works"},
 };
 // clang-format on

@@ -7,12 +7,12 @@
 
 #include "bench/host/advice/advice.h"
 
-#define MEND "a larger --rx-depth; or -c RC, which has the sender wait"
+#define MEND "use a larger --rx-depth, or -c RC, which makes the sender wait"
 
-/* A receiver that is only now and then behind has lost less. */
+/* A receiver that falls behind only now and then loses less than this. */
 #define LOST_PER_MILLE 500
 
-/* Of a thousand messages; what a latency has lost it waited for, one at a time. */
+/* Per mille of messages lost. Excludes latency cases, where the client waited for each message. */
 static uint64_t lost_of(const struct result_case *line, const void *unused)
 {
 	if (strcmp(line->metric, "bw") != 0 || !line->sent || line->lost > line->sent)
@@ -31,11 +31,11 @@ void advice_loss(const struct result *result, json_t *findings)
 	if (!worst)
 		return;
 	snprintf(what, sizeof(what),
-		 "%" PRIu64 ".%" PRIu64 " %% of the messages never came, as in %.100s: they are "
+		 "%" PRIu64 ".%" PRIu64 " %% of the messages were lost, e.g. in %.100s: they are "
 		 "sent faster than they are received",
 		 most / 10, most % 10, worst->id);
 	snprintf(why, sizeof(why),
-		 "on %.8s a message for which no receive is there is lost, and no sender waits",
+		 "%.8s drops messages that find no receive, and the sender does not wait",
 		 worst->transport);
 	json_array_append_new(
 		findings,

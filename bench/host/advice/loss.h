@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A finding about the cases of a run: bandwidths of messages of which most never came. */
+/* A finding about the cases of a run: bandwidth cases that lost most of their messages. */
 #ifndef BENCH_HOST_ADVICE_LOSS_H
 #define BENCH_HOST_ADVICE_LOSS_H
 
@@ -7,7 +7,7 @@
 
 #define ADVICE_LOSS "lost-messages"
 
-/* Of the case that lost the largest share; added to an array of findings. */
+/* Appends a finding for the case that lost the largest share, if that is large. */
 void advice_loss(const struct result *result, json_t *findings);
 
 #endif

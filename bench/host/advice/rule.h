@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A rule of advice: a row of a table and a predicate over what is known. The predicate
- * writes what it has found, and the mend where it depends on that.
+ * A rule of advice: a row of a table, with a predicate over the facts. The predicate writes what it
+ * found, and the fix if that depends on the facts.
  */
 #ifndef BENCH_HOST_ADVICE_RULE_H
 #define BENCH_HOST_ADVICE_RULE_H
@@ -13,11 +13,11 @@
 
 struct advice_words {
 	char what[ADVICE_TEXT];
-	char mend[ADVICE_TEXT]; /* empty: the row's */
+	char mend[ADVICE_TEXT]; /* empty: use the row's */
 };
 
-/* far is NULL in a rule about one end. */
-typedef bool advice_predicate(const struct advice_end *near, const struct advice_end *far,
+/* peer is NULL in rules about one end. */
+typedef bool advice_predicate(const struct advice_end *end, const struct advice_end *peer,
 			      struct advice_words *words);
 
 struct advice_rule {
@@ -25,7 +25,7 @@ struct advice_rule {
 	bool spoils;
 	advice_predicate *finds;
 	const char *why;
-	const char *mend; /* NULL: the predicate's in any case */
+	const char *mend; /* NULL: the predicate always writes it */
 };
 
 struct advice_table {
@@ -34,17 +34,17 @@ struct advice_table {
 };
 
 extern const struct advice_table advice_of_device;  /* the device and its port */
-extern const struct advice_table advice_of_bus;     /* where it is: PCIe, NUMA, IOMMU */
-extern const struct advice_table advice_of_host;    /* processors, memory, kernel */
-extern const struct advice_table advice_of_machine; /* what its machine did meanwhile */
-extern const struct advice_table advice_of_change;  /* what else happened meanwhile */
+extern const struct advice_table advice_of_bus;     /* its place: PCIe, NUMA, IOMMU */
+extern const struct advice_table advice_of_host;    /* CPUs, memory, kernel */
+extern const struct advice_table advice_of_machine; /* changes on the whole machine */
+extern const struct advice_table advice_of_change;  /* other changes during the measurement */
 extern const struct advice_table advice_of_pair;    /* both ends together */
 
-/* Write a text, and return true. */
+/* Write a text and return true. */
 bool advice_what(struct advice_words *words, const char *format, ...) FORMAT(2, 3);
 bool advice_mend(struct advice_words *words, const char *format, ...) FORMAT(2, 3);
 
-/* Members of facts: NULL or false where they are absent, or of another type. */
+/* Get members of facts: NULL or false if missing or of another type. */
 const char *advice_text(const json_t *facts, const char *section, const char *key);
 bool advice_number(const json_t *facts, const char *section, const char *key, json_int_t *number);
 bool advice_is_true(const json_t *facts, const char *section, const char *key);
@@ -52,16 +52,16 @@ bool advice_is_false(const json_t *facts, const char *section, const char *key);
 
 bool advice_has(const json_t *array, const json_t *value);
 
-/* The device's name in a sentence. */
+/* Returns the device's name for a sentence. */
 const char *advice_device(const json_t *facts);
 
-/* Whether its port's link is of that kind: Ethernet, InfiniBand, iWARP. */
+/* Returns whether the port's link layer is Ethernet, InfiniBand or iWARP, as given. */
 bool advice_is_link(const json_t *facts, const char *link_layer);
 
-/* The software device, which has no part in the kernel. */
+/* Returns whether it is the software device soft0, which does not involve the kernel. */
 bool advice_is_soft(const json_t *facts);
 
-/* A device of hardware: what the bus and the memory system do matters. */
+/* Returns whether it is a hardware device, so that bus and memory placement matter. */
 bool advice_is_hardware(const json_t *facts);
 
 #endif

@@ -10,11 +10,11 @@
 #include "bench/plan/pattern.h"
 #include "core/base/clock.h"
 
-#define WHY  "threads that take turns on a processor wait for each other"
-#define MEND "--threads of no more than there are processors, or a longer --pin"
+#define WHY  "threads that share a CPU wait for each other"
+#define MEND "use no more --threads than CPUs, or list more CPUs in --pin"
 
-#define WHY_LOST  "another thread ran there, such as the other end's, and this one saw nothing then"
-#define MEND_LOST "--pin and --server-pin, a CPU each that has nothing else to do"
+#define WHY_LOST  "another thread, such as the peer's, ran on that CPU meanwhile"
+#define MEND_LOST "use --pin and --server-pin to give each end a CPU that is otherwise idle"
 
 enum {
 	LOST_PERCENT = 5, /* of the messages */
@@ -36,7 +36,7 @@ static unsigned int threads_of(const struct result_case *line, bool is_server)
 	return pattern_lanes(&parameters, is_server);
 }
 
-/* 0: it is not known. */
+/* Returns 0 if unknown. */
 static unsigned int cpus_of(const struct result_case *line, bool is_server)
 {
 	const struct result_place *place = is_server ? &line->server_place : &line->client_place;
@@ -45,7 +45,7 @@ static unsigned int cpus_of(const struct result_case *line, bool is_server)
 	return cpulist_parse(&list, place->cpus) ? cpulist_count(&list) : 0;
 }
 
-/* So many threads on fewer processors; 0: nothing is known, or there are enough. */
+/* Returns the number of threads if it exceeds that of CPUs; 0 if it does not, or is unknown. */
 static uint64_t surplus(const struct result_case *line, const void *of)
 {
 	const struct side *side = of;
@@ -66,15 +66,15 @@ static void advice_threads_find(const struct result *result, const struct side *
 	if (!worst)
 		return;
 	cpus = cpus_of(worst, side->is_server);
-	snprintf(what, sizeof(what), "%" PRIu64 " threads of the %s on %u %s, as in %.100s", most,
+	snprintf(what, sizeof(what), "%" PRIu64 " threads of the %s on %u %s, e.g. in %.100s", most,
 		 side->is_server ? "server" : "client", cpus, cpus > 1 ? "CPUs" : "CPU", worst->id);
 	json_array_append_new(findings,
 			      advice_finding("threads", true, side->end->host, what, WHY, MEND));
 }
 
 /*
- * Of a hundred messages, how many saw the thread that polls for them lose its processor; 0: it is
- * not known. Soft-RoCE works on the processor of who polls, each time.
+ * Returns how often the polling thread was preempted, per 100 messages; 0 if unknown. Excludes
+ * Soft-RoCE, which itself preempts the polling thread.
  */
 static uint64_t lost_percent(const struct result_case *line, const void *of)
 {
@@ -85,7 +85,7 @@ static uint64_t lost_percent(const struct result_case *line, const void *of)
 	if (!cq || strcmp(cq, "poll") != 0 || !cost->messages ||
 	    (side->end->kind && !strcmp(side->end->kind, "rxe")))
 		return 0;
-	/* What keeps a machine's house comes some times in a second. */
+	/* Background tasks preempt any thread a few times per second. */
 	if (cost->involuntary_switches < LOST_LEAST ||
 	    cost->involuntary_switches * (NS_PER_S / LOST_PER_S) < cost->user_ns + cost->system_ns)
 		return 0;
@@ -102,8 +102,8 @@ static void find_lost(const struct result *result, const struct side *side, json
 	if (!worst)
 		return;
 	snprintf(what, sizeof(what),
-		 "the %s's polling thread lost its CPU %" PRIu64
-		 " times in 100 messages, as in %.100s",
+		 "the %s's polling thread was preempted %" PRIu64 " times per 100 messages, e.g. "
+		 "in %.100s",
 		 side->is_server ? "server" : "client", most, worst->id);
 	json_array_append_new(findings, advice_finding("shared-cpu", true, side->end->host, what,
 						       WHY_LOST, MEND_LOST));
@@ -111,11 +111,11 @@ static void find_lost(const struct result *result, const struct side *side, json
 
 void advice_threads(const struct result *result, json_t *findings)
 {
-	const struct side near = {&result->client, false};
-	const struct side far = {&result->server, true};
+	const struct side client = {&result->client, false};
+	const struct side server = {&result->server, true};
 
-	advice_threads_find(result, &near, findings);
-	advice_threads_find(result, &far, findings);
-	find_lost(result, &near, findings);
-	find_lost(result, &far, findings);
+	advice_threads_find(result, &client, findings);
+	advice_threads_find(result, &server, findings);
+	find_lost(result, &client, findings);
+	find_lost(result, &server, findings);
 }

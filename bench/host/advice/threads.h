@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Findings about the cases of a run, rather than about its hosts: more threads at an end
- * than it has processors for them, and a thread that polled and lost its processor.
+ * Findings about the cases of a run, rather than about its hosts: an end with more threads than
+ * CPUs, and a polling thread that was preempted.
  */
 #ifndef BENCH_HOST_ADVICE_THREADS_H
 #define BENCH_HOST_ADVICE_THREADS_H
 
 #include "reports/result/result.h"
 
-/* Of each end the case with the most of them; added to an array of findings. */
+/* For each end, appends a finding for the worst case. */
 void advice_threads(const struct result *result, json_t *findings);
 
 #endif

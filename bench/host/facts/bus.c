@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The device on its bus: its link, what it asks for at once, and its interrupts. */
+/* The device on its PCI Express bus: link, configuration, and interrupts. */
 #include <linux/pci_regs.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,13 +11,13 @@
 #define CONFIG_SIZE    256
 #define INTERRUPTS_MAX 512
 
-/* Little-endian on every machine. */
+/* Configuration space is little-endian on every machine. */
 static unsigned int word_at(const uint8_t *config, size_t at)
 {
 	return config[at] | (unsigned int)config[at + 1] << 8;
 }
 
-/* Where its PCI Express capability is; 0: there is none. A list may lead in circles. */
+/* Returns the offset of the PCI Express capability, or 0. The list may be circular. */
 static size_t find_express(const uint8_t *config)
 {
 	size_t at = config[PCI_CAPABILITY_LIST] & ~3U;
@@ -33,7 +33,7 @@ static size_t find_express(const uint8_t *config)
 	return 0;
 }
 
-/* Who is not root gets the first 64 bytes, and finds nothing. */
+/* Only root can read more than the first 64 bytes; others get no facts here. */
 static void add_control(json_t *section, const struct facts_place *place)
 {
 	uint8_t config[CONFIG_SIZE] = {0};
@@ -72,13 +72,13 @@ json_t *facts_pcie(const struct facts_place *place)
 		return section;
 	snprintf(folder, sizeof(folder), DEVICE, place->device);
 	facts_read(section, place->root, folder, rows, ARRAY_LENGTH(rows));
-	/* Of a virtual function these are reserved, and zero. */
+	/* In virtual functions these fields are reserved and zero. */
 	if (!sysfs_exists(place->root, DEVICE "/physfn", place->device))
 		add_control(section, place);
 	return section;
 }
 
-/* The CPUs that take it; kernels before 4.15 tell only those that may. */
+/* Gets the CPUs that handle an interrupt; before Linux 4.15, the CPUs that may handle it. */
 static bool interrupt_cpus(const char *root, const char *number, char *cpus, size_t size)
 {
 	return sysfs_line(root, cpus, size, "/proc/irq/%s/effective_affinity_list", number) ||

@@ -9,7 +9,7 @@
 
 #define PROC_SIZE 8192
 
-/* In the words of version 2, where no limit is "max", and not -1. */
+/* Gets a CPU limit in the format of cgroup version 2, where "max" means no limit. */
 static bool read_limit(const char *root, const char *folder, char limit[static SYSFS_NAME])
 {
 	int64_t quota;
@@ -27,8 +27,8 @@ static bool read_limit(const char *root, const char *folder, char limit[static S
 	return true;
 }
 
-/* How many processors a limit is of. */
-static double processors(const char *limit)
+/* Returns the number of CPUs that a limit amounts to. */
+static double cpus_of(const char *limit)
 {
 	long long quota;
 	long long period;
@@ -38,7 +38,7 @@ static double processors(const char *limit)
 	return (double)quota / (double)period;
 }
 
-/* Of all groups around this one, whose limits hold as well, the one that binds. */
+/* Adds the tightest limit of the group and its ancestors, whose limits apply too. */
 static void add_cpu_max(json_t *section, const char *root, const char *own)
 {
 	char folder[CGROUP_FOLDER];
@@ -49,7 +49,7 @@ static void add_cpu_max(json_t *section, const char *root, const char *own)
 	do {
 		if (!read_limit(root, folder, limit))
 			continue;
-		if (!least[0] || processors(limit) < processors(least))
+		if (!least[0] || cpus_of(limit) < cpus_of(least))
 			memcpy(least, limit, sizeof(least));
 	} while (cgroup_parent(folder));
 	facts_set(section, "cpu_max", least);

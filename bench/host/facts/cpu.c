@@ -11,7 +11,7 @@
 #define STATES_MAX  16
 #define STATUS_SIZE 8192
 
-/* Of /proc/cpuinfo as far as its first processor: the file is long on a large host. */
+/* Enough of /proc/cpuinfo for its first CPU: the file is long on a large host. */
 #define CPUINFO_SIZE 8192
 
 static char *read_cpuinfo(const char *root)
@@ -37,7 +37,7 @@ int facts_cpu_flag(const char *root, const char *flag)
 	return found;
 }
 
-/* What tells one model from another differs between architectures. */
+/* The keys that identify a model differ between architectures. */
 static void identify(json_t *section, const char *root)
 {
 	static const struct {
@@ -87,7 +87,7 @@ json_t *facts_cpu(const struct facts_place *place)
 	return section;
 }
 
-/* Those of all processors, each once. */
+/* Adds the governors of all CPUs, each once. */
 static void add_governors(json_t *section, const struct sysfs_names *policies, const char *root)
 {
 	char all[SYSFS_NAME * 4] = "";
@@ -131,7 +131,7 @@ json_t *facts_frequency(const struct facts_place *place)
 	return section;
 }
 
-/* The one that takes longest to leave, of those that are not disabled. */
+/* Adds the enabled idle state with the longest exit latency. */
 static void add_deepest(json_t *section, const char *root)
 {
 	char deepest[SYSFS_NAME];

@@ -35,7 +35,7 @@ static void add_driver(json_t *section, const struct facts_place *place, const c
 		{"driver_version",    "version",    fact_text},
 		{"driver_srcversion", "srcversion", fact_text},
 	};
-	/* The card's driver is one, and the one that makes an RDMA device of it mostly another. */
+	/* A card's network driver and the driver that adds its RDMA device are usually distinct. */
 	static const struct fact rdma_rows[] = {
 		{"rdma_driver_version",    "version",    fact_text},
 		{"rdma_driver_srcversion", "srcversion", fact_text},
@@ -61,8 +61,8 @@ static void add_driver(json_t *section, const struct facts_place *place, const c
 }
 
 /*
- * Where the physical function is another machine's, it cannot be told from here; nor where
- * processors do not tell whether there is one, as those of arm64.
+ * Inside a virtual machine, whether the device is a virtual function is unknown; and so it is on
+ * CPUs such as arm64's, which do not reveal a hypervisor.
  */
 static void add_function(json_t *section, const struct facts_place *place)
 {
@@ -106,7 +106,7 @@ static bool contains(const json_t *texts, const char *text)
 	return false;
 }
 
-/* Tables have up to a thousand entries, filled from the first on, with gaps. */
+/* GID tables have up to a thousand entries, filled from the start, with gaps. */
 static void add_gid_types(json_t *section, const struct facts_place *place)
 {
 	json_t *types = json_array();
@@ -144,7 +144,7 @@ json_t *facts_port(const struct facts_place *place)
 	device_folder(folder, place, "/ports/");
 	snprintf(folder + strlen(folder), sizeof(folder) - strlen(folder), "%u", place->port);
 	facts_read(section, place->root, folder, rows, ARRAY_LENGTH(rows));
-	/* The kernel calls iWARP's link Ethernet, which it is, but not RoCE's. */
+	/* For iWARP, sysfs reports Ethernet, which would be mistaken for RoCE. */
 	if (sysfs_line(place->root, text, sizeof(text), CLASS "/%s/node_type", place->device) &&
 	    !strcmp(text, NODE_RNIC))
 		facts_set(section, "link_layer", "iWARP");
@@ -152,7 +152,7 @@ json_t *facts_port(const struct facts_place *place)
 	return section;
 }
 
-/* Where its GIDs name no interface: one of the device itself, of the same port. */
+/* Used if the port's GIDs name no interface: finds an interface of the device with that port. */
 static bool own_interface(const struct facts_place *place, char *name, size_t size)
 {
 	struct sysfs_names names;
@@ -217,7 +217,7 @@ json_t *facts_iommu(const struct facts_place *place)
 	return section;
 }
 
-/* Whether a node below /dev can be opened, and the errno if not. */
+/* Tries to open a node below /dev. Adds the errno if that fails. */
 static json_t *try_node(const char *root, const char *name)
 {
 	int code = sysfs_try(root, DEV "/%s", name);
@@ -233,7 +233,7 @@ json_t *facts_access(const struct facts_place *place)
 	json_t *section = json_object();
 	struct sysfs_names names;
 
-	/* What the kernel does not have needs no nodes of it. */
+	/* A device that the kernel does not have needs no nodes. */
 	if (!sysfs_exists(place->root, CLASS "/%s", place->device))
 		return section;
 	sysfs_names_open(&names, place->root, UVERBS);

@@ -62,8 +62,8 @@ void facts_set(json_t *into, const char *key, const char *text)
 }
 
 /*
- * libibverbs.so.1.14.44.0: behind the number of its interface and that of its ABI comes
- * the version of rdma-core. No call tells it.
+ * Gets the version of rdma-core, which no function returns, from the name of the library: in
+ * libibverbs.so.1.14.44.0 it follows the numbers of the interface and the ABI.
  */
 static void find_library(json_t *section, const char *maps)
 {
@@ -171,7 +171,7 @@ json_t *facts_gather(const char *root, const char *device, unsigned int port)
 	else
 		facts_add(facts, &place, without_device, ARRAY_LENGTH(without_device));
 	facts_add(facts, &place, of_host, ARRAY_LENGTH(of_host));
-	/* libibverbs knows of no other machine than this one. */
+	/* libibverbs only knows this machine. */
 	if (device && !root[0])
 		facts_verbs(facts, &place);
 	return facts;

@@ -28,7 +28,7 @@ static json_t *priorities(unsigned int mask)
 	return list;
 }
 
-/* ECN as the drivers of OFED show it; those of the kernel do not. */
+/* Adds the priorities with ECN. Only drivers of OFED export them, not those in the kernel. */
 static void add_ecn(json_t *section, const char *root, const char *name)
 {
 	static const struct {
@@ -105,7 +105,7 @@ bool facts_take_pfc(void *answer, size_t length, unsigned int *mask)
 	return true;
 }
 
-/* The question that 'dcb pfc show' asks. */
+/* Sends the request that 'dcb pfc show' sends. */
 static bool ask_pfc(int fd, const char *name)
 {
 	struct {
@@ -151,7 +151,7 @@ json_t *facts_flow(const struct facts_place *place)
 	if (facts_is_software(place) || !facts_interface(place, name, sizeof(name)))
 		return section;
 	add_ecn(section, place->root, name);
-	/* The kernel tells these of this machine alone. */
+	/* ioctl and netlink only work for this machine. */
 	if (!place->root[0]) {
 		add_pause(section, name);
 		add_pfc(section, name);

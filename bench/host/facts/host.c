@@ -42,7 +42,7 @@ json_t *facts_clock(const struct facts_place *place)
 	return section;
 }
 
-/* The soft limit, which is the one that holds. */
+/* Adds the soft limit, which is the one in effect. */
 static void add_limit(json_t *section, const char *limits, const char *word, const char *key)
 {
 	char value[SYSFS_TEXT];

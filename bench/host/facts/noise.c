@@ -7,7 +7,7 @@
 #define CPU       "/sys/devices/system/cpu"
 #define PROC_SIZE 4096
 
-/* user nice system idle iowait irq softirq steal: guests' time is in the first two. */
+/* user nice system idle iowait irq softirq steal. Guests' time is included in the first two. */
 #define TICKS 8
 
 static void add_ticks(json_t *noise, const char *root)
@@ -54,7 +54,7 @@ static void add_load(json_t *noise, const char *root)
 	json_decref(load);
 }
 
-/* Of this process's group and those around it: each may be the one with a limit. */
+/* Sums over the process's group and its ancestors, any of which may have a limit. */
 static void add_throttled(json_t *noise, const char *root)
 {
 	char folder[CGROUP_FOLDER];
@@ -131,7 +131,7 @@ struct noise_growth facts_noise_growth(const json_t *before, const json_t *after
 		.slowed = find_growth(before, after, "core_throttles"),
 	};
 
-	/* The bound keeps what another host says from overflowing. */
+	/* The bound keeps figures of another host from overflowing. */
 	if (growth.stolen > growth.ticks || growth.stolen > INT32_MAX)
 		growth.stolen = 0;
 	return growth;

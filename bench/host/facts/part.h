@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the parts of the fingerprint share. A section is an object, empty where there is
- * nothing to tell.
+ * Helpers shared by the parts of the fingerprint. Each part gathers a section: an object, which is
+ * empty if nothing is known.
  */
 #ifndef BENCH_HOST_FACTS_PART_H
 #define BENCH_HOST_FACTS_PART_H
@@ -13,16 +13,16 @@
 
 struct facts_place {
 	const char *root;
-	const char *device; /* NULL: there is none */
+	const char *device; /* NULL: none */
 	unsigned int port;
 };
 
 typedef json_t *facts_section(const struct facts_place *place);
 
-/* The value of a line, or NULL for one that tells nothing. */
+/* Converts a line to a value. Returns NULL if it holds no information. */
 typedef json_t *fact_value(const char *text);
 
-/* A file of a folder that is one fact. */
+/* A file in a folder that holds one fact. */
 struct fact {
 	const char *key;
 	const char *file;
@@ -38,7 +38,7 @@ fact_value fact_choice; /* "always [madvise] never" */
 void facts_read(json_t *into, const char *root, const char *folder, const struct fact *rows,
 		size_t count);
 
-/* Sets "key" to a text, unless it is empty. */
+/* Sets a member to a string, unless that is empty. */
 void facts_set(json_t *into, const char *key, const char *text);
 
 facts_section facts_device;
@@ -64,22 +64,22 @@ facts_section facts_hugepages;
 facts_section facts_cgroup;
 facts_section facts_virtualization;
 
-/* Whether the processor has a flag such as "hypervisor"; -1: it tells no flags. */
+/* Returns 1 if the CPU has a flag such as "hypervisor", 0 if not, -1 if flags are not listed. */
 int facts_cpu_flag(const char *root, const char *flag);
 
-/* What makes an RDMA device of a card with that network driver; NULL: nothing that is known. */
+/* Returns the module that adds an RDMA device to a card with that network driver, or NULL. */
 const char *facts_rdma_module(const char *driver);
 
-/* The network interface of the port. */
+/* Gets the network interface of the port. */
 bool facts_interface(const struct facts_place *place, char *name, size_t size);
 
-/* Whether the device is made of software. */
+/* Returns whether it is a software device. */
 bool facts_is_software(const struct facts_place *place);
 
-/* From the kernel's answer about a link's priority flow control: those that have it. */
+/* Gets the mask of priorities with flow control from the kernel's answer. */
 bool facts_take_pfc(void *answer, size_t length, unsigned int *mask);
 
-/* What only libibverbs tells, put into the sections of the device. */
+/* Adds the facts that only libibverbs provides to the sections of the device. */
 void facts_verbs(json_t *facts, const struct facts_place *place);
 
 #endif

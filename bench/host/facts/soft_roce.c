@@ -8,7 +8,7 @@
 #define MODULES     "/lib/modules"
 #define MODULES_MAX (4U << 20)
 
-/* 1: it does; 0: it does not; -1: there is no such list. */
+/* Returns 1 if the list contains the module, 0 if not, -1 if the list does not exist. */
 static int lists(const char *root, const char *release, const char *file, const char *module)
 {
 	char *text = sysfs_text(root, MODULES_MAX, MODULES "/%s/%s", release, file);
@@ -32,15 +32,15 @@ static const char *soft_roce(const char *root)
 	}
 	if (module > 0 || builtin > 0)
 		return "available";
-	/* A container mostly has none of its host's lists. */
+	/* A container usually does not contain the module lists of its host. */
 	return module < 0 && builtin < 0 ? "unknown" : "absent";
 }
 
-/* Of a card's network driver, which makes no device: what does. */
+/* Network drivers, with the module that adds the card's RDMA device. */
 static const struct card {
 	const char *driver;
 	const char *module;
-	bool is_told; /* not all its cards can: the driver offers it of those that can */
+	bool is_told; /* not all cards support RDMA: the driver advertises it for those that do */
 } cards[] = {
 	{"mlx5_core", "mlx5_ib",    false},
         {"mlx4_en",   "mlx4_ib",    false},
@@ -69,7 +69,7 @@ const char *facts_rdma_module(const char *driver)
 	return card ? card->module : NULL;
 }
 
-/* "i40e.iwarp.0": what a driver offers to others of a card. */
+/* Returns whether the driver advertises RDMA, by an auxiliary device such as "i40e.iwarp.0". */
 static bool offers_rdma(const char *root, const char *driver)
 {
 	static const char *const kinds[] = {"rdma", "roce", "iwarp"};
@@ -87,7 +87,7 @@ static bool offers_rdma(const char *root, const char *driver)
 	return found;
 }
 
-/* The first card before what no card is behind, and neither loopback nor a bridge. */
+/* Picks an interface for Soft-RoCE: cards come first; loopback and bridges are skipped. */
 static void offer_interface(json_t *section, const char *root, const char *name, bool is_card)
 {
 	char text[SYSFS_NAME];
@@ -100,7 +100,7 @@ static void offer_interface(json_t *section, const char *root, const char *name,
 		facts_set(section, "netdev", name);
 }
 
-/* A card that could do RDMA. */
+/* Notes a card that supports RDMA but whose module is not loaded. */
 static void look_at(json_t *section, const char *root, const char *name)
 {
 	char text[SYSFS_NAME];

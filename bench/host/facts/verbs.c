@@ -11,7 +11,7 @@
 #include "core/verbs/device.h"
 #include "core/verbs/limits.h"
 
-/* There even where libibverbs tells of a device that /sys has not. */
+/* Returns a section. Adds it if missing: libibverbs may know devices that /sys does not have. */
 static json_t *section_of(json_t *facts, const char *name)
 {
 	if (!json_object_get(facts, name))
@@ -63,7 +63,7 @@ static void add_vectors(json_t *facts, const struct ibv_context *context)
 			    json_integer(context->num_comp_vectors));
 }
 
-/* The provider's file is the one that its functions come from. */
+/* Finds the provider's library as the file that contains its functions. */
 static void add_provider(json_t *facts, const struct ibv_context *context)
 {
 	void *function;
@@ -91,7 +91,7 @@ static void add_device(json_t *facts, const struct facts_place *place, struct ib
 	struct ibv_context *context = ibv_open_device(device);
 
 	if (!context) {
-		set_fault(facts, verbs_null(), "it cannot be opened");
+		set_fault(facts, verbs_null(), "cannot open it");
 		return;
 	}
 	add_attributes(facts, context);
@@ -115,7 +115,7 @@ void facts_verbs(json_t *facts, const struct facts_place *place)
 			add_device(facts, place, devices[i]);
 	}
 	if (!found)
-		set_fault(facts, 0, "libibverbs does not offer it");
+		set_fault(facts, 0, "libibverbs does not list it");
 	if (devices)
 		ibv_free_device_list(devices);
 }

@@ -159,7 +159,7 @@ class Doctor(unittest.TestCase):
                  "limits": {"memlock": 65536, "memlock_exempt": False}}
         document = self.greeted(self.WELCOME, facts=facts)
         found = {row["code"]: row for row in document["findings"] if row["host"] == "n02"}
-        self.assertEqual(found["governor"]["what"], "governor powersave")
+        self.assertEqual(found["governor"]["what"], "CPU governor is powersave")
         self.assertEqual(found["governor"]["mend"], "cpupower frequency-set -g performance")
         self.assertEqual(found["memlock"]["what"], "memlock is 64 KiB")
 

@@ -412,7 +412,7 @@ class Usage(unittest.TestCase):
         ):
             ended = verbmark("doctor", host)
             self.assertIn(f"cannot resolve '{host}': ", ended.out + ended.err)
-            self.assertEqual("; a port is given by -p" in ended.out + ended.err, has_hint, host)
+            self.assertEqual("; use -p to give a port" in ended.out + ended.err, has_hint, host)
 
     def test_effort_without_a_plan(self):
         """Ten seconds are ten seconds for each case of what is run by itself; presets have trials."""

@@ -46,7 +46,7 @@ static void test_larger_ones_are_lost(void **unused)
 	(void)unused;
 	blame(ended, 4, SILENCE, &fault);
 	assert_string_equal(fault.text,
-			    SILENCE "; sizes to 1024 passed: does the switch carry MTU 4096?");
+			    SILENCE "; sizes up to 1024 passed: does the switch carry MTU 4096?");
 	/* What failed for another reason is not the path's fault. */
 	blame(ended, 4, "post: remote access error", &fault);
 	assert_string_equal(fault.text, "post: remote access error");
@@ -92,7 +92,7 @@ static void test_another_mtu(void **unused)
 	error_set(&fault, -EIO, "%s", SILENCE);
 	failure_hint_size(&result, 2, 4096, &fault);
 	assert_string_equal(fault.text,
-			    SILENCE "; sizes to 1024 passed: does the switch carry MTU 4096?");
+			    SILENCE "; sizes up to 1024 passed: does the switch carry MTU 4096?");
 	for (size_t i = 0; i < ARRAY_LENGTH(cases); i++)
 		json_decref(cases[i].parameters);
 }

@@ -184,8 +184,10 @@ static void test_few(void **unused)
 	pacing.load.least_before = 27000000;
 	assert_false(note(&pacing, 10));
 	assert_int_equal(pacing_note(&pacing, &none, &error), -ERANGE);
-	assert_string_equal(error.text,
-			    "no message was due: 10 of them a second are too few for that time");
+	assert_string_equal(
+		error.text,
+		"no message was due: 10 messages per second is too slow for a trial this "
+		"short; use a longer -D or a higher --rate");
 }
 
 int main(void)

@@ -137,7 +137,8 @@ static void test_messages_that_are_too_long(void **unused)
 	memset(text, 'x', (1 << 20) - 7);
 	message = json_pack("{s:s%}", "a", text, (size_t)(1 << 20) - 7);
 	assert_int_equal(control_send(&own.control, message, &error), -EMSGSIZE);
-	assert_string_equal(error.text, "a control message of 1048577 bytes is above 1048576");
+	assert_string_equal(error.text,
+			    "control message of 1048577 bytes exceeds the limit of 1048576");
 	test_free(text);
 	/* {"a":[0,0]}: as many members as numbers, and the object. */
 	for (int i = 0; i < 65536; i++)
@@ -145,7 +146,8 @@ static void test_messages_that_are_too_long(void **unused)
 	error = (struct error){0};
 	assert_int_equal(control_send(&own.control, json_pack("{s:o}", "a", list), &error),
 			 -EMSGSIZE);
-	assert_string_equal(error.text, "a control message of 65537 members is above 65536");
+	assert_string_equal(error.text,
+			    "control message of 65537 members exceeds the limit of 65536");
 	error = (struct error){0};
 	assert_int_equal(control_send(&own.control, json_pack("{s:s}", "type", "next"), &error), 0);
 	message = peer_receive(&own, &reader);
@@ -262,7 +264,7 @@ static void test_silence(void **unused)
 				 -ETIMEDOUT);
 		assert_true(clock_now_ns() - start < PATIENCE_MS * NS_PER_MS);
 	} while (strstr(error.text, "no answer within"));
-	assert_contains(error.text, "the other end has been silent for 4 s");
+	assert_contains(error.text, "the peer has been silent for 4 s");
 	assert_true(clock_now_ns() - start >= SILENCE_MS * NS_PER_MS);
 	peer_send(&own, HELLO, sizeof(HELLO) - 1);
 	check_message(&own, "hello");
@@ -283,7 +285,7 @@ static void test_end_of_the_connection(void **unused)
 	check_failure(&own, -ECONNRESET, "closed the control connection, or its process ended");
 	check_failure(&own, -ECONNRESET, "closed the control connection, or its process ended");
 	assert_int_equal(control_send(&own.control, json_object(), &error), -EPIPE);
-	assert_contains(error.text, "the other end closed the control connection");
+	assert_contains(error.text, "the peer closed the control connection");
 }
 
 static void test_garbage(void **unused)
@@ -293,10 +295,10 @@ static void test_garbage(void **unused)
 		size_t length;
 		const char *text;
 	} rows[] = {
-		{"GET / HTTP/1.1\r\n\r\n", 18, "the other end is not verbmark"     },
-		{"\0\0\0\0",               4,  "a control message of 0 bytes"      },
-		{"\0\0\0\4[{}]",           8,  "a control message is not an object"},
-		{"\0\0\0\1{",              5,  "a control message is not JSON"     },
+		{"GET / HTTP/1.1\r\n\r\n", 18, "the peer is not verbmark"        },
+		{"\0\0\0\0",               4,  "control message of 0 bytes"      },
+		{"\0\0\0\4[{}]",           8,  "control message is not an object"},
+		{"\0\0\0\1{",              5,  "control message is not JSON"     },
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
@@ -326,7 +328,7 @@ static void test_flood(void **unused)
 	}
 	assert_int_equal(received, 4);
 	assert_int_equal(error.code, -EPROTO);
-	assert_string_equal(error.text, "more control messages than anybody asked for");
+	assert_string_equal(error.text, "too many control messages that were not asked for");
 }
 
 static void open_alarm(struct alarm *alarm)
@@ -356,7 +358,7 @@ static void test_guard(void **unused)
 	open_alarm(&guarded);
 	control_guard(&own.control, &guarded);
 	peer_send(&own, ALIVE HELLO, 2 * (sizeof(HELLO) - 1));
-	check_aborted(&guarded, "a control message came");
+	check_aborted(&guarded, "control message received");
 	check_message(&own, "hello");
 	control_guard(&own.control, NULL);
 	alarm_close(&guarded);
@@ -381,7 +383,7 @@ static void test_guard_comes_late(void **unused)
 	check_message(&own, "hello");
 	open_alarm(&guarded);
 	control_guard(&own.control, &guarded);
-	check_aborted(&guarded, "a control message came");
+	check_aborted(&guarded, "control message received");
 	control_guard(&own.control, NULL);
 	alarm_close(&guarded);
 	check_message(&own, "hello");
@@ -434,8 +436,8 @@ static void test_guard_of_several(void **unused)
 		assert_false(alarm_raised(&guarded[i]));
 	control_guard_all(&own.control, all, ARRAY_LENGTH(all) - 1, false);
 	peer_send(&own, HELLO, sizeof(HELLO) - 1);
-	check_aborted(&guarded[0], "a control message came");
-	check_aborted(&guarded[1], "a control message came");
+	check_aborted(&guarded[0], "control message received");
+	check_aborted(&guarded[1], "control message received");
 	assert_false(alarm_raised(&guarded[2]));
 	control_guard(&own.control, NULL);
 	for (size_t i = 0; i < ARRAY_LENGTH(guarded); i++)
@@ -543,7 +545,7 @@ static void test_a_peer_that_does_not_read(void **unused)
 	while (!control_send(&own.control, json_pack("{s:s}", "type", text), &error))
 		assert_true(clock_now_ns() - start < PATIENCE_MS * NS_PER_MS);
 	assert_int_equal(error.code, -ETIMEDOUT);
-	assert_string_equal(error.text, "the other end takes no messages");
+	assert_string_equal(error.text, "the peer does not read its control messages");
 	test_free(text);
 }
 

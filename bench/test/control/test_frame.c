@@ -123,16 +123,15 @@ static void test_lengths_that_cannot_be(void **unused)
 		const char *head;
 		const char *text;
 	} rows[] = {
-		{"\0\0\0\0",         "a control message of 0 bytes: the other end is not verbmark"         },
-		{"\0\x10\0\1",       "a control message of 1048577 bytes: the other end is not verbmark"   },
+		{"\0\0\0\0",         "control message of 0 bytes: the peer is not verbmark"         },
+		{"\0\x10\0\1",       "control message of 1048577 bytes: the peer is not verbmark"   },
 		{"\xff\xff\xff\xff",
-		 "a control message of 2147483647 bytes: the other end is not verbmark"                    },
+		 "control message of 2147483647 bytes: the peer is not verbmark"                    },
  /* Of one with a seal, too, it is how many there are. */
-		{"\x80\x20\0\0",
-		 "a control message of 2097152 bytes: the other end is not verbmark"                       },
-		{"HTTP",             "a control message of 1213486160 bytes: the other end is not verbmark"},
-		{"SSH-",             "the other end is not verbmark"                                       },
-		{"\x16\3\1\2",       "the other end is not verbmark"                                       },
+		{"\x80\x20\0\0",     "control message of 2097152 bytes: the peer is not verbmark"   },
+		{"HTTP",             "control message of 1213486160 bytes: the peer is not verbmark"},
+		{"SSH-",             "the peer is not verbmark"                                     },
+		{"\x16\3\1\2",       "the peer is not verbmark"                                     },
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
@@ -219,7 +218,7 @@ static void test_no_objects(void **unused)
 		json_t *message;
 
 		assert_int_equal(read_text(texts[i], strlen(texts[i]), &message, &error), -EPROTO);
-		assert_contains(error.text, "a control message is not ");
+		assert_contains(error.text, "control message is not ");
 		assert_null(message);
 	}
 }
@@ -291,11 +290,9 @@ static void test_many_members(void **unused)
 		int code;
 		const char *text;
 	} rows[] = {
-		{32767,  1,       ""						 },
-		{32768,  -EPROTO,
-		 "a control message of 65537 members: the other end is not verbmark" },
-		{349520, -EPROTO,
-		 "a control message of 699041 members: the other end is not verbmark"},
+		{32767,  1,       ""							   },
+		{32768,  -EPROTO, "control message of 65537 members: the peer is not verbmark" },
+		{349520, -EPROTO, "control message of 699041 members: the peer is not verbmark"},
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
@@ -326,7 +323,7 @@ static void test_heartbeats(void **unused)
 	assert_int_equal(read_text(longest, 64, &message, &error), 1);
 	json_decref(message);
 	assert_int_equal(read_text(longer, 65, &message, &error), -EPROTO);
-	assert_string_equal(error.text, "a heartbeat of 65 bytes: the other end is not verbmark");
+	assert_string_equal(error.text, "heartbeat of 65 bytes: the peer is not verbmark");
 	assert_null(message);
 }
 

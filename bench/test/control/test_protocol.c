@@ -114,7 +114,7 @@ static void test_no_hellos(void **unused)
 		struct error error = {0};
 
 		assert_int_equal(protocol_check_hello(message, &error), -EPROTO);
-		assert_contains(error.text, "this is verbmark, and that was no greeting of it");
+		assert_contains(error.text, "unexpected greeting: this is a verbmark server");
 		json_decref(message);
 	}
 }
@@ -223,7 +223,7 @@ static void test_cases_that_cannot_be(void **unused)
 		char why[256];
 
 		snprintf(message, sizeof(message), CASE("%s"), rows[i].parameters);
-		snprintf(why, sizeof(why), "this server cannot do that: %s", rows[i].why);
+		snprintf(why, sizeof(why), "this server cannot run the case: %s", rows[i].why);
 		check_case_fails(message, -EINVAL, why);
 	}
 }
@@ -236,9 +236,9 @@ static void test_cases_that_no_plan_has(void **unused)
 		 "UD supports only send"										    },
 		{"{\"op\":\"fetch-add\",\"transport\":\"UC\"}",                                      "UC supports only send"},
 		{"{\"metric\":\"bw\",\"post-list\":2,\"latencies\":true}",
-		 "--latencies is for bw, without post lists"								   },
+		 "--latencies is for bw, without post lists"								},
 		{"{\"metric\":\"bw\",\"tx-depth\":4,\"post-list\":8}",
-		 "--post-list exceeds --tx-depth"									      },
+		 "--post-list exceeds --tx-depth"									   },
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
@@ -253,15 +253,15 @@ static void test_cases_that_no_plan_has(void **unused)
 static void test_unknown_parameters(void **unused)
 {
 	check_case_fails(CASE("{\"colours\":16}"), -EOPNOTSUPP,
-			 "this server cannot do that: there is no parameter colours");
+			 "this server cannot run the case: there is no parameter colours");
 	check_case_fails(CASE("{\"server_cq\":\"poll\"}"), -EOPNOTSUPP,
-			 "this server cannot do that: there is no parameter server_cq");
+			 "this server cannot run the case: there is no parameter server_cq");
 }
 
 static void test_malformed_cases(void **unused)
 {
-	static const char malformed[] = "a malformed case: ";
-	static const char not_object[] = "a malformed case: its parameters are no object";
+	static const char malformed[] = "malformed case: ";
+	static const char not_object[] = "malformed case: its parameters are not an object";
 
 	check_case_fails(CASE("[]"), -EPROTO, not_object);
 	check_case_fails(CASE("null"), -EPROTO, not_object);
@@ -275,8 +275,8 @@ static void test_malformed_cases(void **unused)
 		"{\"type\":\"case\",\"op\":\"send\",\"metric\":\"lat\",\"size\":64,\"address\":\"\"}",
 		-EPROTO, malformed);
 	check_case_fails("{\"type\":\"case\"}", -EPROTO, malformed);
-	check_case_fails(CASE_AT("0", "{}"), -EPROTO, "a malformed case: port 0 of a device");
-	check_case_fails(CASE_AT("256", "{}"), -EPROTO, "a malformed case: port 256 of a device");
+	check_case_fails(CASE_AT("0", "{}"), -EPROTO, "malformed case: invalid device port 0");
+	check_case_fails(CASE_AT("256", "{}"), -EPROTO, "malformed case: invalid device port 256");
 }
 
 /* What becomes part of a path; a name has less than 64 bytes, as the kernel's have. */
@@ -305,9 +305,8 @@ static void test_names_of_devices(void **unused)
 		json_object_set_new(message, "device", json_string(rows[i].device));
 		assert_int_equal(protocol_read_case(message, &read, &error),
 				 rows[i].is_name ? 0 : -EPROTO);
-		assert_string_equal(
-			error.text,
-			rows[i].is_name ? "" : "a malformed case: that is no name of a device");
+		assert_string_equal(error.text,
+				    rows[i].is_name ? "" : "malformed case: invalid device name");
 		assert_int_equal(protocol_read_describe(message, &asked, &(struct error){0}),
 				 rows[i].is_name ? 0 : -EPROTO);
 		json_decref(message);
@@ -334,30 +333,31 @@ static void test_what_was_expected(void **unused)
 		int code;
 		const char *text;
 	} rows[] = {
-		{"{\"type\":\"ready\"}",							     0,          ""                                    },
-		{"{\"type\":\"ready\",\"reason\":\"none\"}",                                         0,          ""                                    },
-		{"{\"type\":\"failed\",\"reason\":\"no memory\"}",                                   -EREMOTEIO, "n02: no memory"                      },
-		{"{\"type\":\"refused\",\"reason\":\"too many\"}",                                   -ESHUTDOWN, "n02: too many"                       },
+		{"{\"type\":\"ready\"}",							     0,          ""                          },
+		{"{\"type\":\"ready\",\"reason\":\"none\"}",                                         0,          ""                          },
+		{"{\"type\":\"failed\",\"reason\":\"no memory\"}",                                   -EREMOTEIO, "n02: no memory"            },
+		{"{\"type\":\"refused\",\"reason\":\"too many\"}",                                   -ESHUTDOWN, "n02: too many"             },
 		{"{\"type\":\"refused\",\"reason\":\"no\",\"protocol\":1,\"version\":\"0.0.9\"}",
 		 -ESHUTDOWN,
 		 "n02 speaks protocol 1 (verbmark 0.0.9), we speak 4 (" VERBMARK_VERSION
-		 "): upgrade n02"														      },
+		 "): upgrade n02"													    },
 		{"{\"type\":\"refused\",\"reason\":\"no\",\"protocol\":5,\"version\":\"9\\u0007\"}",
 		 -ESHUTDOWN,
 		 "n02 speaks protocol 5 (verbmark 9?), we speak 4 (" VERBMARK_VERSION
-		 "): upgrade this end"														 },
+		 "): upgrade this host"												      },
 		{"{\"type\":\"refused\",\"reason\":\"no\",\"protocol\":4,\"version\":\"0.0.9\"}",
-		 -ESHUTDOWN,										     "n02: no"                             },
+		 -ESHUTDOWN,										     "n02: no"                   },
 		{"{\"type\":\"refused\",\"reason\":\"no\",\"protocol\":\"1\",\"version\":1}",
-		 -ESHUTDOWN,										     "n02: no"                             },
-		{"{\"type\":\"failed\"}",							    -EREMOTEIO, "n02: without a reason"               },
-		{"{\"type\":\"failed\",\"reason\":7}",                                               -EREMOTEIO, "n02: without a reason"               },
-		{"{\"type\":\"listening\"}",							 -EPROTO,    "n02 said something else than 'ready'"},
-		{"{\"type\":\"Ready\"}",							     -EPROTO,    "something else than 'ready'"         },
-		{"{\"type\":[]}",								    -EPROTO,    "something else than 'ready'"         },
-		{"{}",									       -EPROTO,    "something else than 'ready'"         },
+		 -ESHUTDOWN,										     "n02: no"                   },
+		{"{\"type\":\"failed\"}",							    -EREMOTEIO, "n02: no reason given"      },
+		{"{\"type\":\"failed\",\"reason\":7}",                                               -EREMOTEIO, "n02: no reason given"      },
+		{"{\"type\":\"listening\"}",							 -EPROTO,
+		 "n02 sent an unexpected message instead of 'ready'"									 },
+		{"{\"type\":\"Ready\"}",							     -EPROTO,    "message instead of 'ready'"},
+		{"{\"type\":[]}",								    -EPROTO,    "message instead of 'ready'"},
+		{"{}",									       -EPROTO,    "message instead of 'ready'"},
 		{"{\"type\":\"failed\",\"reason\":\"\\u001b[31mred\\n\\u009b\\u00e9\\u0007\"}",
-		 -EREMOTEIO,										     "n02: ?[31mred?????"                  },
+		 -EREMOTEIO,										     "n02: ?[31mred?????"        },
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {

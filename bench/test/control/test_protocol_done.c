@@ -170,7 +170,7 @@ static void test_no_dones(void **unused)
 		json_t *message = message_load(texts[i]);
 
 		assert_int_equal(protocol_read_done(message, "n02", &read, &error), -EPROTO);
-		assert_contains(error.text, "n02: a malformed report");
+		assert_contains(error.text, "n02: malformed 'done' message");
 		assert_int_equal(read.cost.messages, 99);
 		assert_int_equal(read.elapsed_ns, 98);
 		assert_int_equal(read.arrived, 97);
@@ -203,7 +203,7 @@ static void test_dones_that_cannot_be(void **unused)
 			continue;
 		}
 		assert_int_equal(code, -EPROTO);
-		assert_string_equal(error.text, "n02: a report of what cannot be");
+		assert_string_equal(error.text, "n02: 'done' message has a value out of range");
 		assert_int_equal(read.elapsed_ns, 98);
 	}
 }

@@ -259,8 +259,8 @@ static void test_files(void **unused)
 	write_file(path, huge, 0600);
 	check_file(path, "longer than 4096 bytes");
 	unlink(path);
-	check_file(folder, "is no file");
-	check_file("/dev/zero", "is no file");
+	check_file(folder, "is not a regular file");
+	check_file("/dev/zero", "is not a regular file");
 	assert_int_equal(rmdir(folder), 0);
 }
 

@@ -40,7 +40,7 @@ class NoWordToBegin(unittest.TestCase):
 
     def test_another_word(self):
         (line,) = [line for line in self.run_with(type="note") if "bidirectional: " in line]
-        self.assertRegex(line, ": the client said something else than 'stop'$")
+        self.assertRegex(line, ": the client sent an unexpected message instead of 'stop'$")
 
 
 class GoneMeanwhile(unittest.TestCase):
@@ -100,7 +100,7 @@ class Clients(unittest.TestCase):
     def test_no_greeting(self):
         peer = self.dial()
         peer.send(CASE)
-        self.assertIn("that was no greeting", peer.receive()["reason"])
+        self.assertIn("unexpected greeting", peer.receive()["reason"])
 
     def test_silence_is_ended(self):
         with socket.create_connection((ADDRESS, self.server.port), PATIENCE) as sock:
@@ -126,27 +126,27 @@ class Clients(unittest.TestCase):
 
     def test_cases_that_cannot_be(self):
         wrong = [
-            (asking(op="push"), "this server cannot do that: op is none of send, write, read"),
-            (asking(size=0), "this server cannot do that: size is not from 1 to 1g"),
-            (asking(size=1 << 40), "this server cannot do that: size is not from 1 to 1g"),
-            (asking(size=[64]), "this server cannot do that: size is not a number"),
-            (asking(cq="busy"), "this server cannot do that: cq is none of poll, event, adaptive"),
-            (asking(colour=1), "this server cannot do that: there is no parameter colour"),
-            ({"parameters": []}, "a malformed case: its parameters are no object"),
-            ({"parameters": None}, "a malformed case"),
-            ({"address": 7}, "a malformed case"),
+            (asking(op="push"), "this server cannot run the case: op is none of send, write, read"),
+            (asking(size=0), "this server cannot run the case: size is not from 1 to 1g"),
+            (asking(size=1 << 40), "this server cannot run the case: size is not from 1 to 1g"),
+            (asking(size=[64]), "this server cannot run the case: size is not a number"),
+            (asking(cq="busy"), "cannot run the case: cq is none of poll, event, adaptive"),
+            (asking(colour=1), "this server cannot run the case: there is no parameter colour"),
+            ({"parameters": []}, "malformed case: its parameters are not an object"),
+            ({"parameters": None}, "malformed case"),
+            ({"address": 7}, "malformed case"),
             ({"address": "192.0.2.1"}, "no RDMA device has the address 192.0.2.1"),
             ({"address": "mlx5_0"}, f"no device 'mlx5_0'; available: {DEVICE}"),
             ({"device": "mlx5_0"}, f"no device 'mlx5_0'; available: {DEVICE}"),
-            ({"device": 7}, "a malformed case"),
-            ({"device": ""}, "a malformed case: that is no name of a device"),
+            ({"device": 7}, "malformed case"),
+            ({"device": ""}, "malformed case: invalid device name"),
             # Cut to the 127 bytes that a path had, it was that of a terminal, which blocks.
             (
                 {"device": "../../../" + "./" * 44 + "dev/ptmx"},
-                "a malformed case: that is no name of a device",
+                "malformed case: invalid device name",
             ),
-            ({"port": 0}, "a malformed case: port 0 of a device"),
-            ({"type": "ready"}, "the client said something else than 'case'"),
+            ({"port": 0}, "malformed case: invalid device port 0"),
+            ({"type": "ready"}, "the client sent an unexpected message instead of 'case'"),
         ]
         peer = self.greet()
         for change, reason in wrong:
@@ -207,8 +207,8 @@ class Clients(unittest.TestCase):
         self.assertEqual(ended.status, 1)
         self.assertEqual(
             ended.err,
-            f"verbmark: {ADDRESS}: 64 clients are being served, which is all it takes: come back "
-            "later, or raise 'serve --max-clients' there",
+            f"verbmark: {ADDRESS}: serving its maximum of 64 clients: retry later, or raise "
+            "'serve --max-clients' on the server",
         )
         for guest in guests:
             guest.close()

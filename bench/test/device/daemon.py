@@ -59,8 +59,8 @@ class Limits(unittest.TestCase):
             failed = second.expect("failed")
             self.assertRegex(
                 failed["reason"],
-                "^other clients have left 1[0-9]m of this server's memory: come back later, or "
-                "raise 'serve --max-memory' there$",
+                "^other clients leave only 1[0-9]m of this server's memory: retry later, or "
+                "raise 'serve --max-memory' on the server$",
             )
             self.assertNotIn("unsupported", failed)
             first.close()
@@ -77,8 +77,8 @@ class Limits(unittest.TestCase):
             self.assertEqual(ended.status, 1)
             self.assertEqual(
                 ended.err,
-                f"verbmark: {ADDRESS}: 1 client is being served, which is all it takes: come "
-                "back later, or raise 'serve --max-clients' there",
+                f"verbmark: {ADDRESS}: serving its maximum of 1 client: retry later, or raise "
+                "'serve --max-clients' on the server",
             )
             first.close()
             for stranger in strangers:
@@ -94,7 +94,8 @@ class Limits(unittest.TestCase):
             measure(server, "-n", 50)
             refused = strangers[0].expect("refused")
             self.assertEqual(
-                refused["reason"], "others have come, and this one had not greeted yet"
+                refused["reason"],
+                "dropped to make room for newer connections: no greeting had arrived",
             )
             self.assertIsNone(strangers[0].receive())
             strangers.append(Peer.dial(server.port))
@@ -112,8 +113,8 @@ class Limits(unittest.TestCase):
                 peer.send({**asked, "device": "other9", "port": 1})
                 self.assertEqual(
                     peer.expect("failed")["reason"],
-                    f"this server offers {DEVICE} and not other9/1: leave --server-device "
-                    "away, or start it with another 'serve --device'",
+                    f"this server offers {DEVICE} and not other9/1: omit --server-device, or "
+                    "start the server with another --device",
                 )
             measure(server, "-n", 50)
 
@@ -124,8 +125,8 @@ class Limits(unittest.TestCase):
             ended = Ended(client("-D", "60s", "--json", path, port=server.port))
             self.assertEqual(ended.status, 1)
             self.assertIn(
-                f"{ADDRESS}: the 2 s that a client is served are over: 'serve --max-time' there "
-                "gives more",
+                f"{ADDRESS}: this client's time limit of 2 s is over: raise 'serve --max-time' on "
+                "the server",
                 ended.out + ended.err,
             )
             self.assertEqual(documents.read(path)["cases"][0]["status"], "interrupted")
@@ -155,7 +156,7 @@ class Limits(unittest.TestCase):
                 refused = peer.expect("refused")
                 self.assertEqual(
                     refused["reason"],
-                    "this client has asked for nothing for 1 s: 'serve --max-pause' there gives more",
+                    "this client has been idle for 1 s: raise 'serve --max-pause' on the server",
                 )
                 self.assertIsNone(peer.receive())
             measure(server, "-n", 50)
@@ -174,7 +175,7 @@ class Limits(unittest.TestCase):
                 except ConnectionError:
                     pass
             wait_until(
-                lambda: any("has taken longer than 10 s" in line for line in list(server.err)),
+                lambda: any("took longer than 10 s to arrive" in line for line in list(server.err)),
                 what="the reason",
             )
             measure(server, "-n", 50)
@@ -189,7 +190,7 @@ class Limits(unittest.TestCase):
                 self.assertIn(refused and refused["type"], (None, "refused"))
                 self.assertIsNone(refused and peer.receive())
             wait_until(lambda: server.err, what="the reason")
-            self.assertIn("a control message of 4097 bytes", server.err[0])
+            self.assertIn("control message of 4097 bytes", server.err[0])
             peer = self.greeted(server)
             # A case that is as long as cases may be.
             peer.send(CASE | {"pairs": " " * 100000})
@@ -239,7 +240,7 @@ class Readers(unittest.TestCase):
     def test_who_knocks(self):
         """The server reports refused clients at most once a second, with their number."""
         def reported():
-            others = re.findall(r"nor were (\d+) others before", "".join(server.err))
+            others = re.findall(r"and (\d+) others before", "".join(server.err))
             return len(server.err) + sum(map(int, others))
 
         with Server("--allow", "203.0.113.0/24") as server:
@@ -252,7 +253,7 @@ class Readers(unittest.TestCase):
                 self.assertEqual(peer.receive()["type"], "refused")
             wait_until(lambda: reported() == 201, what="the count")
             most = 1 + int(time.monotonic() - start)
-        self.assertIn("not of a network of --allow", server.err[0])
+        self.assertIn("address is not in any network of --allow", server.err[0])
         self.assertLessEqual(len(server.err), most)
 
 

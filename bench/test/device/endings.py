@@ -195,7 +195,7 @@ class Killed(unittest.TestCase):
             memory.append(self.server.rss_kib())
             self.assertRegex(
                 self.server.err[-1],
-                rf"^verbmark: client {re.escape(ADDRESS)}: the other end closed the control connection, "
+                rf"^verbmark: client {re.escape(ADDRESS)}: the peer closed the control connection, "
                 "or its process ended$",
             )
             self.assertEqual(len(self.server.err), round_number + 1, self.server.err)
@@ -403,7 +403,7 @@ class Asked(unittest.TestCase):
         program = self.start(**options)
         stop(self.server)
         self.assertEqual(program.wait(), 1)
-        self.assertIn("the other end has been silent for 4 s", program.errors)
+        self.assertIn("the peer has been silent for 4 s", program.errors)
         self.document()
         self.server.signal(signal.SIGCONT)
         wait_until(lambda: self.server.err, what="a sentence")
@@ -439,7 +439,7 @@ class Asked(unittest.TestCase):
         program = self.start()
         stop(program)
         wait_until(lambda: self.server.err, what="a sentence")
-        self.assertIn("the other end has been silent for 4 s", self.server.err[0])
+        self.assertIn("the peer has been silent for 4 s", self.server.err[0])
         measure(self.server, "-n", 50)
 
     def test_too_little_memlock_at_the_server(self):

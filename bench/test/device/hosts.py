@@ -96,14 +96,15 @@ class Launch(unittest.TestCase):
         ended = Ended(program)
         self.assertEqual(ended.status, 1)
         self.assertRegex(
-            ended.err, "not-there.*\nverbmark: the server that --launch started has ended: see above$"
+            ended.err,
+            "not-there.*\nverbmark: the server started by --launch exited: see its messages above$",
         )
 
     def test_no_such_key(self):
         words = self.ssh.replace(self.key.name, "/dev/null")
         ended = Ended(client("--launch", words, host=PEER))
         self.assertEqual(ended.status, 1)
-        self.assertIn("verbmark: the server that --launch started has ended: see above", ended.err)
+        self.assertIn("the server started by --launch exited: see its messages above", ended.err)
 
 
 class Here(unittest.TestCase):

@@ -147,7 +147,7 @@ class Impostors(unittest.TestCase):
         with http.server.HTTPServer(("", 0), Handler) as web:
             threading.Thread(target=web.serve_forever, daemon=True).start()
             # It waits for the end of a line.
-            self.check(web.server_port, "the other end has been silent for 4 s")
+            self.check(web.server_port, "the peer has been silent for 4 s")
             web.shutdown()
 
     def test_one_that_answers_in_its_own_way(self):
@@ -155,27 +155,27 @@ class Impostors(unittest.TestCase):
             sock.recv(1)
             sock.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
 
-        self.check_impostor(serve, ".*the other end is not verbmark")
+        self.check_impostor(serve, ".*the peer is not verbmark")
 
     def test_one_that_talks_first(self):
         def serve(sock):
             sock.sendall(b"SSH-2.0-OpenSSH_9.2\r\n")
             silence(sock)
 
-        self.check_impostor(serve, ".*the other end is not verbmark")
+        self.check_impostor(serve, ".*the peer is not verbmark")
 
     def test_silence(self):
-        self.check_impostor(silence, f"{ADDRESS}:[0-9]+: the other end has been silent for 4 s")
+        self.check_impostor(silence, f"{ADDRESS}:[0-9]+: the peer has been silent for 4 s")
 
     def test_a_close(self):
         self.check_impostor(close, ".*closed the control connection")
 
     def test_garbage(self):
-        self.check_impostor(garbage, ".*the other end is not verbmark")
+        self.check_impostor(garbage, ".*the peer is not verbmark")
 
     def test_four_gib(self):
         self.check_impostor(
-            four_gib, ".*a control message of 2147483647 bytes: the other end is not verbmark"
+            four_gib, ".*control message of 2147483647 bytes: the peer is not verbmark"
         )
 
     def test_half_a_frame(self):
@@ -198,7 +198,7 @@ class Impostors(unittest.TestCase):
     def test_another_protocol(self):
         # As an older and a newer one would, each in its own words.
         own = Ended(Program(VERBMARK, "--version")).out.split()[-1]
-        for protocol, upgraded in ((1, ADDRESS), (99, "this end")):
+        for protocol, upgraded in ((1, ADDRESS), (99, "this host")):
             refusal = {"type": "refused", "reason": "no", "protocol": protocol, "version": "0.0.9"}
             with self.subTest(protocol):
                 self.check_impostor(
@@ -215,11 +215,11 @@ class Impostors(unittest.TestCase):
 
     def test_welcomes_that_say_nothing(self):
         for welcome, sentence in (
-            ({"devices": []}, "the other end lists 0 ports"),
-            ({"devices": "all"}, "the other end lists 0 ports"),
-            ({"devices": [7]}, "the other end's list of devices is malformed"),
-            ({"devices": [PORT | {"port": "x"}]}, "list of devices is malformed"),
-            ({"devices": [PORT | {"state": "DOWN"}]}, "no two active ports"),
+            ({"devices": []}, "the peer lists 0 device ports"),
+            ({"devices": "all"}, "the peer lists 0 device ports"),
+            ({"devices": [7]}, "malformed list of devices from the peer"),
+            ({"devices": [PORT | {"port": "x"}]}, "malformed list of devices"),
+            ({"devices": [PORT | {"state": "DOWN"}]}, "no active ports"),
         ):
             with self.subTest(sentence):
                 self.check_impostor(says(WELCOME | welcome), f".*{sentence}")
@@ -229,7 +229,7 @@ class Impostors(unittest.TestCase):
         self.check_impostor(
             says(WELCOME | {"devices": [PORT | {"addresses": other}]}),
             rf"{DEVICE} \(\S+/\d+\) and {ADDRESS}'s {DEVICE} \(198.51.100.9/24\) share no network; "
-            "where there is a route, name both: -d and --server-device$",
+            "if there is a route, name both devices: -d and --server-device$",
         )
 
 
@@ -252,7 +252,7 @@ class Cases(unittest.TestCase):
     def test_nonsense(self):
         self.check(
             says_in_turn({"type": "nonsense"}, {"type": "done"}),
-            f"send/lat/64/poll: {ADDRESS} said something else than 'listening'",
+            f"send/lat/64/poll: {ADDRESS} sent an unexpected message instead of 'listening'",
         )
 
     def test_a_listener_of_no_sense(self):

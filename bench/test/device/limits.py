@@ -100,7 +100,7 @@ class Limits(Served):
     def test_gids(self):
         missing = max(self.gids) + 1
         told = ", ".join(map(str, sorted(self.gids)[:8])) + " and more" * (len(self.gids) > 8)
-        sentence = f"the port has no GID of index {missing}; it has {told}"
+        sentence = f"the port has no GID at index {missing}; available: {told}"
         self.check((("-x", max(self.gids), missing),), sentence)
         (best,) = measure(self.server, "-n", 20, "--connect", "qp").document["cases"]
         self.check(
@@ -206,7 +206,7 @@ class OfAServer(unittest.TestCase):
             {"device": {"max_srq": 0}}
         )
         self.check_nothing_left(
-            ("-c", "UC"), "the device has no UC", {"device": {"max_inline": {"RC": 64}}}
+            ("-c", "UC"), "the device does not support UC", {"device": {"max_inline": {"RC": 64}}}
         )
         self.check_nothing_left(
             ("-c", "UD", "-s", "1025,4096"),

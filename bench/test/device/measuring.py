@@ -144,11 +144,11 @@ class Measuring(Served):
         document = measure(self.server, "-n", 50, "-i", 1).document
         self.assertEqual(document["hosts"]["client"]["port"], 1)
         measure(self.server, "-n", 50, "-d", DEVICE, "-i", 1)
-        for options, who in ((("-i", 2), "no device has a port 2"),
+        for options, who in ((("-i", 2), "no device has port 2"),
                              (("-d", DEVICE, "-i", 2), f"{DEVICE} has no port 2")):
             ended = Ended(client("-n", 50, *options, port=self.server.port))
             self.assertEqual(ended.status, 1)
-            self.assertEqual(ended.err, f"verbmark: {who}; there is {DEVICE}/1")
+            self.assertEqual(ended.err, f"verbmark: {who}; available: {DEVICE}/1")
 
     def test_clients_one_after_another(self):
         for _ in range(5):

@@ -19,18 +19,18 @@ static void test_pairs(void **unused)
 	check_pair("{'host':'a', 'port':{'active_mtu':1024}}",
 		   "{'host':'b', 'port':{'active_mtu':4096}}",
 		   "[{'code':'mtu', 'spoils':true, 'host':'a',"
-		   " 'what':'MTU 1024 here, and 4096 on b'}]");
+		   " 'what':'MTU 1024, but 4096 on b'}]");
 	check_pair("{'host':'a', 'port':{'active_mtu':4096}}",
 		   "{'host':'b', 'port':{'active_mtu':1024}}",
 		   "[{'code':'mtu', 'spoils':true, 'host':'a',"
-		   " 'what':'MTU 4096 here, and 1024 on b'}]");
+		   " 'what':'MTU 4096, but 1024 on b'}]");
 	check_pair("{'host':'a', 'port':{'active_mtu':1024}}",
 		   "{'host':'b', 'port':{'active_mtu':1024}}", "[]");
 	check_pair("{'host':'a', 'port':{'active_mtu':1024}}", "{'host':'b'}", "[]");
 	check_pair("{'host':'a', 'port':{'active_mtu':2048, 'link_layer':'InfiniBand'}}",
 		   "{'host':'b', 'port':{'active_mtu':4096, 'link_layer':'InfiniBand'}}",
 		   "[{'code':'mtu', 'spoils':false, 'host':'a',"
-		   " 'what':'MTU 2048 here, and 4096 on b'}]");
+		   " 'what':'MTU 2048, but 4096 on b'}]");
 	check_pair("{'host':'a', 'port':{'active_mtu':1024, 'link_layer':'iWARP'}}",
 		   "{'host':'b', 'port':{'active_mtu':4096, 'link_layer':'iWARP'}}", "[]");
 	check_pair("{'host':'a', 'port':{'rate':'100 Gb/sec (4X EDR)'}}",
@@ -38,23 +38,23 @@ static void test_pairs(void **unused)
 	check_pair("{'host':'a', 'port':{'rate':'2.5 Gb/sec (1X SDR)'}}",
 		   "{'host':'b', 'port':{'rate':'2 Gb/sec (1X SDR)'}}",
 		   "[{'code':'rate', 'spoils':false, 'host':'a',"
-		   " 'what':'2.5 Gb/sec (1X SDR) here, and 2 Gb/sec (1X SDR) on b'}]");
+		   " 'what':'rate 2.5 Gb/sec (1X SDR), but 2 Gb/sec (1X SDR) on b'}]");
 	check_pair("{'host':'a', 'port':{'link_layer':'Ethernet'}}",
 		   "{'host':'b', 'port':{'link_layer':'iWARP'}}",
 		   "[{'code':'link-layer', 'spoils':true, 'host':'a',"
-		   " 'what':'Ethernet here, and iWARP on b'}]");
+		   " 'what':'link layer Ethernet, but iWARP on b'}]");
 	check_pair("{'host':'a', 'port':{'gid_types':['IB/RoCE v1']}}",
 		   "{'port':{'gid_types':['RoCE v2']}}",
 		   "[{'code':'gid-type', 'spoils':true, 'host':'a',"
-		   " 'what':'GIDs of IB/RoCE v1 here, and of RoCE v2 on the other end'}]");
+		   " 'what':'GIDs of IB/RoCE v1, but of RoCE v2 on the server'}]");
 	check_pair("{'host':'a', 'port':{'gid_types':['IB/RoCE v1']}}",
 		   "{'host':'b', 'port':{'gid_types':['RoCE v2', 'IB/RoCE v1']}}", "[]");
 	check_pair("{'host':'a', 'tool':{'version':'0.4'}, 'port':{'rate':'100 Gb/sec'}}",
 		   "{'host':'b', 'tool':{'version':'0.6'}, 'port':{'rate':'25 Gb/sec'}}",
 		   "[{'code':'rate', 'spoils':false, 'host':'a',"
-		   " 'what':'100 Gb/sec here, and 25 Gb/sec on b'},"
+		   " 'what':'rate 100 Gb/sec, but 25 Gb/sec on b'},"
 		   " {'code':'version', 'spoils':false, 'host':'a',"
-		   " 'what':'verbmark 0.4 here, and 0.6 on b'}]");
+		   " 'what':'verbmark 0.4, but 0.6 on b'}]");
 }
 
 /* Both ends count what their machine does, each up to a moment of its own. */
@@ -73,7 +73,7 @@ static void test_one_machine(void **unused)
 	/* Control groups are each end's own. */
 	assert_int_equal(json_array_size(findings), 3);
 	assert_string_equal(text(json_array_get(findings, 0), "what"),
-			    "steal time: 1.00 % of the processors' time");
+			    "steal time: 1.00 % of the CPU time");
 	assert_string_equal(text(json_array_get(findings, 1), "code"), "throttled");
 	assert_string_equal(text(json_array_get(findings, 2), "code"), "throttled");
 	json_decref(findings);
@@ -108,12 +108,15 @@ static void test_both_ends(void **unused)
 	/* Each end has findings of its own. */
 	check_pair("{'host':'a', 'frequency':{'governor':'powersave'}}",
 		   "{'host':'b', 'frequency':{'governor':'ondemand'}}",
-		   "[{'code':'governor', 'spoils':true, 'host':'a', 'what':'governor powersave'},"
-		   " {'code':'governor', 'spoils':true, 'host':'b', 'what':'governor ondemand'}]");
+		   "[{'code':'governor', 'spoils':true, 'host':'a',"
+		   " 'what':'CPU governor is powersave'},"
+		   " {'code':'governor', 'spoils':true, 'host':'b',"
+		   " 'what':'CPU governor is ondemand'}]");
 	/* Two ends of one host. */
 	check_pair("{'host':'a', 'frequency':{'governor':'powersave'}}",
 		   "{'host':'a', 'frequency':{'governor':'powersave'}}",
-		   "[{'code':'governor', 'spoils':true, 'host':'a', 'what':'governor powersave'}]");
+		   "[{'code':'governor', 'spoils':true, 'host':'a',"
+		   " 'what':'CPU governor is powersave'}]");
 }
 
 /* A virtual machine has no cpufreq, no idle states, one node; and root may lock memory. */

@@ -14,15 +14,15 @@ struct row {
 };
 
 static const struct row rows[] = {
-	{"bw",  1000,       950,            "95.0 % of the messages never came, as in send/bw/64/poll/UD:"},
-	{"bw",  1049600,    1048405,        "99.8 % of the messages never came"                           },
-	{"bw",  1000,       500,            "50.0 % of the messages never came"                           },
-	{"bw",  UINT64_MAX, UINT64_MAX - 1, "99.9 % of the messages never came"                           },
-	{"bw",  1000,       499,            NULL							  },
-	{"bw",  1000,       0,              NULL							  },
+	{"bw",  1000,       950,            "95.0 % of the messages were lost, e.g. in send/bw/64"},
+	{"bw",  1049600,    1048405,        "99.8 % of the messages were lost"                    },
+	{"bw",  1000,       500,            "50.0 % of the messages were lost"                    },
+	{"bw",  UINT64_MAX, UINT64_MAX - 1, "99.9 % of the messages were lost"                    },
+	{"bw",  1000,       499,            NULL						  },
+	{"bw",  1000,       0,              NULL						  },
  /* Nothing can be lost, or it is not known. */
-	{"bw",  0,          0,              NULL							  },
-	{"lat", 1000,       950,            NULL							  },
+	{"bw",  0,          0,              NULL						  },
+	{"lat", 1000,       950,            NULL						  },
 };
 
 static const char *text(const json_t *finding, const char *key)
@@ -75,7 +75,7 @@ static void test_the_worst(void **unused)
 	advice_loss(&result, findings);
 	assert_int_equal(json_array_size(findings), 1);
 	assert_non_null(strstr(text(json_array_get(findings, 0), "what"),
-			       "90.0 % of the messages never came, as in b:"));
+			       "90.0 % of the messages were lost, e.g. in b:"));
 	assert_non_null(strstr(text(json_array_get(findings, 0), "why"), "on UC"));
 	json_decref(findings);
 }

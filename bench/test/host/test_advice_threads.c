@@ -17,11 +17,11 @@ struct row {
 
 static const struct row rows[] = {
 	{"soft",     "poll",     1000, 990,  1000000,
-	 "lost its CPU 99 times in 100 messages, as in send/lat/64"                             },
+	 "was preempted 99 times per 100 messages, e.g. in send/lat/64"                         },
 	{"hardware", "poll",     1000, 50,   1000000,
-	 "lost its CPU 5 times in 100 messages, as in send/lat/64"                              },
+	 "was preempted 5 times per 100 messages, e.g. in send/lat/64"                          },
 	{NULL,       "poll",     1000, 1010, 1000000,
-	 "lost its CPU 101 times in 100 messages, as in send/lat/64"                            },
+	 "was preempted 101 times per 100 messages, e.g. in send/lat/64"                        },
 	{"hardware", "poll",     1000, 49,   1000000,    NULL                                   },
 	{"hardware", "poll",     0,    7,    1000000,    NULL                                   },
 	{"soft",     "event",    1000, 990,  1000000,    NULL                                   },
@@ -87,7 +87,7 @@ static void test_the_worst(void **unused)
 	assert_int_equal(json_array_size(findings), 1);
 	assert_non_null(
 		strstr(json_string_value(json_object_get(json_array_get(findings, 0), "what")),
-		       "60 times in 100 messages, as in b"));
+		       "60 times per 100 messages, e.g. in b"));
 	json_decref(findings);
 }
 

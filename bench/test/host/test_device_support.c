@@ -160,8 +160,10 @@ static void test_rights_of_memory(void **unused)
 	static const char without[] = "{'device':{'atomics':'none'}}";
 	struct result_end end = made_up_end(without);
 
-	check_as(&end, false, "op=register mr-access=atomic", OWN "the device does not support atomics");
-	check_as(&end, false, "op=deregister mr-access=atomic", OWN "the device does not support atomics");
+	check_as(&end, false, "op=register mr-access=atomic",
+		 OWN "the device does not support atomics");
+	check_as(&end, false, "op=deregister mr-access=atomic",
+		 OWN "the device does not support atomics");
 	check_as(&end, false, "op=register mr-access=remote", NULL);
 	check_as(&end, true, "op=register mr-access=atomic", NULL);
 	json_decref(end.facts);
@@ -170,7 +172,7 @@ static void test_rights_of_memory(void **unused)
 /* Of each end the row that is its own. */
 static void test_rows_of_gids(void **unused)
 {
-	static const char lacks[] = OWN "the port has no GID of index 1; it has 0, 3, 255";
+	static const char lacks[] = OWN "the port has no GID at index 1; available: 0, 3, 255";
 
 	check_calls(false, "gid-index=3 server-gid-index=1", NULL);
 	check_calls(true, "gid-index=3 server-gid-index=1", lacks);
@@ -216,13 +218,13 @@ static void test_more_than_there_is(void **unused)
 		{"inline=101",							     OWN "inline size 101 exceeds the device's limit 100"              },
 		{"inline=121 transport=UC",						OWN "inline size 121 exceeds the device's limit 120"              },
 		{"inline=61 transport=UD",						 OWN "inline size 61 exceeds the device's limit 60"                },
-		{"transport=UD size=1025",						 OWN
-		 "message size 1025 exceeds the MTU 1024, the limit of a datagram"                    },
+		{"transport=UD size=1025",
+		 OWN "message size 1025 exceeds the MTU 1024, the limit of a datagram"                                                                       },
 		{"transport=UD size=257 mtu=256",
-		 OWN "message size 257 exceeds the MTU 256, the limit of a datagram"                                                            },
-		{"mtu=2048",							       OWN "MTU 2048 exceeds the port's MTU 1024"                            },
-		{"gid-index=1",							    OWN "the port has no GID of index 1; it has 0, 3, 255"            },
-		{"gid-index=254",							  OWN "the port has no GID of index 254; it has 0, 3, 255"          },
+		 OWN "message size 257 exceeds the MTU 256, the limit of a datagram"                                                                         },
+		{"mtu=2048",							       OWN "MTU 2048 exceeds the port's MTU 1024"                        },
+		{"gid-index=1",							    OWN "the port has no GID at index 1; available: 0, 3, 255"        },
+		{"gid-index=254",							  OWN "the port has no GID at index 254; available: 0, 3, 255"      },
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++)
@@ -232,25 +234,26 @@ static void test_more_than_there_is(void **unused)
 static void test_what_a_device_has_not(void **unused)
 {
 	static const char *const rows[][3] = {
-		{"{'device':{'atomics':'none'}}",              "op=fetch-add",              OWN "the device does not support atomics"},
+		{"{'device':{'atomics':'none'}}",              "op=fetch-add",
+		 OWN "the device does not support atomics"                                      },
 		{"{'device':{'atomics':'none'}}",              "op=compare-swap metric=bw",
-		 OWN "the device does not support atomics"									   },
-		{"{'device':{'atomics':'none'}}",              "op=read",                   NULL                           },
-		{"{'device':{'atomics':'global'}}",            "op=fetch-add",              NULL                           },
+		 OWN "the device does not support atomics"                                      },
+		{"{'device':{'atomics':'none'}}",              "op=read",                   NULL},
+		{"{'device':{'atomics':'global'}}",            "op=fetch-add",              NULL},
 		{"{'device':{'max_srq':0}}",                   "use-srq=1",
-		 OWN "the device does not support shared receive queues"                                                             },
-		{"{'device':{'max_srq':0}}",                   "",                          NULL                           },
+		 OWN "the device does not support shared receive queues"                        },
+		{"{'device':{'max_srq':0}}",                   "",                          NULL},
 		{"{'device':{'max_qp_rd_atom':0}}",            "op=read",
-		 OWN "number of outstanding reads 1 exceeds the device's limit 0"                                          },
+		 OWN "number of outstanding reads 1 exceeds the device's limit 0"               },
 		{"{'device':{'max_qp_init_rd_atom':0}}",       "op=fetch-add",
-		 OWN "number of outstanding reads 1 exceeds the device's limit 0"                                          },
-		{"{'device':{'max_qp_rd_atom':0}}",            "op=write",                  NULL                           },
+		 OWN "number of outstanding reads 1 exceeds the device's limit 0"               },
+		{"{'device':{'max_qp_rd_atom':0}}",            "op=write",                  NULL},
 		{"{'device':{'max_inline':{'RC':0, 'UD':9}}}", "transport=UC",
-		 OWN "the device has no UC"										},
-		{"{'device':{'max_inline':{'RC':0, 'UD':9}}}", "transport=UD",              NULL                           },
-		{"{'device':{'max_inline':{'RC':0, 'UD':9}}}", "inline=0",                  NULL                           },
+		 OWN "the device does not support UC"                                           },
+		{"{'device':{'max_inline':{'RC':0, 'UD':9}}}", "transport=UD",              NULL},
+		{"{'device':{'max_inline':{'RC':0, 'UD':9}}}", "inline=0",                  NULL},
 		{"{'device':{'max_inline':{'RC':0, 'UD':9}}}", "inline=1",
-		 OWN "inline size 1 exceeds the device's limit 0"                                                          },
+		 OWN "inline size 1 exceeds the device's limit 0"                               },
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++)
@@ -260,7 +263,7 @@ static void test_what_a_device_has_not(void **unused)
 static void test_iwarp(void **unused)
 {
 	static const char sentence[] =
-		OWN "the device is iWARP, which is connected by rdma_cm only";
+		OWN "the device is iWARP, which connects only through rdma_cm";
 	struct result_end end = made_up_end(made_up_device);
 
 	end.link_layer = "iWARP";
@@ -274,8 +277,7 @@ static void test_iwarp(void **unused)
 /* Its writes have none, but for those of one maker's cards. */
 static void test_immediate_data_on_iwarp(void **unused)
 {
-	static const char sentence[] =
-		OWN "the device is iWARP, whose writes have no immediate data";
+	static const char sentence[] = OWN "the device is iWARP, which has no immediate data";
 	static const char *const texts[] = {"op=write-imm", "op=write-imm metric=bw", "op=doorbell",
 					    "op=doorbell metric=bw"};
 	struct result_end plain = made_up_end("{'rdma_core':{'provider':'libsiw-rdmav34.so'}}");
@@ -344,13 +346,13 @@ static void test_nonsense(void **unused)
 	check("{'port':{'gids':[-1, 256, 9223372036854775807, '7', null, 8]}}", "gid-index=8",
 	      NULL);
 	check("{'port':{'gids':[-1, 256, 9223372036854775807, '7', null, 8]}}", "gid-index=7",
-	      OWN "the port has no GID of index 7; it has 8");
+	      OWN "the port has no GID at index 7; available: 8");
 	check("{'port':{'gids':[-1]}}", "gid-index=0",
-	      OWN "the port has no GID of index 0; it has none");
+	      OWN "the port has no GID at index 0; available: none");
 	check("{'port':{'gids':[9, 8, 7, 6, 5, 4, 3, 2, 1]}}", "gid-index=0",
-	      OWN "the port has no GID of index 0; it has 1, 2, 3, 4, 5, 6, 7, 8 and more");
+	      OWN "the port has no GID at index 0; available: 1, 2, 3, 4, 5, 6, 7, 8 and more");
 	check("{'port':{'gids':[8, 7, 6, 5, 4, 3, 2, 1]}}", "gid-index=0",
-	      OWN "the port has no GID of index 0; it has 1, 2, 3, 4, 5, 6, 7, 8");
+	      OWN "the port has no GID at index 0; available: 1, 2, 3, 4, 5, 6, 7, 8");
 }
 
 int main(void)

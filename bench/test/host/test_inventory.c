@@ -112,7 +112,7 @@ static void test_no_common_network(void **unused)
 	assert_int_equal(found.code, -ENETUNREACH);
 	assert_string_equal(found.error.text,
 			    "mlx5_0 (192.168.1.1/24) and a.example's mlx5_1 (192.168.2.2/24) share "
-			    "no network; where there is a route, name both: -d and "
+			    "no network; if there is a route, name both devices: -d and "
 			    "--server-device");
 	/* The longer prefix of the near end decides. */
 	local.addresses[0][0].prefix = 16;
@@ -133,7 +133,8 @@ static void test_no_common_family(void **unused)
 	add_address(&remote, "2001:db8::1", 64);
 	found = pair(&local, &remote, &any);
 	assert_int_equal(found.code, -ENETUNREACH);
-	assert_contains(found.error.text, "no two active ports have addresses of one family");
+	assert_contains(found.error.text,
+			"no active ports of both ends have addresses of the same family");
 	add_port(&bare, "mlx5_0", "InfiniBand", 100000);
 	assert_int_equal(pair(&local, &bare, &any).code, -ENETUNREACH);
 	assert_int_equal(pair(&bare, &bare, &any).code, -ENETUNREACH);
@@ -289,11 +290,11 @@ static void test_unknown_ports(void **unused)
 		const char *text;
 	} rows[] = {
 		{NULL,       3,
-		 "no device has a port 3; there is mlx4_0/1, mlx4_0/2, mlx4_1/1, mlx4_1/2"},
-		{"mlx4_1",   255, "mlx4_1 has no port 255; there is mlx4_1/1, mlx4_1/2"   },
-		{"mlx4_1/1", 2,   "mlx4_1/1 has no port 2; there is mlx4_1/1"             },
-		{"mlx5_0",   2,   "no device 'mlx5_0'; available: mlx4_0, mlx4_1"           },
-		{"mlx4_1/3", 0,   "mlx4_1 has no port 3; there is mlx4_1/1, mlx4_1/2"     },
+		 "no device has port 3; available: mlx4_0/1, mlx4_0/2, mlx4_1/1, mlx4_1/2"},
+		{"mlx4_1",   255, "mlx4_1 has no port 255; available: mlx4_1/1, mlx4_1/2" },
+		{"mlx4_1/1", 2,   "mlx4_1/1 has no port 2; available: mlx4_1/1"           },
+		{"mlx5_0",   2,   "no device 'mlx5_0'; available: mlx4_0, mlx4_1"         },
+		{"mlx4_1/3", 0,   "mlx4_1 has no port 3; available: mlx4_1/1, mlx4_1/2"   },
 	};
 	struct machine local;
 	struct machine remote;
@@ -389,7 +390,7 @@ static void test_the_software_device(void **unused)
 	remote.ports[0].kind = DEVICE_KIND_SOFT;
 	found = pair(&local, &remote, &(struct inventory_wish){0});
 	assert_int_equal(found.code, -ENETUNREACH);
-	assert_contains(found.error.text, "soft0, the software device, reaches no other kind");
+	assert_contains(found.error.text, "soft0, the software device, reaches only soft0");
 	local.ports[0].kind = DEVICE_KIND_SOFT;
 	assert_string_equal(pair(&local, &remote, &(struct inventory_wish){0}).near.kind, "soft");
 }

@@ -30,7 +30,7 @@ static void test_link_local_beside_a_route(void **unused)
 	assert_int_equal(found.code, -ENETUNREACH);
 	assert_string_equal(found.error.text,
 			    "mlx5_0 (192.0.2.1/24) and a.example's mlx5_0 (198.51.100.2/24) share "
-			    "no network; where there is a route, name both: -d and "
+			    "no network; if there is a route, name both devices: -d and "
 			    "--server-device");
 	found = pair(&local, &remote, &both);
 	assert_int_equal(found.code, 0);
@@ -58,8 +58,8 @@ static void test_no_addresses(void **unused)
 	found = pair(&local, &remote, &by_cm);
 	assert_int_equal(found.code, -ENETUNREACH);
 	assert_string_equal(found.error.text,
-			    "no two active ports have addresses of one family, here and there; "
-			    "modprobe ib_ipoib and ip address add, or --connect qp");
+			    "no active ports of both ends have addresses of the same family; use "
+			    "'modprobe ib_ipoib' and 'ip address add', or --connect qp");
 	found = pair(&local, &remote, &by_hand);
 	assert_int_equal(found.code, 0);
 	assert_string_equal(found.near.device, "mlx5_1");
@@ -102,18 +102,19 @@ static void test_useless_ports(void **unused)
 	local.ports[0].n_addresses = 0;
 	local.ports[1].state = IBV_PORT_INIT;
 	assert_string_equal(pair(&local, &remote, &near).error.text,
-			    "slow0/1 has no IP address; ip address add, or --connect qp");
+			    "slow0/1 has no IP address; use 'ip address add', or --connect qp");
 	local.ports[0].link_layer = "InfiniBand";
-	assert_string_equal(pair(&local, &remote, &near).error.text,
-			    "slow0/1 has no IP address; modprobe ib_ipoib and ip address add, "
-			    "or --connect qp");
+	assert_string_equal(
+		pair(&local, &remote, &near).error.text,
+		"slow0/1 has no IP address; use 'modprobe ib_ipoib' and 'ip address add', "
+		"or --connect qp");
 	two_each(&local, &remote);
 	remote.ports[0].state = IBV_PORT_INIT;
 	assert_string_equal(pair(&local, &remote, &far).error.text,
 			    "a.example's slow1/1 is INIT; try --server-device fast1");
 	local.ports[1].state = remote.ports[1].state = IBV_PORT_DOWN;
 	assert_string_equal(pair(&local, &remote, &far).error.text,
-			    "a.example's slow1/1 is INIT; verbmark doctor on that host tells more");
+			    "a.example's slow1/1 is INIT; run 'verbmark doctor' on that host");
 }
 
 int main(void)

@@ -43,7 +43,7 @@ static void test_malformed(void **unused)
 
 		assert_non_null(json);
 		assert_int_equal(inventory_decode(&list, json, &error), -EPROTO);
-		assert_contains(error.text, "the other end");
+		assert_contains(error.text, "the peer");
 		assert_null(list.ports);
 		assert_int_equal(list.n_ports, 0);
 		json_decref(json);

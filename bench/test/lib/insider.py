@@ -152,14 +152,14 @@ NO_PROOFS = (
     ([frame(HELLO | {"nonce": 7})], "this server has a secret"),
     ([frame(HELLO | {"nonce": NONCE[:-2]})], "this server has a secret"),
     ([frame(HELLO | {"nonce": "é" * 32})], "this server has a secret"),
-    ([GREETING, frame({"type": "proof"})], "a malformed proof"),
-    ([GREETING, frame({"type": "proof", "proof": 0})], "a malformed proof"),
-    ([GREETING, frame({"type": "proof", "proof": "0" * 63})], "a malformed proof"),
-    ([GREETING, frame({"type": "proof", "proof": "0" * 64})], "not this server's secret"),
-    ([GREETING, frame({"type": "proof", "proof": NONCE})], "not this server's secret"),
-    ([GREETING, frame(CASE)], "a malformed proof"),
-    ([GREETING, GREETING], "a malformed proof"),
-    ([GREETING, frame({"type": "bye"})], "a malformed proof"),
+    ([GREETING, frame({"type": "proof"})], "malformed proof"),
+    ([GREETING, frame({"type": "proof", "proof": 0})], "malformed proof"),
+    ([GREETING, frame({"type": "proof", "proof": "0" * 63})], "malformed proof"),
+    ([GREETING, frame({"type": "proof", "proof": "0" * 64})], "wrong secret"),
+    ([GREETING, frame({"type": "proof", "proof": NONCE})], "wrong secret"),
+    ([GREETING, frame(CASE)], "malformed proof"),
+    ([GREETING, GREETING], "malformed proof"),
+    ([GREETING, frame({"type": "bye"})], "malformed proof"),
 )
 
 

@@ -11,24 +11,25 @@ from verbmark import ADDRESS, Ended, client
 LIMITS = {
     "sizes": (
         ("--max-size", "4k"), ("-s", "4k,8k"),
-        "messages of 8k are above the 4k that this server takes: ask for smaller ones, or "
-        "raise 'serve --max-size' there",
+        "messages of 8k exceed this server's limit of 4k: use smaller ones, or raise "
+        "'serve --max-size' on the server",
     ),
     "queue pairs": (
         ("--max-qps", 2), ("--metric", "bw", "-q", "2,3"),
-        "3 queue pairs are above the 2 that this server gives a client: ask for fewer, or "
-        "raise 'serve --max-qps' there",
+        "3 queue pairs exceed this server's limit of 2 per client: use fewer, or raise "
+        "'serve --max-qps' on the server",
     ),
     "memory": (
         ("--max-client-memory", "4m"), ("-s", "64,4m"),
-        "the case takes 8m of memory, and this server gives a client 4m: ask for smaller "
-        "messages, queues or fewer queue pairs, or raise 'serve --max-client-memory' there",
+        "the case needs 8m of memory, above this server's per-client limit of 4m: use smaller "
+        "messages or queues, or fewer queue pairs, or raise 'serve --max-client-memory' on the "
+        "server",
     ),
     # Of 300 a quarter is the server's own, and a queue pair has two.
     "descriptors": (
         (), ("--metric", "bw", "-q", "50,113"),
-        "113 queue pairs are above the 112 that this server has descriptors and ports for: ask "
-        "for fewer, or for --connect qp, or raise LimitNOFILE and ip_local_port_range there",
+        "113 queue pairs exceed the 112 that this server's descriptors and ports allow: use "
+        "fewer, or --connect qp, or raise LimitNOFILE and ip_local_port_range on the server",
     ),
 }
 FEW_DESCRIPTORS = ("sh", "-c", 'ulimit -n 300 && exec "$0" "$@"')

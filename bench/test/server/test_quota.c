@@ -62,25 +62,28 @@ static void test_what_is_above_a_limit(void **unused)
 	quota.queue_pairs = 8;
 	quota.message_bytes = 64 << 10;
 	check_refused(&quota, "metric=bw qps=9", -EOPNOTSUPP,
-		      "9 queue pairs are above the 8 that this server gives a client: ask for "
-		      "fewer, or raise 'serve --max-qps' there");
+		      "9 queue pairs exceed this server's limit of 8 per client: use fewer, or "
+		      "raise 'serve --max-qps' on the server");
 	/* Beside that of each thread there is one that it makes and takes away. */
 	check_refused(&quota, "op=connect threads=5", -EOPNOTSUPP,
-		      "10 queue pairs are above the 8 that this server gives a client: ask for "
-		      "fewer, or raise 'serve --max-qps' there");
+		      "10 queue pairs exceed this server's limit of 8 per client: use fewer, or "
+		      "raise 'serve --max-qps' on the server");
 	check_refused(&quota, "size=65537", -EOPNOTSUPP,
-		      "messages of 65537 are above the 64k that this server takes: ask for "
-		      "smaller ones, or raise 'serve --max-size' there");
+		      "messages of 65537 exceed this server's limit of 64k: use smaller ones, or "
+		      "raise 'serve --max-size' on the server");
 	quota.message_bytes = 1 << 30;
 	/* What is sent from and what is received into, with 16 bytes for each page of 4 KiB. */
-	check_refused(&quota, "size=1g", -EOPNOTSUPP,
-		      "the case takes 2056m of memory, and this server gives 64m: ask for smaller "
-		      "messages, queues or fewer queue pairs, or raise 'serve --max-memory' there");
+	check_refused(
+		&quota, "size=1g", -EOPNOTSUPP,
+		"the case needs 2056m of memory, above this server's limit of 64m: use smaller "
+		"messages or queues, or fewer queue pairs, or raise 'serve --max-memory' on "
+		"the server");
 	quota.client_memory = 10 * MIB;
-	check_refused(&quota, "size=1g", -EOPNOTSUPP,
-		      "the case takes 2056m of memory, and this server gives a client 10m: ask for "
-		      "smaller messages, queues or fewer queue pairs, or raise 'serve "
-		      "--max-client-memory' there");
+	check_refused(
+		&quota, "size=1g", -EOPNOTSUPP,
+		"the case needs 2056m of memory, above this server's per-client limit of 10m: "
+		"use smaller messages or queues, or fewer queue pairs, or raise 'serve "
+		"--max-client-memory' on the server");
 }
 
 /* As much as parameters can say: nothing wraps around to little. */
@@ -194,8 +197,8 @@ static void test_what_counts_at_a_client(void **unused)
 	quota.message_bytes = 4 * MIB;
 	assert_int_equal(quota_take(&quota, &wanted, false, &taken, &error), -EOPNOTSUPP);
 	assert_string_equal(error.text,
-			    "regions of 8m are above the 4m that this server takes: ask "
-			    "for smaller ones, or raise 'serve --max-size' there");
+			    "regions of 8m exceed this server's limit of 4m: use smaller "
+			    "ones, or raise 'serve --max-size' on the server");
 	assert_int_equal(quota_take(&quota, &wanted, true, &taken, &error), 0);
 }
 
@@ -228,7 +231,7 @@ static void test_memory_is_given_back(void **unused)
 	assert_int_equal(atomic_load(&quota.taken), first.bytes);
 	quota.memory = 2 * first.bytes - 1;
 	assert_int_equal(quota_take(&quota, &wanted, true, &second, &error), -EBUSY);
-	assert_contains(error.text, "come back later");
+	assert_contains(error.text, "retry later");
 	assert_int_equal(second.bytes, 0);
 	quota.memory++;
 	second = check_taken(&quota, "size=1m");
@@ -264,7 +267,7 @@ static void test_what_one_has_already(void **unused)
 	/* It is refused with what is left beside others' memory, and has what it had. */
 	other = check_taken(&quota, "size=64");
 	assert_int_equal(quota_take_more(&quota, &wanted, true, &first, &error), -EBUSY);
-	assert_contains(error.text, "other clients have left 4m of this server's memory");
+	assert_contains(error.text, "other clients leave only 4m of this server's memory");
 	assert_int_equal(first.bytes, 2 * MIB);
 	assert_int_equal(first.threads, 0);
 	assert_int_equal(atomic_load(&quota.taken), 2 * MIB + other.bytes);
@@ -387,20 +390,20 @@ static void test_what_others_have_taken(void **unused)
 	quota.connected = 8;
 	quota.threads = 4;
 	check_refused(&quota, "metric=bw qps=9", -EOPNOTSUPP,
-		      "9 queue pairs are above the 8 that this server has descriptors and ports "
-		      "for: ask for fewer, or for --connect qp, or raise LimitNOFILE and "
-		      "ip_local_port_range there");
+		      "9 queue pairs exceed the 8 that this server's descriptors and ports allow: "
+		      "use fewer, or --connect qp, or raise LimitNOFILE and ip_local_port_range on "
+		      "the server");
 	check_refused(
 		&quota, "metric=bw threads=5", -EOPNOTSUPP,
-		"5 threads are above the 4 that this server may have: ask for fewer, or raise "
-		"LimitNPROC and TasksMax there");
+		"5 threads exceed this server's limit of 4: use fewer, or raise LimitNPROC and "
+		"TasksMax on the server");
 	first = check_taken(&quota, "metric=bw qps=2 threads=3");
 	check_busy(
 		&quota, "metric=bw qps=3",
-		"other clients have left descriptors and ports for 2 queue pairs of this server: "
-		"come back later, or raise LimitNOFILE and ip_local_port_range there");
+		"other clients leave descriptors and ports for only 2 queue pairs on this server: "
+		"retry later, or raise LimitNOFILE and ip_local_port_range there");
 	check_busy(&quota, "metric=bw threads=2",
-		   "other clients have left 1 threads of this server: come back later, or raise "
+		   "other clients leave only 1 threads on this server: retry later, or raise "
 		   "LimitNPROC and TasksMax there");
 	/* By hand they have neither. */
 	others = check_taken(&quota, "metric=bw qps=64 connect=qp");
@@ -426,8 +429,8 @@ static void test_places(void **unused)
 	assert_int_equal(quota_enter(&quota, &error), 0);
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(quota_enter(&quota, &error), -EBUSY);
-	assert_string_equal(error.text, "2 clients are being served, which is all it takes: come "
-					"back later, or raise 'serve --max-clients' there");
+	assert_string_equal(error.text, "serving its maximum of 2 clients: retry later, or raise "
+					"'serve --max-clients' on the server");
 	quota_leave(&quota);
 	error = (struct error){0};
 	assert_int_equal(quota_enter(&quota, &error), 0);

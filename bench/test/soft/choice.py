@@ -159,7 +159,7 @@ class Chosen(OnSoft):
         ended = self.run_it("run", "127.0.0.1", "-p", server.port, *SOFT, *SHORT, "--no-save",
                             env=dict(self.environment, VERBMARK_SOFT_DIR=other))
         self.assertEqual(ended.status, 1)
-        self.assertIn("soft0 reaches processes of one user on one machine", ended.out)
+        self.assertIn("soft0 reaches only processes of the same user", ended.out)
 
     def launched_with(self, preload):
         """LD_PRELOAD of what --launch starts; None: it has none."""
@@ -205,7 +205,7 @@ class Chosen(OnSoft):
                       ("run", "--no-save", "-d", "soft0", "-i", 3)):
             # What the server says comes before it.
             self.assertEqual(self.fails(*words).splitlines()[-1],
-                             "verbmark: soft0 has no port 3; there is soft0/1", words)
+                             "verbmark: soft0 has no port 3; available: soft0/1", words)
 
     def test_a_gate_of_names_that_are_no_hosts(self):
         """Of a program in this folder, more likely than not."""

@@ -88,7 +88,7 @@ class Faulty(OnSoft):
         first, _ = self.one_fails(
             "send#20=REM_ACCESS_ERR", "--op", "read", "--metric", "lat", "-D", "2s"
         )
-        self.assertRegex(first["error"], r"^thread [0-2]: post: .*; while it warmed up$")
+        self.assertRegex(first["error"], r"^thread [0-2]: post: .*; during warm-up$")
 
     def test_a_receive_over_there(self):
         """The server says why, once, and all threads here end of it."""

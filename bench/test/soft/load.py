@@ -142,7 +142,8 @@ class Failures(unittest.TestCase):
         self.assertEqual([case["status"] for case in (most, share, other)],
                          ["failed", "failed", "complete"])  # fmt: skip
         self.assertEqual(
-            share["error"], "nobody knows what 100 % are: send/bw/64/poll/latencies: failed"
+            share["error"],
+            "--rate: 100 % is unknown: case send/bw/64/poll/latencies has status failed",
         )
 
     def test_a_message_that_is_never_done(self):

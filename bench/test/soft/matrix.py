@@ -55,7 +55,7 @@ LEFT = "leak:soft_\n"
 LASTING = re.compile(r"removed|DEVICE_REMOVAL|down:60s")
 # How often these are called is a matter of what there is to be had at a time.
 WAITING = re.compile(r"(ibv|rdma)_(poll|get|ack|req|post_recv)|receive|completion")
-UNCLEAR = re.compile(r"Success\b|Unknown error|\(null\)|: *$|a control message came")
+UNCLEAR = re.compile(r"Success\b|Unknown error|\(null\)|: *$|control message received")
 # What is to be said of some: by whom, and in which words.
 SAID = {
     "rdma_accept#1=EIO": r"client 1: .*cannot accept the client: Input",
