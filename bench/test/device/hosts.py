@@ -9,7 +9,7 @@ import unittest
 
 import verbmark
 from verbmark import (
-    ADDRESS, PATIENCE, VERBMARK, Ended, Program, ServedThere, client, run, wait_until,
+    ADDRESS, PATIENCE, VERBMARK, Ended, Program, ServedRemotely, client, run, wait_until,
 )
 
 PEER = os.environ["SOFTROCE_PEER_ADDRESS"]
@@ -122,7 +122,7 @@ class Here(unittest.TestCase):
         self.assertFalse(serving())
 
 
-class Wire(ServedThere):
+class Wire(ServedRemotely):
     """A server over there, and packets of RDMA that are dropped on their way."""
     # The length in the IP header: more than 4095, more than 2047.
     LONGEST = ("match", "u16", "0x1000", "0x1000", "at", "2")
@@ -132,8 +132,8 @@ class Wire(ServedThere):
         verbmark.lose(self, NETDEV, percent, *match, **kind)
 
     @staticmethod
-    def sort(*match, **kind):
-        verbmark.sort(NETDEV, *match, **kind)
+    def match_packets(*match, **kind):
+        verbmark.match_packets(NETDEV, *match, **kind)
 
 
 class Limits(Wire):
@@ -204,7 +204,7 @@ class Doctor(Wire):
 
     def test_large_packets_are_lost(self):
         self.lose(100, *self.LONGEST)
-        self.sort(*self.LONGER)
+        self.match_packets(*self.LONGER)
         self.check_mtu(1024)
 
     def test_large_packets_are_lost_on_their_way_back(self):

@@ -8,7 +8,7 @@ import os
 import time
 
 import verbmark
-from verbmark import ADDRESS, ServedThere, client, counter, run, wait_until
+from verbmark import ADDRESS, ServedRemotely, client, counter, run, wait_until
 
 PEER = os.environ["SOFTROCE_PEER_ADDRESS"]
 NETDEV = os.environ["SOFTROCE_NETDEV"]
@@ -28,9 +28,9 @@ def measure(*options):
     return document
 
 
-class Wire(ServedThere):
-    def spoil(self, how, **there):
-        verbmark.spoil(self, NETDEV, how, **there)
+class Wire(ServedRemotely):
+    def impair(self, how, **options):
+        verbmark.impair(self, NETDEV, how, **options)
 
     def count_again(self, document):
         """So often, over all cases, an end counted what a good wire does not do."""
@@ -57,24 +57,24 @@ class Wire(ServedThere):
 
 class Spoilt(Wire):
     def test_loss(self):
-        self.spoil("loss 1%")
+        self.impair("loss 1%")
         self.assertGreater(self.check_right()[1], 0)
 
     def test_loss_of_what_comes_back(self):
-        self.spoil("loss 1%", machine=THERE)
+        self.impair("loss 1%", machine=THERE)
         self.assertGreater(self.check_right()[1], 0)
 
     def test_another_order(self):
-        self.spoil("delay 2ms reorder 50%")
+        self.impair("delay 2ms reorder 50%")
         self.assertGreater(self.check_right()[1], 0)
 
     def test_packets_twice(self):
-        self.spoil("duplicate 20%")
+        self.impair("duplicate 20%")
         self.assertGreater(self.check_right()[1], 0)
 
     def test_delay(self):
         """Of a round trip it is in all of it; of half of one, in half."""
-        self.spoil("delay 5ms")
+        self.impair("delay 5ms")
         cases, _ = self.check_right()
         waits = {"send": 2.5e6, "read": 5e6}
         self.assertEqual([case["op"] for case in cases], list(waits))

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * To be put in front of libibverbs: what the device has of each queue pair that is made
- * ready to send, what the device may do with each piece of memory, and at the end how
- * often the kernel was told to send, go to the file that WATCHED names, an object of JSON
- * in each line. The program above knows nothing.
- * Service level and type of service are as the program passed them: Soft-RoCE does not keep
- * the service level.
+ * Preloaded in front of libibverbs without the program's knowledge. Appends JSON objects, one per
+ * line, to the file that WATCHED names: the device's attributes of each queue pair when it
+ * becomes ready to send, the access rights of each memory region and, at exit, how often the
+ * kernel was told to send. Service level and type of service are those that the program passed,
+ * because Soft-RoCE does not keep the service level.
  */
 #include <dlfcn.h>
 #include <infiniband/verbs.h>
@@ -82,7 +81,7 @@ struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *address, size_t length,
 	return real(pd, address, length, iova, access);
 }
 
-/* How Soft-RoCE's part of the library tells the kernel that there is something to send. */
+/* Counts the calls with which the Soft-RoCE provider tells the kernel to send. */
 ssize_t write(int fd, const void *bytes, size_t size)
 {
 	static write_function *real;

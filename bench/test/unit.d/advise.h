@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Advice for tests: what is known of each end is written as JSON, in the way of made_up.h.
+ * Makes advice in tests, from facts about client and server written as JSON (see made_up.h).
  */
 #ifndef BENCH_TEST_UNIT_D_ADVISE_H
 #define BENCH_TEST_UNIT_D_ADVISE_H
@@ -10,7 +10,7 @@
 #include "core/base/compiler.h"
 #include "core/test/lib/made_up.h"
 
-/* What is known of one end, as JSON; NULL: nothing. */
+/* The facts known about one side, as JSON; a member is NULL if nothing is known. */
 struct known {
 	const char *facts;
 	const char *before;
