@@ -131,10 +131,10 @@ class Browser(browsing.Browsing):
         browser.open(f"file://{self.page}")
         shown = "[...document.querySelectorAll('[data-readout] text')].map(one => one.textContent)"
         browser.point("[data-case]")
-        self.assertEqual(" ".join(browser.evaluate(readout)),
+        self.assertEqual(" ".join(browser.evaluate(shown)),
                          browser.evaluate("document.querySelector('[data-case]').textContent"))
         browser.point("h1")
-        self.assertEqual(browser.evaluate(readout), [])
+        self.assertEqual(browser.evaluate(shown), [])
 
     def check_hiding(self, browser):
         """Checks that mouse and keys hide a series in all panels of its figure, and only there."""

@@ -9,7 +9,7 @@ import threading
 import time
 
 import verbmark
-from verbmark import ADDRESS, ServedThere, counter
+from verbmark import ADDRESS, ServedRemotely, counter
 
 PEER = os.environ["SOFTROCE_PEER_ADDRESS"]
 NETDEV = os.environ["SOFTROCE_NETDEV"]
@@ -101,7 +101,7 @@ class Capture:
         self.sock.close()
 
 
-class Wire(ServedThere):
+class Wire(ServedRemotely):
     def packets(self, *options, n=20):
         """Those of all cases; each case is complete."""
         with Capture() as capture:

@@ -18,7 +18,7 @@ import documents
 from cli.machine import NO_DEVICE, has_device
 from device.semantics import NEEDS
 from verbmark import (
-    IS_SANITIZED, PATIENCE, RUN_PATIENCE, VERBMARK, Ended, Program, Server, wait_until,
+    IS_SANITIZED, PATIENCE, RUN_PATIENCE, VERBMARK, Ended, Program, Server, ready_line, wait_until,
 )
 
 SOFTRDMA = os.path.join(os.path.dirname(VERBMARK), "../core/soft/softrdma")
