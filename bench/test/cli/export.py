@@ -112,8 +112,8 @@ class Export(unittest.TestCase):
     def test_bmf(self):
         found = self.bmf(self.write("a.json", result(*WHOLE)))
         self.assertEqual(found, {
-            # As in the table: 20 of 2000 samples are beyond p99, 2 beyond p99.9.
-            # Trials have only medians; the tail is that of all samples.
+            # The same figures as in the table: 20 of 2000 samples are beyond p99, 2 beyond p99.9.
+            # Trials have only medians, so the tail has no interval.
             "send/lat/64/poll": {"latency": {"value": 1230}, "latency-p99": {"value": 1250}},
             # 600 messages of 1000 bytes in 30 ms.
             "write/bw/1000/event": {"throughput": {"value": 20000}, "bandwidth": {"value": 2e7}},

@@ -216,7 +216,7 @@ class History(Histories):
         page = re.sub("(?s)<script>.*</script>", "", page)
         for word in ("<style", "style=", "onclick", "http://", "https://"):
             self.assertNotIn(word, page)
-        # The points are those of the data.
+        # The figure has exactly the values of the series.
         drawn = re.findall(r'data-x="(\d+)" data-y="([^"]+)" data-case="([^"]+)"', page)
         wanted = {(series["case"], point["value"])
                   for series in self.shown()["series"] for point in series["points"]}

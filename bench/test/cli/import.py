@@ -158,7 +158,7 @@ class Import(unittest.TestCase):
         rate = trial["bandwidth"]["messages_per_s"]
         rate += trial["bandwidth"].get("far_messages_per_s", 0)
         self.assertEqual("far_messages_per_s" in trial["bandwidth"], row.both)
-        # As precise as the printed digits; unidirectional tests print one more of them.
+        # Compare to the printed precision; unidirectional tests print one more digit.
         self.assertAlmostEqual(rate / 1e6, mmsg, delta=1.1e-6)
         self.assertAlmostEqual(rate * row.size / unit, average, delta=0.0051 + 1.1 * row.size / unit)
         self.assertEqual(line["bandwidth"]["messages"], row.iterations)

@@ -313,7 +313,7 @@ class Workflows(unittest.TestCase):
         made = read(f"{TOP}/ci/job") + read(f"{TOP}/ci/gate")
         variables = jobs[".verbmark"]["variables"]
         out = variables["OUT"]
-        # A package to install can be set there; by default there is none.
+        # Users may set a package to install there.
         self.assertEqual(variables["VERBMARK_DEB"], "")
         for name in (".verbmark-run", ".verbmark-gate"):
             self.assertEqual(jobs[name]["extends"], ".verbmark")

@@ -483,7 +483,7 @@ class Report(unittest.TestCase):
                 ended = self.shown(bad, good, status=1)
                 self.assertTrue(ended.err.startswith(f"verbmark: {bad}: {sentence}"), ended.err)
                 self.assertEqual(len(ended.err.splitlines()), 1)
-                # The other file is shown as if it were alone.
+                # The unreadable file does not change how the other one is shown.
                 self.assertEqual(ended.out, self.shown(good).out)
                 self.assertEqual(self.shown("--merge", good, bad, status=1).out, "")
         for path, why in (("/nowhere/at/all", "No such file or directory"),):

@@ -221,7 +221,7 @@ class Doctor(Wire):
         self.assertRegex(found["path"]["what"], "connected by queue pairs$")
 
     def test_some_packets_are_lost(self):
-        # Of about 200 packets at least one is lost.
+        # About 200 packets are sent, so at least one is lost.
         self.lose(5)
         found = self.examine()
         # Both hosts count retransmissions and gaps.

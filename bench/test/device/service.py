@@ -17,7 +17,7 @@ from verbmark import IS_SOFT, Server, measure
 with open(os.environ["UNIT"], encoding="ascii") as unit:
     TEXT = unit.read()
 STRACE = ("strace", "-f", "-qq", "-s", "256", "-o")
-# The options in the unit itself; a variable holds those of the administrator.
+# The options in the unit itself, without the variable for the administrator's options.
 OPTIONS = [
     word for word in re.findall(r"^ExecStart=\S+ serve(.*)$", TEXT, re.MULTILINE)[0].split()
     if not word.startswith("$")

@@ -107,7 +107,7 @@ class Wrong(Served):
         stream = ("--op", "send", "--metric", "bw")
         number = self.check(self.run_faulty("--verify=4", *stream))
         self.assertEqual(number, 4 * (EVERY - 1))
-        # Of a thousand messages every sixth is filled: fewer than 200.
+        # Every sixth of a thousand messages is filled: fewer than 200.
         self.assertEqual(self.run_faulty("--verify=6", *stream).status, 0)
 
     def test_several_queue_pairs(self):

@@ -57,7 +57,7 @@ static void test_pairs(void **unused)
 		   " 'what':'verbmark 0.4 here, and 0.6 on b'}]");
 }
 
-/* Both ends count what their machine does, each up to a moment of its own. */
+/* On one machine, client and server count the same events, up to slightly different times. */
 static void test_one_machine(void **unused)
 {
 	struct known ends[] = {
@@ -70,7 +70,7 @@ static void test_one_machine(void **unused)
 	};
 	json_t *findings = advise(&ends[0], &ends[1]);
 
-	/* Control groups are each end's own. */
+	/* Control groups may differ between client and server. */
 	assert_int_equal(json_array_size(findings), 3);
 	assert_string_equal(text(json_array_get(findings, 0), "what"),
 			    "steal time: 1.00 % of the processors' time");
@@ -83,7 +83,7 @@ static void test_one_machine(void **unused)
 	json_decref(findings);
 }
 
-/* Ports that do not talk to each other may be as different as they like. */
+/* Ports that are not connected to each other may differ. */
 static void test_no_pair(void **unused)
 {
 	static const char near[] =
@@ -103,21 +103,21 @@ static void test_no_pair(void **unused)
 	json_decref(findings);
 }
 
-static void test_both_ends(void **unused)
+static void test_both_hosts(void **unused)
 {
-	/* Each end has findings of its own. */
+	/* Each host has its own findings. */
 	check_pair("{'host':'a', 'frequency':{'governor':'powersave'}}",
 		   "{'host':'b', 'frequency':{'governor':'ondemand'}}",
 		   "[{'code':'governor', 'spoils':true, 'host':'a', 'what':'governor powersave'},"
 		   " {'code':'governor', 'spoils':true, 'host':'b', 'what':'governor ondemand'}]");
-	/* Two ends of one host. */
+	/* Client and server on one host. */
 	check_pair("{'host':'a', 'frequency':{'governor':'powersave'}}",
 		   "{'host':'a', 'frequency':{'governor':'powersave'}}",
 		   "[{'code':'governor', 'spoils':true, 'host':'a', 'what':'governor powersave'}]");
 }
 
-/* A virtual machine has no cpufreq, no idle states, one node; and root may lock memory. */
-static void test_a_machine_with_nothing_to_mend(void **unused)
+/* A virtual machine has no cpufreq and no idle states, one node, and root may lock memory. */
+static void test_machine_without_faults(void **unused)
 {
 	const struct known known = {
 		.facts = "{'host':'vm', 'device':{'name':'rxe0', 'node_type':'CA',"
@@ -145,7 +145,7 @@ static void test_a_machine_with_nothing_to_mend(void **unused)
 	json_decref(findings);
 }
 
-/* What rules read. */
+/* The sections and keys that rules read. */
 static const char *const sections[] = {
 	"device", "port", "netdev",    "flow",   "pcie",        "iommu",
 	"access", "cpu",  "frequency", "idle",   "numa",        "clock",
@@ -204,7 +204,7 @@ static void check_findings(json_t *findings)
 	json_decref(findings);
 }
 
-/* Each key of each section, and then each section, is that. */
+/* Checks with that value in each key of each section, and in place of each section. */
 static void check_value(const char *of_any_type)
 {
 	json_t *value = made_up_json(of_any_type);
@@ -230,7 +230,7 @@ static void check_value(const char *of_any_type)
 	json_decref(value);
 }
 
-/* Another host's facts may be anything. */
+/* Facts of another host may have any type. */
 static void test_facts_of_any_type(void **unused)
 {
 	static const char *const values[] = {
@@ -261,9 +261,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_pairs),
 		cmocka_unit_test(test_no_pair),
-		cmocka_unit_test(test_both_ends),
+		cmocka_unit_test(test_both_hosts),
 		cmocka_unit_test(test_one_machine),
-		cmocka_unit_test(test_a_machine_with_nothing_to_mend),
+		cmocka_unit_test(test_machine_without_faults),
 		cmocka_unit_test(test_facts_of_any_type),
 		cmocka_unit_test(test_counting),
 	};

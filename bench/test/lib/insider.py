@@ -148,7 +148,7 @@ def flip(piece):
 
 
 GREETING = frame(HELLO | {"nonce": NONCE})
-# What a client sends in place of a proof, and the reason for which the server rejects it.
+# Frames that a client sends in place of a proof, and the server's reason to reject it.
 NO_PROOFS = (
     ([frame(HELLO)], "this server has a secret"),
     ([frame(HELLO | {"nonce": 7})], "this server has a secret"),

@@ -24,7 +24,7 @@ LIMITS = {
         "the case takes 8m of memory, and this server gives a client 4m: ask for smaller "
         "messages, queues or fewer queue pairs, or raise 'serve --max-client-memory' there",
     ),
-    # Of 300 descriptors the server keeps a quarter, and a queue pair needs two.
+    # The server reserves a quarter of 300 descriptors, and a queue pair needs two.
     "descriptors": (
         (), ("--metric", "bw", "-q", "50,113"),
         "113 queue pairs are above the 112 that this server has descriptors and ports for: ask "

@@ -53,7 +53,7 @@ class SetUp(unittest.TestCase):
 
     def test_grant_that_cannot_be_registered(self):
         """The header of verbs calls one of two functions, depending on what the compiler knows."""
-        # With ibv_reg_mr_iova2, one of the lane's buffers counts too.
+        # With ibv_reg_mr_iova2, the buffer of a lane counts as well.
         server = self.serve("ibv_reg_mr#3=ENOMEM;ibv_reg_mr_iova2#4=ENOMEM")
         ended = self.run_at(server, "--op", "alloc")
         self.assertEqual(ended.status, 1)
