@@ -461,12 +461,12 @@ class Import(unittest.TestCase):
         """Checks that commands reject a large file with a short message and little memory."""
         for words in commands:
             with self.subTest(words):
-                status, said, mib = self.measured(*words, path)
-                self.assertIn(status, (1, 2), said)
-                self.assertLess(len(said), 600)
+                status, errors, mib = self.measured(*words, path)
+                self.assertIn(status, (1, 2), errors)
+                self.assertLess(len(errors), 600)
                 self.assertLess(mib, MOST_MIB)
                 if words[0] in ("report", "export"):
-                    self.assertIn(word, said)
+                    self.assertIn(word, errors)
 
     def test_large_files(self):
         path = self.write("large", b"")
@@ -496,8 +496,8 @@ class Import(unittest.TestCase):
                 file.write(("," if i else "") + line.replace("/poll", f"/poll/t{i}", 1))
             file.write(foot)
         self.assertGreater(os.path.getsize(path), 95000000)
-        status, said, mib = self.measured("report", "--format", "csv", path)
-        self.assertEqual(status, 0, said)
+        status, errors, mib = self.measured("report", "--format", "csv", path)
+        self.assertEqual(status, 0, errors)
         self.assertLess(mib, 3072 + MOST_MIB)
 
     def test_large_import(self):
@@ -512,9 +512,9 @@ class Import(unittest.TestCase):
             with self.subTest(word), open(path, "w", encoding="ascii") as file:
                 file.write(text)
                 file.flush()
-                status, said, mib = self.measured("import", "perftest", path)
-                self.assertEqual(status, 1 if word else 0, said)
-                self.assertIn(word or "", said)
+                status, errors, mib = self.measured("import", "perftest", path)
+                self.assertEqual(status, 1 if word else 0, errors)
+                self.assertIn(word or "", errors)
                 self.assertLess(mib, MOST_MIB)
 
     def test_pipe(self):

@@ -625,15 +625,15 @@ class Report(unittest.TestCase):
         good = self.write("good.json", result(latency(FAST)))
         elsewhere = result(latency(SLOW))
         elsewhere["hosts"]["server"]["host"] = "n03"
-        told = copy.deepcopy(result(latency(SLOW)))
-        told["cases"][0]["tx_depth"] = 7
+        deeper = copy.deepcopy(result(latency(SLOW)))
+        deeper["cases"][0]["tx_depth"] = 7
         for document, sentence in (
             (result(latency(FAST), bandwidth([5])), "send/lat/64/poll: its trial 1 was there before: "
              "the same run twice, or one that was merged already"),
             (elsewhere, "the server's: host is n03, and was n02 before"),
             (result(latency(SLOW, kind="full")), "send/lat/64/poll: its latency is full, and was "
              "half before"),
-            (told, "send/lat/64/poll: tx-depth is 7, and was not given before"),
+            (deeper, "send/lat/64/poll: tx-depth is 7, and was not given before"),
         ):
             with self.subTest(sentence):
                 bad = self.write("bad.json", document)

@@ -28,7 +28,7 @@ static bool note(struct pacing *pacing, uint64_t messages)
 }
 
 /*
- * Simulates the server and returns if the load is saturated. A message starts when it is due and
+ * Simulates the server, and tells if the load is saturated. A message starts when it is due and
  * the previous one is done (Lindley's recursion); a post only waits for room in the queue.
  */
 static bool is_saturated(const struct server *server)
@@ -154,7 +154,7 @@ static void test_unsent(void **unused)
 	assert_true(note(&pacing, 1000));
 }
 
-/* All messages are due at once, and are done in any number of parts. */
+/* All messages are due at once, and their number does not divide into equal parts. */
 static void test_burst(void **unused)
 {
 	struct server server = {.depth = 1, .each = 0.001, .takes = 100};
@@ -178,7 +178,7 @@ static void test_few(void **unused)
 	assert_false(note(&pacing, 10));
 	pacing.load.least = 110000000;
 	assert_true(note(&pacing, 10));
-	/* The lag was as long before, or is only recent. */
+	/* The smallest lag has not grown, or has jumped, as after a stall. */
 	pacing.load.least_before = 110000000;
 	assert_false(note(&pacing, 10));
 	pacing.load.least_before = 27000000;

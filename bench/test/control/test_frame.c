@@ -313,7 +313,7 @@ static void test_many_members(void **unused)
 	}
 }
 
-/* Heartbeats are not parsed completely and need no answer, so they must be short. */
+/* Heartbeats may arrive at any time and their contents are ignored, so they must be short. */
 static void test_heartbeats(void **unused)
 {
 	static const char longest[] =

@@ -123,7 +123,7 @@ static void test_all_of_a_seal_is_compared(void **unused)
 	}
 }
 
-/* A seal with another key, such as that of the other direction. */
+/* A seal with another key, such as the key of the other direction. */
 static void test_another_key(void **unused)
 {
 	static const uint8_t other[SEAL_KEY] = "thirty-two bytes of key, another";

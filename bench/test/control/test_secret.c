@@ -42,12 +42,12 @@ static void test_keys(void **unused)
 		"691e18bd4e3d74650f70f922513afe986665ab8f74d4dfa2cb69bfa74948c956",
 	};
 	const struct secret secret = made(TEXT "\n");
-	const struct secret_talk said = talk();
+	const struct secret_talk greeting = talk();
 	struct secret_keys keys;
 	const uint8_t *const found[] = {keys.proof, keys.to_server, keys.to_client, keys.pairs};
 	char text[SECRET_HEX];
 
-	secret_agree(&secret, &said, &keys);
+	secret_agree(&secret, &greeting, &keys);
 	for (size_t i = 0; i < ARRAY_LENGTH(wanted); i++) {
 		secret_print(found[i], text);
 		assert_string_equal(text, wanted[i]);
@@ -59,17 +59,17 @@ static void test_keys_depend_on_everything(void **unused)
 {
 	const struct secret secret = made(TEXT);
 	const struct secret other = made("correct horse battery stable");
-	const struct secret_talk said = talk();
+	const struct secret_talk greeting = talk();
 	struct secret_keys keys;
 	struct secret_keys others[5];
-	struct secret_talk changed[5] = {said, said, said, said, said};
+	struct secret_talk changed[5] = {greeting, greeting, greeting, greeting, greeting};
 
 	changed[1].client_version = "1.02";
 	changed[1].server_version = ".0";
 	changed[2].server_version = "2.1";
 	changed[3].client_nonce[31] ^= 1;
 	changed[4].server_nonce[0] ^= 128;
-	secret_agree(&secret, &said, &keys);
+	secret_agree(&secret, &greeting, &keys);
 	secret_agree(&other, &changed[0], &others[0]);
 	for (size_t i = 1; i < ARRAY_LENGTH(changed); i++)
 		secret_agree(&secret, &changed[i], &others[i]);
@@ -88,10 +88,10 @@ static void test_keys_depend_on_everything(void **unused)
 static void test_all_of_a_proof_is_compared(void **unused)
 {
 	const struct secret secret = made(TEXT);
-	const struct secret_talk said = talk();
+	const struct secret_talk greeting = talk();
 	struct secret_keys keys;
 
-	secret_agree(&secret, &said, &keys);
+	secret_agree(&secret, &greeting, &keys);
 	for (size_t bit = 0; bit < 8 * SECRET_PROOF; bit++) {
 		uint8_t proof[SECRET_PROOF];
 
@@ -107,7 +107,7 @@ static void test_all_of_a_secret_counts(void **unused)
 {
 	static const size_t lengths[] = {SECRET_LEAST, 17, 31,  32,  33,  63,
 					 64,           65, 127, 128, 129, SECRET_MOST};
-	const struct secret_talk said = talk();
+	const struct secret_talk greeting = talk();
 
 	for (size_t i = 0; i < ARRAY_LENGTH(lengths); i++) {
 		const size_t places[] = {0, lengths[i] / 2, lengths[i] - 1};
@@ -117,7 +117,7 @@ static void test_all_of_a_secret_counts(void **unused)
 
 		memset(text, 's', lengths[i]);
 		secret = made(text);
-		secret_agree(&secret, &said, &keys);
+		secret_agree(&secret, &greeting, &keys);
 		for (size_t j = 0; j < ARRAY_LENGTH(places); j++) {
 			struct secret_keys others;
 			struct secret other;
@@ -125,7 +125,7 @@ static void test_all_of_a_secret_counts(void **unused)
 			text[places[j]] = 't';
 			other = made(text);
 			text[places[j]] = 's';
-			secret_agree(&other, &said, &others);
+			secret_agree(&other, &greeting, &others);
 			assert_false(secret_is_proof(&keys, others.proof));
 			assert_memory_not_equal(keys.to_server, others.to_server, SEAL_KEY);
 			assert_memory_not_equal(keys.to_client, others.to_client, SEAL_KEY);
@@ -157,11 +157,11 @@ static void test_parsing_32_bytes(void **unused)
 
 static void test_tickets(void **unused)
 {
-	const struct secret_talk said = talk();
-	const uint8_t *const keys[] = {said.client_nonce, said.client_nonce, said.client_nonce,
-				       said.server_nonce};
-	const uint8_t *const salts[] = {said.server_nonce, said.server_nonce, said.client_nonce,
-					said.server_nonce};
+	const struct secret_talk greeting = talk();
+	const uint8_t *const keys[] = {greeting.client_nonce, greeting.client_nonce,
+				       greeting.client_nonce, greeting.server_nonce};
+	const uint8_t *const salts[] = {greeting.server_nonce, greeting.server_nonce,
+					greeting.client_nonce, greeting.server_nonce};
 	uint8_t shown[ARRAY_LENGTH(keys)][3][16];
 
 	/* Tickets differ between queue pairs, salts, keys and consecutive connections. */

@@ -42,7 +42,7 @@ def half_a_frame(sock):
     sock.close()
 
 
-def says(*messages):
+def sends(*messages):
     def serve(sock):
         peer = Peer(sock)
         peer.expect("hello")
@@ -63,7 +63,7 @@ def next_message(peer):
     return message
 
 
-def says_in_turn(*answers):
+def answers_in_turn(*answers):
     """Returns a server that welcomes, answers each message with the next of these, and closes."""
 
     def serve(sock):
@@ -191,7 +191,7 @@ class Impostors(unittest.TestCase):
 
     def test_rejection(self):
         self.check_impostor(
-            says({"type": "refused", "reason": "the client speaks protocol 1, the server 2"}),
+            sends({"type": "refused", "reason": "the client speaks protocol 1, the server 2"}),
             f"{ADDRESS}: the client speaks protocol 1, the server 2$",
         )
 
@@ -202,14 +202,14 @@ class Impostors(unittest.TestCase):
             refusal = {"type": "refused", "reason": "no", "protocol": protocol, "version": "0.0.9"}
             with self.subTest(protocol):
                 self.check_impostor(
-                    says(refusal),
+                    sends(refusal),
                     rf"{ADDRESS} speaks protocol {protocol} \(verbmark 0.0.9\), "
                     rf"we speak \d+ \({re.escape(own)}\): upgrade {upgraded}$",
                 )
 
     def test_control_characters_in_reason(self):
         self.check_impostor(
-            says({"type": "refused", "reason": "\x1b[2Jred\x07\n\x9b"}),
+            sends({"type": "refused", "reason": "\x1b[2Jred\x07\n\x9b"}),
             rf"{ADDRESS}: \?\[2Jred\?\?\?\?$",
         )
 
@@ -222,12 +222,12 @@ class Impostors(unittest.TestCase):
             ({"devices": [PORT | {"state": "DOWN"}]}, "no two active ports"),
         ):
             with self.subTest(sentence):
-                self.check_impostor(says(WELCOME | welcome), f".*{sentence}")
+                self.check_impostor(sends(WELCOME | welcome), f".*{sentence}")
 
     def test_no_common_network(self):
         other = [{"address": "198.51.100.9", "prefix": 24, "interface": "eth0"}]
         self.check_impostor(
-            says(WELCOME | {"devices": [PORT | {"addresses": other}]}),
+            sends(WELCOME | {"devices": [PORT | {"addresses": other}]}),
             rf"{DEVICE} \(\S+/\d+\) and {ADDRESS}'s {DEVICE} \(198.51.100.9/24\) share no network; "
             "where there is a route, name both: -d and --server-device$",
         )
@@ -245,25 +245,27 @@ class Cases(unittest.TestCase):
     def test_two_failures(self):
         # Each failure is reported, and the client does not wait for either twice.
         self.check(
-            says_in_turn({"type": "failed", "reason": "one"}, {"type": "failed", "reason": "two"}),
+            answers_in_turn(
+                {"type": "failed", "reason": "one"}, {"type": "failed", "reason": "two"}
+            ),
             f"(?s)send/lat/64/poll: {ADDRESS}: one\n.*send/lat/128/poll: {ADDRESS}: two",
         )
 
     def test_nonsense(self):
         self.check(
-            says_in_turn({"type": "nonsense"}, {"type": "done"}),
+            answers_in_turn({"type": "nonsense"}, {"type": "done"}),
             f"send/lat/64/poll: {ADDRESS} said something else than 'listening'",
         )
 
     def test_incomplete_listening(self):
         self.check(
-            says_in_turn({"type": "listening"}, {"type": "failed", "reason": "stopped"}),
+            answers_in_turn({"type": "listening"}, {"type": "failed", "reason": "stopped"}),
             "send/lat/64/poll: the server does not say where it listens",
         )
 
     def test_address_without_device(self):
         self.check(
-            says_in_turn(
+            answers_in_turn(
                 {"type": "listening", "address": "192.0.2.1", "ports": [1]},
                 {"type": "failed", "reason": "stopped"},
             ),

@@ -56,13 +56,13 @@ class Results(Served):
 
     def test_limits(self):
         """A violated limit sets the exit status to 1 and is reported with the case."""
-        for options, said in (
+        for options, text in (
             (("--fail-above", "p50=1ns"), "send/lat/64/poll: p50 "),
             (("--metric", "bw", "--fail-below", "99%line"), "send/bw/64/poll: "),
         ):
             ended = self.limited(*options)
             self.assertEqual(ended.status, 1)
-            self.assertIn(said, ended.out)
+            self.assertIn(text, ended.out)
         for options in (
             ("--fail-above", "p50=10s"), ("--metric", "bw", "--fail-below", "0.000001%line"),
         ):
@@ -89,12 +89,12 @@ class Results(Served):
 
     def test_default_preset(self):
         """The default preset is announced, unless options select the cases."""
-        said = "preset quick, as no option such as --op or --size says what is measured"
+        notice = "preset quick, as no option such as --op or --size says what is measured"
         short = ("-p", self.server.port, "-n", 5, "--warmup", "0ms", "--no-save")
         for options, count in ((), 1), (("--op", "send"), 0), (("--preset", "quick"), 0):
             ended = Ended(Program(VERBMARK, "run", ADDRESS, *short, *options), RUN_PATIENCE)
             self.assertEqual((ended.status, ended.err), (0, ""), ended.out)
-            self.assertEqual(ended.out.splitlines().count(said), count, ended.out)
+            self.assertEqual(ended.out.splitlines().count(notice), count, ended.out)
             self.assertIn("1/1 complete" if "--op" in options else "30/30 complete", ended.out)
 
     def test_nothing_is_overwritten(self):
@@ -247,9 +247,9 @@ class Results(Served):
         self.assertEqual(bad["trials"], [])
         self.assertNotIn("cpu", bad)
         self.assertEqual(ended.document["run"]["status"], "complete")
-        said = ended.err.splitlines()
-        self.assertIn(f"send/lat/64/poll/t4/Q5: skipped: {bad['error']}", said)
-        self.assertRegex(said[-1], r"^1/1 complete, [0-9]+ s$")
+        lines = ended.err.splitlines()
+        self.assertIn(f"send/lat/64/poll/t4/Q5: skipped: {bad['error']}", lines)
+        self.assertRegex(lines[-1], r"^1/1 complete, [0-9]+ s$")
 
     def test_documents_merge_whatever_their_cases(self):
         """Lossy, bidirectional, failed and skipped cases match the schema, also when merged."""

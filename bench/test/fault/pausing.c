@@ -47,7 +47,7 @@ static struct {
 	uint64_t paused;
 } seen;
 
-static void __attribute__((destructor)) tell(void)
+static void __attribute__((destructor)) print_pauses(void)
 {
 	if (seen.messages)
 		fprintf(stderr, "paused %" PRIu64 " times\n", seen.paused);

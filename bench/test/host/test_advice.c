@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "bench/test/unit.d/advise.h"
 
-static void check_pair(const char *near, const char *far, const char *wanted)
+static void check_pair(const char *local, const char *remote, const char *wanted)
 {
-	const struct known ends[] = {{.facts = near}, {.facts = far}};
+	const struct known ends[] = {{.facts = local}, {.facts = remote}};
 	json_t *findings = advise(&ends[0], &ends[1]);
 
 	for (size_t i = 0; i < json_array_size(findings); i++) {
@@ -86,19 +86,19 @@ static void test_one_machine(void **unused)
 /* Ports that are not connected to each other may differ. */
 static void test_no_pair(void **unused)
 {
-	static const char near[] =
+	static const char local[] =
 		"{'host':'a', 'tool':{'version':'0.4'}, 'port':{'active_mtu':1024,"
 		" 'link_layer':'Ethernet', 'rate':'100 Gb/sec', 'gid_types':['RoCE v2']}}";
-	static const char far[] =
+	static const char remote[] =
 		"{'host':'b', 'tool':{'version':'0.6'}, 'port':{'active_mtu':4096,"
 		" 'link_layer':'InfiniBand', 'rate':'25 Gb/sec', 'gid_types':['IB/RoCE v1']}}";
-	json_t *findings = advise(&(struct known){.facts = near},
-				  &(struct known){.facts = far, .is_lone = true});
+	json_t *findings = advise(&(struct known){.facts = local},
+				  &(struct known){.facts = remote, .is_lone = true});
 
 	assert_int_equal(json_array_size(findings), 1);
 	assert_string_equal(text(json_array_get(findings, 0), "code"), "version");
 	json_decref(findings);
-	findings = advise(&(struct known){.facts = near}, &(struct known){.facts = far});
+	findings = advise(&(struct known){.facts = local}, &(struct known){.facts = remote});
 	assert_int_equal(json_array_size(findings), 5);
 	json_decref(findings);
 }

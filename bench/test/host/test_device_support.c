@@ -72,7 +72,7 @@ static void test_within_limits(void **unused)
 		/* Each operation needs two posts, and the receives come on top. */
 		"op=write-notify metric=bw tx-depth=500 rx-depth=1000",
 		"use-srq=1 rx-depth=500",
-		/* Each lane has a completion queue as deep as that of a single lane. */
+		/* Each lane has its own completion queue, as deep as with one lane. */
 		"threads=12",
 		"access=same metric=bw qps=4 threads=4 tx-depth=500 rx-depth=500",
 		/* Receives of a shared queue do not count for a queue pair. */

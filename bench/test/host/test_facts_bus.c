@@ -53,7 +53,7 @@ static void test_control(void **unused)
 	made_up_close(&machine);
 }
 
-/* What an ordinary user can read; no list; a list without Express; a loop; a truncated entry. */
+/* Truncated as for ordinary users; no list; a list without Express; a loop; an entry at the end. */
 static void test_no_control(void **unused)
 {
 	struct made_up machine;

@@ -85,16 +85,16 @@ static void test_common_network(void **unused)
 	remote.ports[0].active_mtu = 4096;
 	found = pair(&local, &remote, &any);
 	assert_int_equal(found.code, 0);
-	assert_string_equal(found.near.device, "mlx5_1");
-	assert_int_equal(found.near.port, 2);
-	assert_string_equal(found.near.address, "198.51.100.1");
-	assert_string_equal(found.near.link_layer, "Ethernet");
-	assert_int_equal(found.near.rate_mbps, 25000);
-	assert_int_equal(found.near.mtu, 1024);
-	assert_string_equal(found.far.device, "bnxt_re0");
-	assert_string_equal(found.far.address, "198.51.100.7");
-	assert_int_equal(found.far.rate_mbps, 10000);
-	assert_int_equal(found.far.mtu, 4096);
+	assert_string_equal(found.local.device, "mlx5_1");
+	assert_int_equal(found.local.port, 2);
+	assert_string_equal(found.local.address, "198.51.100.1");
+	assert_string_equal(found.local.link_layer, "Ethernet");
+	assert_int_equal(found.local.rate_mbps, 25000);
+	assert_int_equal(found.local.mtu, 1024);
+	assert_string_equal(found.remote.device, "bnxt_re0");
+	assert_string_equal(found.remote.address, "198.51.100.7");
+	assert_int_equal(found.remote.rate_mbps, 10000);
+	assert_int_equal(found.remote.mtu, 4096);
 }
 
 static void test_no_common_network(void **unused)
@@ -165,17 +165,17 @@ static void test_fastest_pair(void **unused)
 
 	two_each(&local, &remote);
 	found = pair(&local, &remote, &(struct inventory_wish){0});
-	assert_string_equal(found.near.device, "fast0");
-	assert_string_equal(found.far.device, "fast1");
+	assert_string_equal(found.local.device, "fast0");
+	assert_string_equal(found.remote.device, "fast1");
 	/* A pair is as fast as its slower port. */
 	local.ports[1].rate_mbps = 5000;
 	found = pair(&local, &remote, &(struct inventory_wish){0});
-	assert_string_equal(found.near.device, "slow0");
-	assert_string_equal(found.far.device, "slow1");
+	assert_string_equal(found.local.device, "slow0");
+	assert_string_equal(found.remote.device, "slow1");
 	/* Pairs of different link layers come last: they need a router, if they work at all. */
 	remote.ports[0].link_layer = "InfiniBand";
 	found = pair(&local, &remote, &(struct inventory_wish){0});
-	assert_string_equal(found.near.device, "fast0");
+	assert_string_equal(found.local.device, "fast0");
 }
 
 static void test_wishes(void **unused)
@@ -193,15 +193,15 @@ static void test_wishes(void **unused)
 	for (size_t i = 0; i < ARRAY_LENGTH(wishes); i++) {
 		found = pair(&local, &remote, &wishes[i]);
 		assert_int_equal(found.code, 0);
-		assert_string_equal(found.near.device, "slow0");
-		assert_string_equal(found.far.device, "slow1");
+		assert_string_equal(found.local.device, "slow0");
+		assert_string_equal(found.remote.device, "slow1");
 	}
 	/* A user who names both devices may know a route between their networks. */
 	found = pair(&local, &remote,
 		     &(struct inventory_wish){.device = "slow0", .server_device = "fast1"});
 	assert_int_equal(found.code, 0);
-	assert_string_equal(found.near.device, "slow0");
-	assert_string_equal(found.far.device, "fast1");
+	assert_string_equal(found.local.device, "slow0");
+	assert_string_equal(found.remote.device, "fast1");
 	local.ports[1].state = IBV_PORT_DOWN;
 	found = pair(&local, &remote, &(struct inventory_wish){.server_device = "fast1"});
 	assert_int_equal(found.code, -ENETUNREACH);
@@ -274,10 +274,10 @@ static void test_device_ports(void **unused)
 		struct pairing found = pair(&local, &remote, &rows[i].wish);
 
 		assert_int_equal(found.code, 0);
-		assert_string_equal(found.near.device, rows[i].device);
-		assert_string_equal(found.near.address, rows[i].address);
+		assert_string_equal(found.local.device, rows[i].device);
+		assert_string_equal(found.local.address, rows[i].address);
 		if (rows[i].wish.device_port)
-			assert_int_equal(found.near.port, rows[i].wish.device_port);
+			assert_int_equal(found.local.port, rows[i].wish.device_port);
 	}
 }
 
@@ -312,7 +312,7 @@ static void test_unknown_ports(void **unused)
 	assert_int_equal(found.code, -ENETUNREACH);
 }
 
-/* Of several addresses on a port, the one that the user named is chosen. */
+/* If a port has several addresses, the one that the user named is chosen. */
 static void test_named_address(void **unused)
 {
 	struct machine local = {0};
@@ -327,13 +327,13 @@ static void test_named_address(void **unused)
 	add_address(&remote, "192.0.2.3", 24);
 	add_address(&remote, "2001:db8::2", 64);
 	found = pair(&local, &remote, &(struct inventory_wish){.host = "192.0.2.3"});
-	assert_string_equal(found.far.address, "192.0.2.3");
-	assert_string_equal(found.near.address, "192.0.2.1");
+	assert_string_equal(found.remote.address, "192.0.2.3");
+	assert_string_equal(found.local.address, "192.0.2.1");
 	found = pair(&local, &remote, &(struct inventory_wish){.host = "2001:db8::2"});
-	assert_string_equal(found.far.address, "2001:db8::2");
-	assert_string_equal(found.near.address, "2001:db8::1");
+	assert_string_equal(found.remote.address, "2001:db8::2");
+	assert_string_equal(found.local.address, "2001:db8::1");
 	found = pair(&local, &remote, &(struct inventory_wish){.host = "192.0.2.2"});
-	assert_string_equal(found.far.address, "192.0.2.2");
+	assert_string_equal(found.remote.address, "192.0.2.2");
 }
 
 /* On one machine, client and server use the named address. */
@@ -351,8 +351,8 @@ static void test_one_machine(void **unused)
 		const struct inventory_wish wish = {.host = hosts[i]};
 		struct pairing found = pair(&machine, &machine, &wish);
 
-		assert_string_equal(found.near.address, hosts[i]);
-		assert_string_equal(found.far.address, hosts[i]);
+		assert_string_equal(found.local.address, hosts[i]);
+		assert_string_equal(found.remote.address, hosts[i]);
 	}
 }
 
@@ -371,8 +371,8 @@ static void test_link_local_comes_last(void **unused)
 	add_address(&remote, "2001:db8::2", 64);
 	found = pair(&local, &remote, &(struct inventory_wish){0});
 	assert_int_equal(found.code, 0);
-	assert_string_equal(found.far.address, "2001:db8::2");
-	assert_string_equal(found.near.address, "2001:db8::1");
+	assert_string_equal(found.remote.address, "2001:db8::2");
+	assert_string_equal(found.local.address, "2001:db8::1");
 }
 
 /* The software device reaches no other device, even on the same network. */
@@ -391,7 +391,7 @@ static void test_software_device(void **unused)
 	assert_int_equal(found.code, -ENETUNREACH);
 	assert_contains(found.error.text, "soft0, the software device, reaches no other kind");
 	local.ports[0].kind = DEVICE_KIND_SOFT;
-	assert_string_equal(pair(&local, &remote, &(struct inventory_wish){0}).near.kind, "soft");
+	assert_string_equal(pair(&local, &remote, &(struct inventory_wish){0}).local.kind, "soft");
 }
 
 /* Returns how many of the ports a0/1 and b0/2 are kept. */

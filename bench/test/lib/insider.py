@@ -165,13 +165,13 @@ NO_PROOFS = (
 )
 
 
-def refusal(port, said):
+def refusal(port, frames):
     """
     Returns the reason for which the server rejected the client before closing the connection,
     or None if the close overtook the reason.
     """
     with Peer.dial(port) as peer:
-        for message in said:
+        for message in frames:
             peer.sock.sendall(message)
         answer = peer.receive()
         if answer and answer["type"] == "challenge":

@@ -439,13 +439,13 @@ class Drivers(unittest.TestCase):
             borne[kind] += row.borne
             longest = max(longest, (row.seconds, row.name))
             # A failed message must be reported, even if it did no harm to the process.
-            said = "; ".join(row.words)
-            if kind == "statuses" and not said and "WR_FLUSH_ERR" not in row.plan:
+            messages = "; ".join(row.words)
+            if kind == "statuses" and not messages and "WR_FLUSH_ERR" not in row.plan:
                 row.fail("nobody reported the failure")
-            if not isinstance(driver, Pool) and not re.search(SAID.get(row.plan, ""), said):
-                row.fail(f"the expected message is missing from: {said}")
+            if not isinstance(driver, Pool) and not re.search(SAID.get(row.plan, ""), messages):
+                row.fail(f"the expected message is missing from: {messages}")
             if "ROWS" in os.environ:
-                print(f"# {row.name}: {said}")
+                print(f"# {row.name}: {messages}")
             if row.complaints:
                 bad.append(f"{row.name}: {'; '.join(row.complaints)}")
         for kind in tally:

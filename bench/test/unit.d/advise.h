@@ -40,15 +40,15 @@ static inline void end_close(struct end *end)
 		json_decref(end->json[i]);
 }
 
-static inline json_t *advise(const struct known *near, const struct known *far)
+static inline json_t *advise(const struct known *local, const struct known *remote)
 {
 	struct end ends[2] = {0};
 	json_t *findings;
 
-	end_open(&ends[0], near);
-	if (far)
-		end_open(&ends[1], far);
-	findings = advice_make(&ends[0].end, far ? &ends[1].end : NULL);
+	end_open(&ends[0], local);
+	if (remote)
+		end_open(&ends[1], remote);
+	findings = advice_make(&ends[0].end, remote ? &ends[1].end : NULL);
 	end_close(&ends[0]);
 	end_close(&ends[1]);
 	assert_non_null(findings);

@@ -46,8 +46,8 @@ static inline void add_address(struct machine *machine, const char *text, unsign
 
 /* The chosen pair of ports, or the error. */
 struct pairing {
-	struct result_end near;
-	struct result_end far;
+	struct result_end local;
+	struct result_end remote;
 	struct error error;
 	int code;
 };
@@ -61,8 +61,8 @@ static inline struct pairing pair(const struct machine *local, const struct mach
 	if (!wished.host)
 		wished.host = "a.example";
 	wished.who = "a.example";
-	found.code = inventory_pair(&local->list, &remote->list, &wished, &found.near, &found.far,
-				    &found.error);
+	found.code = inventory_pair(&local->list, &remote->list, &wished, &found.local,
+				    &found.remote, &found.error);
 	return found;
 }
 
