@@ -176,7 +176,7 @@ class Doctor(unittest.TestCase):
         found = {row["code"]: row for row in document["findings"] if row["host"] == "n02"}
         self.assertEqual(found["port"]["what"], "mlx5_1/1 is DOWN (Disabled)")
         self.assertNotIn("no-device", found)
-        # The port that would be used is described. No facts about a device, no faults.
+        # Asks about the port that would be used; finds no faults without facts of a device.
         document = self.greeted(
             {**self.WELCOME, "devices": [down, *self.WELCOME["devices"]]},
             facts={"host": "n02", "soft_roce": {"module": "absent"}},

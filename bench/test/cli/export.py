@@ -139,7 +139,7 @@ class Export(unittest.TestCase):
         self.assertEqual(set(self.bmf(one, other)), {"send/lat/64/poll", "write/bw/1000/event"})
 
     def github(self, *words):
-        """Returns the entries by name; checks what the action requires, and unique names."""
+        """Returns the entries by name; checks the action's rules, and that names are unique."""
         found = json.loads(self.exported("github-benchmark", *words).out)
         self.assertTrue(found)
         for entry in found:

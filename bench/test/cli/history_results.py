@@ -45,7 +45,7 @@ class Defaults(Histories):
             self.assertIn(f"\n{LATENCY} half, tx-depth={depth}\n", shown)
 
     def test_new_options(self):
-        """A new option at its old implied value continues the series; so does other effort."""
+        """A new option at the value implied before continues the series, as does other effort."""
         self.add(*self.runs(*range(4)), version="1.0")
         self.add(*self.deeper(range(4, 8), 1.0, threads=1, sge=1, post_list=1, iterations=99,
                               unheard_of="yes"), version="1.1")

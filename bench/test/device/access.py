@@ -23,7 +23,7 @@ class Access(Served):
                 self.assertGreaterEqual(end["buffer_bytes"], case["buffer"])
 
     def test_latencies(self):
-        """Eight laps around the buffer, in trials that start over: no message is mistaken."""
+        """Eight laps around the buffer in several trials: no old message passes for a new one."""
         cases = self.measure(
             "--op", WALKING, "-n", 2048, "--trials", 3, "--buffer", "64k", "--access", ACCESSES
         )

@@ -256,7 +256,7 @@ class Options(Sweep):
             self.assertEqual(case["latency_ns"]["count"], 50)
 
     def test_doorbells(self):
-        """That many writes share one completion at client and server; the rest share one more."""
+        """Each group of that many writes has one completion on either side; the rest has one."""
         for every, rung in ((1, 600), (7, 86), (64, 10), (600, 1)):
             (case,) = self.check("--op", "doorbell", "--doorbell-every", every, "--warmup", 0)
             cpu = case["cpu"]

@@ -104,7 +104,7 @@ class Chosen(Served):
                 self.assertEqual(str(ipaddress.IPv6Address(gid).ipv4_mapped), ADDRESS)
 
     def test_gid_of_client_and_server(self):
-        """--server-gid-index sets the server's index; the client's is then still chosen."""
+        """--server-gid-index sets the server's index; the client's is chosen automatically."""
         rows = {index: ipaddress.IPv6Address(gid).ipv4_mapped for index, (gid, _) in gids().items()}
         best, _ = (end["gid_index"] for end in self.ends("--connect", "qp"))
         others = [index for index, address in rows.items() if address and index != best]

@@ -87,7 +87,7 @@ class Limits(unittest.TestCase):
             measure(server, "-n", 50)
 
     def test_strangers(self):
-        """Of too many connections without a greeting the oldest is closed; clients are served."""
+        """The oldest of too many connections without a greeting is closed; clients are served."""
         with Server("--max-clients", 1) as server:
             strangers = [Peer.dial(server.port) for _ in range(64)]
             wait_until(lambda: server.threads() >= 64, what="all connections")
@@ -180,7 +180,7 @@ class Limits(unittest.TestCase):
             measure(server, "-n", 50)
 
     def test_long_greetings(self):
-        """A greeting may be only as long as greetings need to be."""
+        """The server limits greetings to a length that is enough for every valid one."""
         with Server() as server:
             with Peer.dial(server.port) as peer:
                 peer.sock.sendall(struct.pack(">I", 4097) + b" " * 100)

@@ -62,7 +62,7 @@ class Path(unittest.TestCase):
         self.assertIn("memlock is 64 KiB", found["path"]["what"])
 
     def with_answer(self, answer):
-        """Returns the findings with a server that answers each case so and describes no facts."""
+        """Returns the findings if a server answers each case like this and describes no facts."""
         greeting = welcome()
 
         def serve(sock):

@@ -48,7 +48,7 @@ class Loss(Wire):
         (case,) = document["cases"]
         self.check_counted(case, 200)
         for trial in case["trials"]:
-            # The interval is cut to whole windows of 1 ms at both ends.
+            # The interval is cut to whole windows of 1 ms at its start and its end.
             self.assertLess(trial["bandwidth"]["messages_per_s"], 5000 * 1.05)
 
     def test_reliable_transport_loses_nothing(self):

@@ -47,7 +47,7 @@ class Measuring(Served):
         self.assertTrue(warmed_up(trial), warmup)
         self.assertEqual(trial["messages"], messages)
         self.assertEqual(trial["cpu"], case["cpu"])
-        # Samples follow each other, except for readings of the clock.
+        # Samples do not overlap, so they fit into the interval; 1 % is for readings of the clock.
         factor = 2 if latency["kind"] == "half" else 1
         self.assertLessEqual(histogram["sum"] * factor, trial["duration_ns"] * 1.01)
         self.assertEqual(case["cpu"]["client"]["messages"], messages)

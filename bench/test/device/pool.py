@@ -324,8 +324,8 @@ class Ports(unittest.TestCase):
     """A server with a pool needs a port number that is free in both TCP and rdma_cm."""
 
     FIRST = 45678
-    # TCP assigns the first two of three, one of which is taken in rdma_cm. On rxe, rdma_cm ports
-    # also guard addresses; there half of many are taken.
+    # TCP assigns the first two of three ports, and one of these is taken in rdma_cm. On rxe the
+    # server also binds rdma_cm ports to watch its addresses, so half of a larger range is taken.
     COUNT, TAKEN = (3, 1) if DEVICE == "soft0" else (32, 16)
 
     def check_others(self, taken):

@@ -58,9 +58,9 @@ class Trials(unittest.TestCase):
         self.server = Server()
         self.addCleanup(self.server.kill)
 
-    def run_through(self, scribe, *options, status=0):
+    def run_through(self, recorder, *options, status=0):
         ended = Ended(
-            client("-n", 50, "--json", "-", *options, port=scribe.port), RUN_PATIENCE
+            client("-n", 50, "--json", "-", *options, port=recorder.port), RUN_PATIENCE
         )
         self.assertEqual(ended.status, status, ended.err)
         return documents.parse(ended.out)["cases"]
@@ -71,71 +71,71 @@ class Trials(unittest.TestCase):
 
     def test_case_is_sent_once(self):
         for metric in "lat", "bw":
-            with self.subTest(metric), Recorder(self.server) as scribe:
+            with self.subTest(metric), Recorder(self.server) as recorder:
                 cases = self.run_through(
-                    scribe, "--trials", 4, "--metric", metric, "-s", "64,128", "--cq", "event"
+                    recorder, "--trials", 4, "--metric", metric, "-s", "64,128", "--cq", "event"
                 )
                 self.check_complete(cases, 4)
                 self.assertEqual(len(cases), 2)
-                wait_until(lambda: scribe.of("bye"), what="the last message")
+                wait_until(lambda: recorder.of("bye"), what="the last message")
                 self.assertEqual(
-                    scribe.of("hello", "describe", "case", "stop", "note", "bye"),
+                    recorder.of("hello", "describe", "case", "stop", "note", "bye"),
                     ["hello", "describe"] + 2 * ["case", *4 * ["stop"], "note"] + ["note", "bye"],
                 )
-                self.assertEqual(scribe.of("listening"), 2 * ["listening"])
-                self.assertEqual(scribe.of("ready"), 8 * ["ready"])
-                self.assertEqual(scribe.nexts("stop"), 2 * [True, True, True, False])
-                self.assertEqual(scribe.nexts("done"), 2 * [True, True, True, False])
+                self.assertEqual(recorder.of("listening"), 2 * ["listening"])
+                self.assertEqual(recorder.of("ready"), 8 * ["ready"])
+                self.assertEqual(recorder.nexts("stop"), 2 * [True, True, True, False])
+                self.assertEqual(recorder.nexts("done"), 2 * [True, True, True, False])
 
     def test_several_queue_pairs(self):
-        with Recorder(self.server) as scribe:
-            cases = self.run_through(scribe, "--trials", 3, "--metric", "bw", "-q", 3)
+        with Recorder(self.server) as recorder:
+            cases = self.run_through(recorder, "--trials", 3, "--metric", "bw", "-q", 3)
             self.check_complete(cases, 3)
-            self.assertEqual(scribe.of("case"), ["case"])
+            self.assertEqual(recorder.of("case"), ["case"])
 
     def test_shared_receives(self):
-        with Recorder(self.server) as scribe:
+        with Recorder(self.server) as recorder:
             cases = self.run_through(
-                scribe, "--trials", 3, "--metric", "bw", "-q", 2, "--use-srq"
+                recorder, "--trials", 3, "--metric", "bw", "-q", 2, "--use-srq"
             )
             self.check_complete(cases, 3)
-            self.assertEqual(scribe.of("case"), ["case"])
+            self.assertEqual(recorder.of("case"), ["case"])
 
     def test_queue_pairs_without_rdma_cm(self):
-        with Recorder(self.server) as scribe:
-            cases = self.run_through(scribe, "--trials", 3, "--connect", "qp")
+        with Recorder(self.server) as recorder:
+            cases = self.run_through(recorder, "--trials", 3, "--connect", "qp")
             self.check_complete(cases, 3)
-            self.assertEqual(scribe.of("case"), 3 * ["case"])
-            self.assertEqual(scribe.nexts("done"), 3 * [False])
+            self.assertEqual(recorder.of("case"), 3 * ["case"])
+            self.assertEqual(recorder.nexts("done"), 3 * [False])
 
     def test_client_that_announces_no_next_trial(self):
-        with Recorder(self.server, lambda message: message.pop("next", None)) as scribe:
-            cases = self.run_through(scribe, "--trials", 3, "-s", "64,128")
+        with Recorder(self.server, lambda message: message.pop("next", None)) as recorder:
+            cases = self.run_through(recorder, "--trials", 3, "-s", "64,128")
             self.check_complete(cases, 3)
-            self.assertEqual(scribe.of("case"), 6 * ["case"])
+            self.assertEqual(recorder.of("case"), 6 * ["case"])
 
     def test_noise_is_requested_once(self):
-        with Recorder(self.server) as scribe:
-            self.run_through(scribe, "-s", "64,128,256")
-            wait_until(lambda: scribe.of("bye"), what="the last message")
-            wanted = [message["noise"] for message in scribe.messages if message["type"] == "note"]
-            sent = ["noise" in message for message in scribe.messages if message["type"] == "noted"]
+        with Recorder(self.server) as recorder:
+            self.run_through(recorder, "-s", "64,128,256")
+            wait_until(lambda: recorder.of("bye"), what="the last message")
+            wanted = [message["noise"] for message in recorder.messages if message["type"] == "note"]
+            sent = ["noise" in message for message in recorder.messages if message["type"] == "noted"]
             self.assertEqual(wanted, [False, False, False, True])
             self.assertEqual(sent, wanted)
 
     def test_trial_that_is_called_off(self):
-        with CallingOff(self.server) as scribe:
-            cases = self.run_through(scribe, "--trials", 3)
+        with CallingOff(self.server) as recorder:
+            cases = self.run_through(recorder, "--trials", 3)
             self.check_complete(cases, 3)
-            self.assertTrue(scribe.is_called_off.is_set())
+            self.assertTrue(recorder.is_called_off.is_set())
             # For the server, the following trial is a new case that has one more trial.
-            self.assertEqual(scribe.of("case"), 2 * ["case"])
+            self.assertEqual(recorder.of("case"), 2 * ["case"])
 
     def test_case_that_is_called_off(self):
         """The client finds that it cannot pin its own thread."""
-        with Recorder(self.server) as scribe:
+        with Recorder(self.server) as recorder:
             cases = self.run_through(
-                scribe, "--trials", 2, "--pin", "off,8000", "-s", "64,128", status=1
+                recorder, "--trials", 2, "--pin", "off,8000", "-s", "64,128", status=1
             )
             found = {case["id"]: case for case in cases}
             self.assertEqual(len(found), 4)
@@ -145,16 +145,16 @@ class Trials(unittest.TestCase):
                 if is_lost:
                     self.assertIn("CPU 8000 is none that may be used", case["error"])
             # Each case but the first is announced in advance, and ended if it is not run.
-            self.assertEqual(len(scribe.of("case")), 3 if "8000" in cases[0]["id"] else 4)
+            self.assertEqual(len(recorder.of("case")), 3 if "8000" in cases[0]["id"] else 4)
         measure(self.server, "-n", 50)
 
     def test_skipped_case_in_between(self):
-        with Recorder(self.server) as scribe:
-            cases = self.run_through(scribe, "--metric", "lat,bw", "-q", "1,2", "--trials", 2)
+        with Recorder(self.server) as recorder:
+            cases = self.run_through(recorder, "--metric", "lat,bw", "-q", "1,2", "--trials", 2)
             self.assertEqual(
                 sorted(case["status"] for case in cases), 3 * ["complete"] + ["skipped"]
             )
-            self.assertEqual(scribe.of("case"), 3 * ["case"])
+            self.assertEqual(recorder.of("case"), 3 * ["case"])
 
     def test_client_is_killed_between_trials(self):
         before = resources()

@@ -158,7 +158,7 @@ class Truths(unittest.TestCase):
             self.assertIn("p50", self.subject.figures(case))
 
     def test_samples_fit_into_the_measured_interval(self):
-        """Samples do not overlap, whatever the machine does."""
+        """Samples do not overlap, whatever else the machine does."""
         case, figures, _ = self.latency("-n", 5000)
         spent = 2 * figures["mean"] * figures["count"]
         self.assertLessEqual(spent, self.subject.duration_ns(case) * 1.01)
