@@ -265,7 +265,7 @@ class Job(unittest.TestCase):
         self.assertEqual(lines[-1], "::error title=verbmark::21 more: see the summary")
 
 
-@unittest.skipIf(yaml is None, "no python3-yaml: ci/setup test")
+@unittest.skipIf(yaml is None, "python3-yaml is not installed; run ci/setup test")
 class Workflows(unittest.TestCase):
     def load(self, path):
         # BaseLoader has no booleans, so the key 'on' stays a string.

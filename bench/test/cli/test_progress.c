@@ -52,7 +52,7 @@ static void test_when_it_is_shown(void **unused)
 }
 
 /* Progress uses one line and leaves it empty. */
-static void test_the_line(void **unused)
+static void test_line(void **unused)
 {
 	struct progress progress = {
 		.out = out, .start_ns = clock_now_ns(), .estimate_ns = 90 * NS_PER_S};
@@ -86,7 +86,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_when_it_is_shown, open_out, close_out),
-		cmocka_unit_test_setup_teardown(test_the_line, open_out, close_out),
+		cmocka_unit_test_setup_teardown(test_line, open_out, close_out),
 		cmocka_unit_test_setup_teardown(test_time_left, open_out, close_out),
 	};
 

@@ -434,7 +434,7 @@ class Duration(Sweep):
             with self.subTest(op, cq=cq):
                 self.check_time(1000, "--op", op, "--cq", cq, factor=factor)
 
-    def test_a_large_message(self):
+    def test_large_message(self):
         self.check_time(500, "-s", "1m", factor=2)
 
     def test_bandwidths(self):

@@ -333,7 +333,7 @@ class Asked(unittest.TestCase):
     def test_sigterm_of_a_server_that_receives_a_stream(self):
         self.check_stopped_server(signal.SIGTERM, metric="bw")
 
-    def test_a_server_without_clients(self):
+    def test_server_without_clients(self):
         for number in (signal.SIGTERM, signal.SIGINT):
             with Server() as server:
                 server.signal(number)

@@ -43,7 +43,7 @@ class Calls(Served):
 
 
 class SetUp(Calls):
-    def test_all_of_them(self):
+    def test_all_calls(self):
         for case in self.cases("--op", CALLS, "-n", 50, count=7):
             self.assertEqual(case["latency_ns"]["count"], 50)
             # The server does nothing, and nothing is sent.

@@ -118,8 +118,9 @@ class Trials(unittest.TestCase):
         with Recorder(self.server) as recorder:
             self.run_through(recorder, "-s", "64,128,256")
             wait_until(lambda: recorder.of("bye"), what="the last message")
-            wanted = [message["noise"] for message in recorder.messages if message["type"] == "note"]
-            sent = ["noise" in message for message in recorder.messages if message["type"] == "noted"]
+            messages = recorder.messages
+            wanted = [message["noise"] for message in messages if message["type"] == "note"]
+            sent = ["noise" in message for message in messages if message["type"] == "noted"]
             self.assertEqual(wanted, [False, False, False, True])
             self.assertEqual(sent, wanted)
 

@@ -122,7 +122,7 @@ class Turns(Served):
 
 
 class Registered(Served):
-    def test_each_message(self):
+    def test_registration_for_each_message(self):
         """Read data arrive in the memory that is registered for the message."""
         cases = measure(
             self.server, "--op", "read", "--registration", "once,each", "-s", "64,100000", "-n",

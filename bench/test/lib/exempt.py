@@ -33,5 +33,5 @@ def drop_exempt(program, tests):
             counts[reason] = counts.get(reason, 0) + len(tests) - len(left)
             tests = left
     for reason, count in counts.items():
-        print(f"# {count} exempt of {program}: {reason}", flush=True)
+        print(f"# {count} tests of {program} are exempt: {reason}", flush=True)
     return tests

@@ -36,7 +36,7 @@ def link(latency_us, megabits):
     return f"latency={latency_us}us,bandwidth={megabits}mbit\n"
 
 
-@unittest.skipUnless(shutil.which("git") and shutil.which("flock"), "no git, or no flock")
+@unittest.skipUnless(shutil.which("git") and shutil.which("flock"), "git or flock is not installed")
 class CiGate(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
