@@ -129,7 +129,7 @@ class Trials(unittest.TestCase):
             cases = self.run_through(recorder, "--trials", 3)
             self.check_complete(cases, 3)
             self.assertTrue(recorder.is_called_off.is_set())
-            # For the server, the following trial is a new case that has one more trial.
+            # The server sees the following trial as a new case, which also covers the last trial.
             self.assertEqual(recorder.of("case"), 2 * ["case"])
 
     def test_case_that_is_called_off(self):

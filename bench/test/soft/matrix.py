@@ -308,7 +308,7 @@ class Row:
             )
             # A pool's clients share its objects, so the call that fails may be this client's.
             held = isinstance(self.driver, Pool) and REFUSED.search(self.plan)
-            # A server that slept while messages arrived polls less often, and may miss the fault.
+            # A server that sleeps polls less often, so the fault may hit the next client instead.
             late = self.role == "server" and self.borne and WAITING.match(self.plan)
             if status and (held or late):
                 second, status = self.connect_again("third", port)
