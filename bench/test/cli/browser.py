@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: MIT
 """
-A page in a real browser, without a network: it complains of nothing, draws what the page
-says in light and in dark, on wide and on narrow screens, hides and switches what it is asked
-to, also where its script is forbidden, and what axe-core checks of accessibility it passes.
-Skipped where there is no Chromium; that check without npm, or with no package of it within
-reach.
+The page of a report in a real browser, without a network: it logs no errors, draws what its
+markup says in light and dark mode and on wide and narrow screens, hides series and switches axes
+on request, works where scripts are forbidden, and passes axe-core's accessibility checks. Skipped
+without Chromium; the accessibility check also without npm or if axe-core cannot be installed.
 """
 
 import collections
@@ -19,13 +18,13 @@ from cli.page import latency, load, spread, sweep
 from figures import Figures
 from verbmark import PATIENCE, verbmark
 
-# Of the first series, as it is drawn on both backgrounds.
+# The color of the first series on both backgrounds.
 BLUE = (0x1A, 0x7F, 0xC1)
 LIGHT, DARK = (255, 255, 255), (0x12, 0x12, 0x12)
 
 
 def document():
-    """All figures that there are."""
+    """Returns a document that has all kinds of figures."""
     made = sweep()
     made["cases"] += [load(f"send/load/64/poll/rate{rate}", rate, spread(rate), False)
                       for rate in (600, 700, 800)]
@@ -37,7 +36,7 @@ def document():
 
 
 def baseline(number):
-    """Cases that are there as well, which take longer, and one that is not."""
+    """Returns slower runs of some of the document's cases, and one case that it does not have."""
     made = sweep()
     made["cases"] = [latency(f"{operation}/lat/64/poll", spread(1200 + 10 * number))
                      for operation in ("send", "read", "write", "write-imm")]
@@ -47,7 +46,7 @@ def baseline(number):
 
 
 def pixels(path):
-    """Of a PNG with 8 bits to a channel: its width, and its rows of (red, green, blue)."""
+    """Returns the width and the rows of (red, green, blue) of a PNG with 8 bits per channel."""
     with open(path, "rb") as file:
         data = file.read()
     chunks, at = {}, 8
@@ -92,8 +91,8 @@ class Browser(browsing.Browsing):
         ended = verbmark("report", "--format", "html", f"{cls.folder}/a.json", "-o", cls.page, *words)
         assert not ended.status, ended.err
 
-    def test_what_is_drawn(self):
-        """The browser has each panel and each series that the page has."""
+    def test_browser_shows_all_series(self):
+        """The browser shows each panel and series in the page."""
         with open(self.page, encoding="utf-8") as file:
             wanted = Figures(file.read()).panels
         found = Figures(self.browse(self.page, "--dump-dom")).panels
@@ -105,8 +104,8 @@ class Browser(browsing.Browsing):
                 {name: len(points) for name, points in other["series"].items()},
             )
 
-    def test_places(self):
-        """Both as it is drawn first, and on the other axes; and there is a way back."""
+    def test_marks_are_where_axes_say(self):
+        """Marks are in place on both scales of the axes, and switching twice restores the first."""
         browser = self.browser
         browser.open(f"file://{self.page}")
         panels = browser.evaluate(READ)
@@ -127,18 +126,18 @@ class Browser(browsing.Browsing):
         self.assertEqual(browser.complaints(), [])
 
     def test_pointing(self):
-        """What is near is told, with its series as long as that is shown."""
+        """Shows the values of the nearest mark, with its series, while pointing at it."""
         browser = self.browser
         browser.open(f"file://{self.page}")
-        told = "[...document.querySelectorAll('[data-readout] text')].map(one => one.textContent)"
+        shown = "[...document.querySelectorAll('[data-readout] text')].map(one => one.textContent)"
         browser.point("[data-case]")
-        self.assertEqual(" ".join(browser.evaluate(told)),
+        self.assertEqual(" ".join(browser.evaluate(shown)),
                          browser.evaluate("document.querySelector('[data-case]').textContent"))
         browser.point("h1")
-        self.assertEqual(browser.evaluate(told), [])
+        self.assertEqual(browser.evaluate(shown), [])
 
     def check_hiding(self, browser):
-        """By mouse and by keys, one series of all panels of its figure."""
+        """Checks that mouse and keys hide a series in all panels of its figure, and only there."""
         figure = "[data-figure]:has(#r0f0s0h)"
 
         def shown():
@@ -176,8 +175,8 @@ class Browser(browsing.Browsing):
         self.check_hiding(browser)
         self.assertEqual(browser.complaints(), [])
 
-    def test_a_strict_policy(self):
-        """No script, and nothing else is missing, nor is anything else forbidden."""
+    def test_strict_policy(self):
+        """Only the script is blocked; everything else works and violates no policy."""
         with open(self.page, encoding="utf-8") as file:
             wanted = Figures(file.read()).panels
         browser = self.browser
@@ -211,7 +210,7 @@ class Browser(browsing.Browsing):
                 every = collections.Counter(pixel for row in rows for pixel in row)
                 self.assertEqual(every.most_common(1)[0][0], background)
                 self.assertGreater(every[BLUE], 100)
-                # Panels stand beside each other, and none is cut off.
+                # Panels are side by side, and none is cut off.
                 right = max(x for row in rows for x, pixel in enumerate(row) if pixel == BLUE)
                 self.assertLess(right, width - 8)
                 self.assertGreater(right, width - 200)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """
-The pages of a history and of a comparison in a real browser, without a network: neither
-complains of anything, each mark lies where its axes say, on other axes too, nothing is wider
-than a small screen, and what axe-core checks of accessibility they pass.
+The pages of a history and of a comparison in a real browser, without a network: they log no
+errors, each mark is where its axes put it on either scale, nothing is wider than a small screen,
+and they pass axe-core's accessibility checks.
 """
 
 import json
@@ -14,9 +14,9 @@ from figures import Figures
 from verbmark import verbmark
 
 BEFORE, AFTER = 30, 8
-# The change: a fifth more.
+# The planted change: 20 % slower.
 PLANTED = 1.2
-# Of each page, what has to be among what is drawn.
+# Series that each page must show.
 SERIES = {"history": {"runs", "change point"}, "compare": {"worse"}}
 
 
@@ -44,7 +44,7 @@ class Pages(browsing.Browsing):
 
     @classmethod
     def run_of(cls, number, factor):
-        """The run of that minute, some tenths of a per cent beside the others."""
+        """Writes a run at that minute, which varies by some tenths of a percent."""
         around = factor * (1000 + number * 7 % 11)
         made = result(
             *(latency(f"send/lat/{size}/poll", spread(round(around))) for size in (8, 64)),
@@ -58,8 +58,8 @@ class Pages(browsing.Browsing):
             json.dump(made, file)
         return path
 
-    def test_what_is_drawn(self):
-        """The browser has each panel and each series that the page has; and the change point is there."""
+    def test_browser_shows_all_series(self):
+        """The browser shows each panel and series of the page, including the change point."""
         for name, page in self.pages.items():
             with self.subTest(name):
                 with open(page, encoding="utf-8") as file:
@@ -74,7 +74,7 @@ class Pages(browsing.Browsing):
                 series = {series for panel in found for series in panel["series"]}
                 self.assertLessEqual(SERIES[name], series)
 
-    def test_places(self):
+    def test_marks_are_where_axes_say(self):
         browser = self.browser
         for name, page in self.pages.items():
             with self.subTest(name):

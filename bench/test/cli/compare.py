@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Results against results: documents made of the sample, and what is said of them."""
+"""Comparing results, with documents derived from the sample whose differences are known."""
 
 import copy
 import csv
@@ -17,7 +17,7 @@ from verbmark import PATIENCE, VERBMARK, verbmark
 SAMPLE = os.path.join(
     os.path.dirname(os.path.abspath(__file__)), "../../../reports/test/lib/sample.json"
 )
-# Runs of one thing differ by 2 per cent.
+# Runs of the same side differ by up to 2 %.
 SPREAD = (1.00, 1.02, 0.99, 1.01, 0.98)
 LATENCY = "send/lat/64/poll"
 RATE = "write/bw/1000/event/server-poll/t16"
@@ -50,7 +50,7 @@ class Compare(unittest.TestCase):
             self.sample = json.load(file)
 
     def document(self, latency=1.0, rate=1.0, complete=True):
-        """A run of the next minute."""
+        """Returns a run of the next minute."""
         made = copy.deepcopy(self.sample)
         for case in made["cases"]:
             scale(case, latency, rate)
@@ -167,10 +167,10 @@ class Compare(unittest.TestCase):
         figure = self.found(*sides)["figures"][0]
         low, high = figure["interval"]["low"], figure["interval"]["high"]
         self.assertEqual(figure["verdict"], "unclear")
-        # Logarithms of 0 and log 2 on both sides, 2 degrees of freedom: 4.303 * log(2) / sqrt(2).
+        # Each side has logarithms 0 and log 2; 2 degrees of freedom: 4.303 * log(2) / sqrt(2).
         self.assertAlmostEqual(math.log(high), 4.302653 * math.log(2) / math.sqrt(2), places=5)
         self.assertAlmostEqual(low * high, 1, places=9)
-        # Of two figures, the first is tested at 2.5 %, as the interval is.
+        # The first of two figures is tested at 2.5 %, like the interval.
         self.assertAlmostEqual(figure["detectable"], 1.05 * high - 1, places=6)
         shown = self.compared(*sides)
         self.assertRegex(shown, r"(?m)^send .* unclear \(detects 766 %\)$")
@@ -180,7 +180,7 @@ class Compare(unittest.TestCase):
         base = self.runs("base")
         self.assertNotIn("unclear, for", self.compared(*base, "--new", *self.runs("new")))
 
-    def test_turns(self):
+    def test_alternating_runs(self):
         paths = []
         for i in range(6):
             paths.append(self.write(f"{i}.json", self.document(SPREAD[i // 2])))
@@ -197,7 +197,7 @@ class Compare(unittest.TestCase):
                       status=1)
         self.compared(*base, "--new", *self.runs("same", change=tailed), "--fail")
         self.compared(base[0], base[1], "--fail", status=1)
-        # All that is known is the same, and there is no tail to know: of which nothing is shown.
+        # All known figures are the same. There is no tail to compare, which must fail too.
         document = self.found(*base, "--new", *self.runs("short"), "--fail", status=1)
         self.assertEqual((document["counts"]["worse"], document["counts"]["unclear"]), (0, 0))
         self.assertEqual(document["unknown"], [{
@@ -207,7 +207,7 @@ class Compare(unittest.TestCase):
         self.compared(*base, "--new", *less, "--fail", status=1)
         self.compared(*base, "--new", *less)
 
-    def test_circumstances(self):
+    def test_different_facts(self):
         base = self.write("base.json", self.document())
         other = self.document()
         known = copy.deepcopy(FACTS)
@@ -219,7 +219,7 @@ class Compare(unittest.TestCase):
         self.assertRegex(sentence, r'^the server: cpu model is "x" in \S+base\.json and '
                                    r'"\\u001B\[31my" in \S+new\.json; 2 facts differ in all; '
                                    r"--force compares them all the same$")
-        # Within a side as well.
+        # Facts must also agree within a side.
         self.refused(base, new, "--new", self.write("more.json", self.document()))
         shown = self.compared("--force", base, new).splitlines()
         self.assertRegex(shown[0], r"^FORCED: the circumstances differ, .*the server: cpu model")
@@ -233,7 +233,7 @@ class Compare(unittest.TestCase):
             self.compared("--force", base, new, "--format", "csv"))))
         self.assertEqual({row["forced"][:7] for row in rows}, {"FORCED:"})
         self.assertIn("the server", self.found("--force", base, new)["forced"])
-        # What is not told is no difference, but is told.
+        # An unknown fact is no difference, but it is reported.
         del other["hosts"]["server"]["hard_fingerprint"]
         shown = self.compared(base, self.write("new.json", other))
         self.assertIn("! 1 of 2 results do not tell all circumstances", shown)
@@ -274,7 +274,7 @@ class Compare(unittest.TestCase):
                           "never compared",
             }])
 
-    def test_what_is_missing(self):
+    def test_missing_cases(self):
         base = self.write("base.json", self.document(complete=False))
         new = self.document()
         new["cases"].pop()
@@ -292,7 +292,7 @@ class Compare(unittest.TestCase):
             self.assertIn(line, ended.out.splitlines())
         self.assertTrue(ended.out.endswith("invalid: 0 figures of 0 cases: nothing; 6 cases not "
                                            "compared"), ended.out)
-        # In CSV as well, with empty fields.
+        # CSV lists these cases too, with empty fields.
         ended = verbmark("compare", base, new, "--format", "csv")
         rows = list(csv.DictReader(io.StringIO(ended.out)))
         self.assertEqual(len(rows), 6)
@@ -375,19 +375,19 @@ class Compare(unittest.TestCase):
         ):
             with self.subTest(words):
                 self.assertEqual(self.refused(*words, status=2), sentence)
-        # Before each of them is as good as once.
+        # --new may stand before each file of the new side.
         self.compared(base[0], "--new", base[1], "--new", base[2])
 
-    def test_a_run_twice(self):
+    def test_same_run_twice(self):
         base = self.runs("base", 2)
         self.assertIn("are the same run",
                       self.refused(base[0], base[0], "--new", base[1]))
-        # Under another name, too.
+        # A copy under another name is the same run.
         with open(base[0], encoding="utf-8") as file:
             copied = self.write("copy.json", file.read())
         self.assertIn("are the same run", self.refused("--force", base[0], copied, "--new", base[1]))
 
-    def test_a_run_of_both_sides(self):
+    def test_same_run_on_both_sides(self):
         base = self.runs("base", 2)
         new = self.runs("new", 2)
         self.assertRegex(self.refused(*base, "--new", base[1], *new),
@@ -406,7 +406,7 @@ class Compare(unittest.TestCase):
                 self.assertIn(sentence, self.refused(*words, status=1))
         self.assertIn("cannot read", self.refused(good, "/nowhere/at/all", status=1))
 
-    def test_numbers_of_no_use(self):
+    def test_useless_numbers(self):
         base = self.runs("base", 2)
 
         def nothing(document):
@@ -428,7 +428,7 @@ class Compare(unittest.TestCase):
         for words in (("-", "-"), (base, "-", "--new", "-")):
             self.assertEqual(self.refused(*words, status=2), "'-' is there twice")
 
-    def test_names_of_any_bytes(self):
+    def test_file_names_with_any_bytes(self):
         base = self.write("b\x1b\udcff|.json".encode("utf-8", "surrogateescape").decode(
             "utf-8", "surrogateescape"), self.document())
         new = self.write("new.json", self.document())
@@ -453,7 +453,7 @@ class Compare(unittest.TestCase):
         document = self.found(*base, "--new", *new)
         self.assertEqual(document["counts"]["tests"], MANY)
         self.assertEqual(len(document["figures"]), MANY)
-        # Each p is the same, and so many tests leave nothing of it.
+        # All p-values are equal; corrected for that many tests, none is significant.
         self.assertEqual(document["counts"]["unclear"], MANY)
         shown = self.compared(*base, "--new", *new, "--format", "markdown")
         self.assertLess(len(shown.encode()), 1 << 20)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What bash completes, as the script that is installed for it says."""
+"""Completion in bash by the script that is installed for it."""
 
 import os
 import re
@@ -12,7 +12,7 @@ from verbmark import PATIENCE, VERBMARK, verbmark
 
 SCRIPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "data", "verbmark.bash")
 
-# As bash calls it: the words as it takes them apart, of which the last is completed.
+# Calls the script as bash does: with the words as bash splits them, completing the last one.
 CALL = """
 source "$1"
 shift
@@ -25,7 +25,7 @@ done
 """
 
 
-@unittest.skipUnless(shutil.which("bash"), "there is no bash here")
+@unittest.skipUnless(shutil.which("bash"), "bash is not installed")
 class Completion(unittest.TestCase):
     def completed(self, *words, program=VERBMARK, cwd=None, **options):
         ended = subprocess.run(
@@ -96,7 +96,7 @@ class Completion(unittest.TestCase):
         self.assertEqual(self.completed("run", "--cq", "=", "ev"), {"event"})
         self.assertEqual(self.completed("run", "--cq", "="), {"poll", "event", "adaptive", "all"})
 
-    def test_every_word_is_taken(self):
+    def test_every_completed_word_is_valid(self):
         for option in ("--op", "--metric", "--cq", "--server-cq", "--preset", "--pin", "--units"):
             for word in self.completed("run", option, ""):
                 with self.subTest(option=option, word=word):
@@ -148,24 +148,24 @@ class Completion(unittest.TestCase):
                              two | {"c.json"})
             self.assertEqual(self.completed("report", "--output", "a", cwd=folder), two)
             self.assertEqual(self.completed("report", "--baseline", "a", cwd=folder), two)
-            # Neither is a file of devices, and nothing is run to find out.
+            # These words are not files, and nothing is run to complete them.
             self.assertEqual(self.completed("devices", "a", cwd=folder), set())
             self.assertEqual(self.completed("run", "-s", "a", cwd=folder), set())
             self.assertEqual(self.completed("run", "--server-device", "a", cwd=folder), set())
             self.assertEqual(len(os.listdir(folder)), 3)
 
-    def test_the_name_that_is_installed(self):
+    def test_installed_name(self):
         path = os.path.dirname(VERBMARK) + ":" + os.environ["PATH"]
         self.assertEqual(
             self.completed("rep", program="verbmark", env=os.environ | {"PATH": path}), {"report"}
         )
-        told = subprocess.run(
+        ended = subprocess.run(
             ["bash", "--norc", "-c", f"source '{SCRIPT}' && complete -p verbmark"],
             capture_output=True, text=True, timeout=PATIENCE, check=True,
         )
-        self.assertIn("_verbmark verbmark", told.stdout)
+        self.assertIn("_verbmark verbmark", ended.stdout)
 
-    def test_no_such_program(self):
+    def test_missing_program(self):
         for words in (("",), ("run", "--"), ("report", "--merge", "--")):
             self.assertLessEqual(
                 self.completed(*words, program="/nowhere/verbmark"), {"--help", "--version"}

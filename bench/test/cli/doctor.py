@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the doctor says of this machine, and of servers that are none."""
+"""The doctor on this machine, and with servers that are not verbmark's."""
 
 import json
 import os
@@ -17,7 +17,7 @@ SOFT_ROCE = "modprobe rdma_rxe && rdma link add rxe0 type rxe netdev "
 
 class Doctor(unittest.TestCase):
     def examine(self, *words):
-        """The document, whose verdict agrees with the exit status."""
+        """Returns the document, whose verdict must agree with the exit status."""
         ended = verbmark("doctor", "--json", *words)
         self.assertEqual(ended.err, "")
         document = json.loads(ended.out)
@@ -28,7 +28,7 @@ class Doctor(unittest.TestCase):
         return document
 
     def finding(self, code, *words):
-        """The one finding of that code."""
+        """Returns the only finding with that code."""
         found = [row for row in self.examine(*words)["findings"] if row["code"] == code]
         self.assertEqual(len(found), 1, found)
         self.assertTrue(found[0]["what"] and found[0]["why"] and found[0]["mend"], found)
@@ -41,7 +41,7 @@ class Doctor(unittest.TestCase):
         self.assertEqual(facts["kernel"]["version"], os.uname().version)
         self.assertEqual(facts["cpu"]["count"], os.cpu_count())
         self.assertEqual(facts["libc"], os.confstr("CS_GNU_LIBC_VERSION").split()[1])
-        # It takes all that it may.
+        # The program raises its limits to the maximum.
         for name, kind in (("nofile", resource.RLIMIT_NOFILE), ("memlock", resource.RLIMIT_MEMLOCK)):
             hard = resource.getrlimit(kind)[1]
             self.assertEqual(facts["limits"][name], "unlimited" if hard < 0 else hard)
@@ -68,7 +68,7 @@ class Doctor(unittest.TestCase):
         self.assertRegex(lines[-1], r"^\d+ of \d+ findings would spoil a measurement \(!\)$")
 
     def test_nobody_listens(self):
-        # Kept, so that nobody else has it meanwhile.
+        # Keep the port bound so that no other program can take it.
         with socket.socket() as kept:
             kept.bind(("127.0.0.1", 0))
             port = kept.getsockname()[1]
@@ -77,8 +77,8 @@ class Doctor(unittest.TestCase):
         self.assertEqual(found["host"], "127.0.0.1")
         self.assertIn("verbmark serve", found["mend"])
 
-    def test_nobody_answers(self):
-        # A queue that is full drops what comes, as a firewall does.
+    def test_no_answer(self):
+        # A full backlog drops connections, as a firewall does.
         with socket.socket() as listener:
             listener.bind(("127.0.0.1", 0))
             listener.listen(0)
@@ -100,7 +100,7 @@ class Doctor(unittest.TestCase):
     def test_no_such_name(self):
         self.assertIn("nobody.invalid", self.finding("unreachable", "nobody.invalid")["what"])
 
-    def test_servers_that_are_none(self):
+    def test_other_servers(self):
         for what, serve in (
             ("closes", lambda sock: sock.close()),
             ("speaks HTTP", lambda sock: sock.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")),
@@ -111,7 +111,7 @@ class Doctor(unittest.TestCase):
                 self.assertTrue(found["spoils"])
 
     def greeted(self, answer, *words, facts=None):
-        """Findings with a server that answers the greeting so."""
+        """Returns the findings with a server that answers the greeting like this."""
 
         def serve(sock):
             peer = Peer(sock)
@@ -128,11 +128,11 @@ class Doctor(unittest.TestCase):
         with Impostor(serve) as server:
             return self.examine("127.0.0.1", "-p", server.port, *words)
 
-    def test_a_server_that_refuses(self):
+    def test_server_that_rejects_the_client(self):
         document = self.greeted({"type": "refused", "reason": "upgrade\x1b[2J the older one"})
         found = [row for row in document["findings"] if row["code"] == "server"]
         self.assertEqual([row["what"] for row in found], ["127.0.0.1: upgrade?[2J the older one"])
-        # It has said what to do.
+        # The server's reason already includes the advice.
         self.assertEqual([row["mend"] for row in found], [""])
         self.assertNotIn("server", document["hosts"])
 
@@ -145,7 +145,7 @@ class Doctor(unittest.TestCase):
         }],
     }
 
-    def test_a_server_without_facts(self):
+    def test_server_without_facts(self):
         document = self.greeted(self.WELCOME)
         self.assertEqual(document["hosts"]["server"]["host"], "n02")
         self.assertEqual(document["hosts"]["server"]["tool"], {"version": "0.0.1"})
@@ -163,8 +163,8 @@ class Doctor(unittest.TestCase):
         self.assertEqual(found["governor"]["mend"], "cpupower frequency-set -g performance")
         self.assertEqual(found["memlock"]["what"], "memlock is 64 KiB")
 
-    def test_a_fault_of_a_server_that_no_port_here_suits(self):
-        """What this end lacks does not hide what is wrong there."""
+    def test_faults_of_server_without_matching_port(self):
+        """A missing local device does not hide faults of the server."""
         down = {**self.WELCOME["devices"][0], "device": "mlx5_1", "state": "DOWN", "addresses": []}
         facts = {
             "host": "n02", "soft_roce": {"module": "absent", "netdev": "eth0"},
@@ -176,7 +176,7 @@ class Doctor(unittest.TestCase):
         found = {row["code"]: row for row in document["findings"] if row["host"] == "n02"}
         self.assertEqual(found["port"]["what"], "mlx5_1/1 is DOWN (Disabled)")
         self.assertNotIn("no-device", found)
-        # Of two the one that would be taken; and of a server that tells of no device no fault.
+        # Asks about the port that would be used; finds no faults without facts of a device.
         document = self.greeted(
             {**self.WELCOME, "devices": [down, *self.WELCOME["devices"]]},
             facts={"host": "n02", "soft_roce": {"module": "absent"}},
@@ -186,22 +186,22 @@ class Doctor(unittest.TestCase):
         found = [row["code"] for row in document["findings"] if row["host"] == "n02"]
         self.assertNotIn("no-device", found)
 
-    def test_facts_that_are_none(self):
+    def test_malformed_facts(self):
         for facts in ("x", {"device": [], "host": {}}, {"port": {"number": "\x07"}}):
             with self.subTest(facts):
                 server = self.greeted(self.WELCOME, facts=facts)["hosts"]["server"]
-                # What the welcome told is there in the place of what is none.
+                # Facts from the welcome message take the place of malformed ones.
                 self.assertEqual(server["host"], "n02")
                 self.assertEqual(server["device"], {"name": "mlx5_0"})
                 self.assertEqual(server["port"]["active_mtu"], 1024)
 
-    def test_a_malformed_list_of_devices(self):
+    def test_malformed_list_of_devices(self):
         for devices in (None, [{"device": 1}]):
             with self.subTest(devices):
                 document = self.greeted({**self.WELCOME, "devices": devices})
                 self.assertIn("server", [row["code"] for row in document["findings"]])
 
-    def test_output_that_takes_nothing(self):
+    def test_full_output(self):
         with open("/dev/full", "wb") as full:
             for words in (("doctor",), ("doctor", "--json"), ("doctor", "--help")):
                 status, errors = run_into(full, *words)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What other tools read of results, each read here by a program that is not ours."""
+"""Formats for other tools, each parsed here by an independent program."""
 
 import collections
 import copy
@@ -29,7 +29,7 @@ HDR = "/usr/share/java/hdrhistogram.jar"
 LIB = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib")
 SOFT = "SOFTWARE DEVICE: processors copy memory; not a measurement of RDMA hardware"
 MS = 1000000
-# Beyond the bins: 137 s.
+# The histogram's bins end at 137 s.
 TOP = 1 << 37
 FORMATS = (
     ("bmf",), ("github-benchmark", "--metric", "lat"), ("github-benchmark", "--metric", "bw"),
@@ -45,14 +45,14 @@ def soft(document):
 
 
 def several(medians, identifier="read/lat/8/poll"):
-    """A latency of 1000 samples in each of some trials, all of them of one value there."""
+    """Returns a latency with trials of 1000 equal samples each."""
     made = latency([median for median in medians for _ in range(1000)], identifier, "full")
     made["trials"] = [trial(1000, 5 * MS, latency_ns={"p50": median}) for median in medians]
     return made
 
 
 def binned(samples, identifier="send/lat/64/poll"):
-    """The same of any values: those of 2048 and more are in bins of 1024 to a power of two."""
+    """Returns a latency of any samples; from 2048 on, an octave has 1024 bins."""
     bins = collections.Counter()
     for value, count in collections.Counter(samples).items():
         shift = max(value.bit_length() - 11, 0)
@@ -96,7 +96,7 @@ class Export(unittest.TestCase):
         return ended.err.removeprefix("verbmark: ")
 
     def read_by(self, program, *words, text):
-        """What another program says of the text, which it has to take."""
+        """Returns what another program prints for the text, which it must accept."""
         ended = subprocess.run([program, *words], input=text, capture_output=True, text=True,
                                timeout=PATIENCE, check=False)
         self.assertEqual(ended.returncode, 0, ended.stdout + ended.stderr + text)
@@ -112,20 +112,20 @@ class Export(unittest.TestCase):
     def test_bmf(self):
         found = self.bmf(self.write("a.json", result(*WHOLE)))
         self.assertEqual(found, {
-            # As in the table: 20 samples of 2000 lie beyond p99, 2 beyond p99.9.
-            # A trial tells its median alone: the tail is that of all samples.
+            # The same figures as in the table: 20 of 2000 samples are beyond p99, 2 beyond p99.9.
+            # Trials have only medians, so the tail has no interval.
             "send/lat/64/poll": {"latency": {"value": 1230}, "latency-p99": {"value": 1250}},
             # 600 messages of 1000 bytes in 30 ms.
             "write/bw/1000/event": {"throughput": {"value": 20000}, "bandwidth": {"value": 2e7}},
-            # The least and the largest of six trials are an interval of 97 %.
+            # The minimum and maximum of six trials are an interval of 97 %.
             "read/lat/8/poll": {
                 "latency": {"value": 35, "lower_value": 10, "upper_value": 60},
                 "latency-p99": {"value": 60},
             },
         })
 
-    @unittest.skipUnless(jsonschema, "no python3-jsonschema: ci/setup test")
-    def test_the_schema_refuses(self):
+    @unittest.skipUnless(jsonschema, "python3-jsonschema is not installed; run ci/setup test")
+    def test_bmf_schema_rejects(self):
         with open(f"{LIB}/bmf.json", encoding="utf-8") as file:
             schema = json.load(file)
         for wrong in ({}, {"a": {}}, {"a": {"latency": 1}}, {"a": {"latency": {"lower_value": 1}}},
@@ -139,7 +139,7 @@ class Export(unittest.TestCase):
         self.assertEqual(set(self.bmf(one, other)), {"send/lat/64/poll", "write/bw/1000/event"})
 
     def github(self, *words):
-        """As the action reads them: what it asks of an entry, and the names of all differ."""
+        """Returns the entries by name; checks the action's rules, and that names are unique."""
         found = json.loads(self.exported("github-benchmark", *words).out)
         self.assertTrue(found)
         for entry in found:
@@ -174,7 +174,7 @@ class Export(unittest.TestCase):
         if shutil.which("xmllint"):
             self.read_by("xmllint", "--noout", "--schema", f"{LIB}/junit.xsd", "-", text=text)
         if not junitparser:
-            self.skipTest("no python3-junitparser: ci/setup test")
+            self.skipTest("python3-junitparser is not installed; run ci/setup test")
         return junitparser.JUnitXml.fromstring(text.encode())
 
     def test_junit(self):
@@ -185,7 +185,7 @@ class Export(unittest.TestCase):
         self.assertEqual((suite.name, suite.hostname), (path, "n01"))
         self.assertEqual((suite.tests, suite.failures, suite.errors, suite.skipped), (6, 1, 1, 1))
         self.assertEqual(suite.timestamp, "2001-02-03T04:05:06")
-        # Trials of 5 ms, of 30 ms, and six of 5 ms.
+        # One trial of 5 ms, one of 30 ms, and six of 5 ms.
         self.assertAlmostEqual(suite.time, 0.065)
         tests = {test.name: test for test in suite}
         self.assertEqual(list(tests), [line["id"] for line in WHOLE])
@@ -207,7 +207,7 @@ class Export(unittest.TestCase):
         rates = tests["write/bw/1000/event"]._elem.iter("property")
         self.assertIn({"name": "bytes_per_s", "value": "20000000"}, [each.attrib for each in rates])
 
-    def test_junit_of_several_and_strange_words(self):
+    def test_junit_escapes_text(self):
         words = 'it\'s <b>A & B</b> "]]>" \u20ac'
         document = result(case("read/lat/64/poll", "failed", error=words))
         document["hosts"]["client"]["host"] = "a<&\"b"
@@ -218,8 +218,8 @@ class Export(unittest.TestCase):
         self.assertEqual(found[0].hostname, "a<&\"b")
         self.assertEqual(list(found[0])[0].result[0].message, words)
 
-    @unittest.skipUnless(shutil.which("xmllint"), "no xmllint: ci/setup test")
-    def test_the_schema_of_junit_refuses(self):
+    @unittest.skipUnless(shutil.which("xmllint"), "xmllint is not installed; run ci/setup test")
+    def test_junit_schema_rejects(self):
         good = self.exported("junit", self.write("a.json", result(*WHOLE))).out
         for old, new in (("<testsuites ", "<suites "), ('tests="6"', 'tests="six"'),
                          ('type="failed"', ""), ("<skipped ", "<omitted "),
@@ -233,19 +233,19 @@ class Export(unittest.TestCase):
             self.assertNotEqual(ended.returncode, 0, new)
 
     def prometheus(self, *words):
-        """The samples, by their names and the labels that they do not all have."""
+        """Returns the values of all samples by name and by the labels that distinguish them."""
         text = self.exported("prometheus", *words).out + "\n"
         if shutil.which("promtool"):
             self.assertEqual(self.read_by("promtool", "check", "metrics", text=text), "")
         if not text_string_to_metric_families:
-            self.skipTest("no python3-prometheus-client: ci/setup test")
+            self.skipTest("python3-prometheus-client is not installed; run ci/setup test")
         found = {}
         names = set()
         for family in text_string_to_metric_families(text):
             self.assertNotEqual(family.type, "unknown", family.name)
             self.assertTrue(family.documentation)
             for sample in family.samples:
-                # What the textfile collector refuses.
+                # The textfile collector rejects samples with timestamps.
                 self.assertIsNone(sample.timestamp)
                 labels = {name: value for name, value in sample.labels.items()
                           if name in ("case", "quantile", "status", "end", "kind")}
@@ -289,12 +289,12 @@ class Export(unittest.TestCase):
             *((("verbmark_case_status", line["id"], line["status"]), 1) for line in WHOLE),
         ):
             self.assertEqual(found.get(key), value, key)
-        # Nothing of what is not complete.
+        # A case that is not complete has only its status.
         for line in ENDED_BADLY:
             self.assertEqual(sum(line["id"] in key for key in found), 1)
 
-    @unittest.skipUnless(shutil.which("promtool"), "no promtool: ci/setup test")
-    def test_promtool_refuses(self):
+    @unittest.skipUnless(shutil.which("promtool"), "promtool is not installed; run ci/setup test")
+    def test_promtool_rejects(self):
         good = self.exported("prometheus", self.write("a.json", result(*WHOLE))).out
         for old, new in (("verbmark_messages_per_second", "verbmark messages"),
                          ("# TYPE verbmark_latency_seconds summary", "# TYPE verbmark_latency_seconds"),
@@ -308,8 +308,8 @@ class Export(unittest.TestCase):
                 )
                 self.assertNotEqual((ended.returncode, ended.stdout + ended.stderr), (0, ""))
 
-    def test_what_was_imported(self):
-        """It has less, and is what other tools take all the same."""
+    def test_imported_results(self):
+        """They have fewer figures, but other tools can still read them."""
         path = f"{self.folder.name}/imported.json"
         texts = f"{LIB}/../../../reports/fuzz/corpus/import_text/real-"
         for name, wanted in (
@@ -323,7 +323,7 @@ class Export(unittest.TestCase):
             ((_, measures),) = self.bmf(path).items()
             self.assertEqual(set(measures), set(wanted))
             for measure, value in wanted.items():
-                # As many digits as were printed.
+                # Accurate to the digits that perftest printed.
                 self.assertAlmostEqual(measures[measure]["value"] / value["value"], 1, delta=1e-4)
             self.assertTrue(self.prometheus(path))
             (suite,) = self.junit(path)
@@ -339,7 +339,7 @@ class Export(unittest.TestCase):
                                   self.refused("hgrm", path, *chosen))
         self.assertIn("has no latency", self.refused("hgrm", path, "--case", "send/bw/64k/poll"))
 
-    def test_prometheus_of_several_and_strange_words(self):
+    def test_prometheus_escapes_text(self):
         document = result(latency(FAST))
         strange = "a\\b\"c{},\u20ac"
         document["hosts"]["client"]["host"] = strange
@@ -351,7 +351,7 @@ class Export(unittest.TestCase):
         self.assertIn(("verbmark_latency_seconds_count", "send/lat/64/poll", "half"), found)
         self.assertIn(("verbmark_messages_per_second", "write/bw/1000/event"), found)
 
-    def test_prometheus_of_the_same_ends(self):
+    def test_prometheus_of_the_same_hosts(self):
         one = self.write("a.json", result(latency(FAST)))
         other = self.write("b.json", result(bandwidth([5])))
         self.assertEqual(
@@ -372,22 +372,22 @@ class Export(unittest.TestCase):
         self.assertTrue(self.exported("prometheus", path).out.startswith(f"# {SOFT}\n"))
 
     def hgrm(self, line):
-        """The table, and HdrHistogram's string of the same."""
+        """Returns the table, and the same histogram in HdrHistogram's format."""
         path = self.write("a.json", result(line))
         whole = json.loads(verbmark("report", "--format", "json", path).out)
         return (self.exported("hgrm", path).out,
                 whole["cases"][0]["latency_ns"]["histogram"]["hdr_v2"])
 
     @unittest.skipUnless(shutil.which("javac") and os.path.exists(HDR),
-                         "no JDK or no libhdrhistogram-java: ci/setup test")
-    def test_hgrm_is_that_of_the_reference(self):
+                         "a JDK or libhdrhistogram-java is not installed; run ci/setup test")
+    def test_hgrm_equals_reference(self):
         number = random.Random(1)
         tables, strings = zip(*(self.hgrm(binned(samples)) for samples in (
             FAST, SLOW, [7, 7], [0, 0, 5], [1230, 1231], [2047, 2048, 2049, 4097],
             [5, TOP - 1], [6, TOP, 2 * TOP],
             list(range(1, 5001)),
             [int(number.lognormvariate(8, 1.5)) for _ in range(20000)],
-            # Steps whose thirteenth digit is a 5 come with 40960 samples.
+            # With 40960 samples and more, some steps have a 5 as their thirteenth digit.
             [int(number.lognormvariate(9, 0.1)) for _ in range(100000)],
             [int(number.paretovariate(0.8) * 900) % TOP for _ in range(20000)],
             [1000] * 99999 + [900000],
@@ -440,7 +440,7 @@ class Export(unittest.TestCase):
             self.exported("csv", *paths).out, verbmark("report", "--format", "csv", *paths).out
         )
 
-    def test_of_the_software_device(self):
+    def test_software_device_is_marked(self):
         path = self.write("a.json", soft(result(latency(FAST), bandwidth([5]))))
         for words in FORMATS:
             ended = self.exported(*words, path)
@@ -450,7 +450,7 @@ class Export(unittest.TestCase):
                 self.assertIn(SOFT, ended.out)
                 self.assertEqual(ended.err, "")
 
-    def test_twice(self):
+    def test_same_case_twice(self):
         one = self.write("a.json", result(latency(FAST), bandwidth([5])))
         other = self.write("b.json", result(latency(SLOW), bandwidth([6])))
         for words in FORMATS:
@@ -463,7 +463,7 @@ class Export(unittest.TestCase):
                 "report --merge makes one of both",
             )
 
-    def test_nothing_to_tell(self):
+    def test_no_figures(self):
         path = self.write("a.json", result(*ENDED_BADLY))
         old = self.write("old", "old")
         for words, sentence in (
@@ -489,7 +489,7 @@ class Export(unittest.TestCase):
         )
         self.assertIn("No space left", self.refused("junit", path, "-o", "/dev/full"))
 
-    def test_what_cannot_be_read(self):
+    def test_unreadable_files(self):
         good = self.write("good.json", result(latency(FAST), bandwidth([5])))
         torn = copy.deepcopy(result(latency(FAST)))
         torn["cases"][0]["latency_ns"]["histogram"]["bins"][0][2] += 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Where what is written goes: to links, to standard output by its name, never over a result."""
+"""Output files: links, standard output by its name, and never over a result."""
 
 import glob
 import json
@@ -37,36 +37,36 @@ class Files(unittest.TestCase):
         self.assertEqual((ended.status, ended.out), (2, ""))
         return ended.err
 
-    def test_a_link_stays_one(self):
-        """The file that it leads to is replaced, from whatever folder, and nothing else is left."""
-        os.mkdir(self.path("there"))
-        there = self.path("there/b.csv")
-        with open(there, "w", encoding="ascii") as file:
+    def test_link_is_kept(self):
+        """The target is replaced, from any working directory, and no temporary file remains."""
+        os.mkdir(self.path("target"))
+        target = self.path("target/b.csv")
+        with open(target, "w", encoding="ascii") as file:
             file.write("old")
-        os.symlink("there/b.csv", self.path("link"))
+        os.symlink("target/b.csv", self.path("link"))
         os.symlink("link", self.path("link2"))
-        before = os.stat(there).st_ino
+        before = os.stat(target).st_ino
         ended = verbmark("report", "--format", "csv", self.result, "-o", self.path("link2"))
         self.assertEqual((ended.status, ended.err), (0, ""))
-        self.assertEqual(os.readlink(self.path("link")), "there/b.csv")
+        self.assertEqual(os.readlink(self.path("link")), "target/b.csv")
         self.assertEqual(os.readlink(self.path("link2")), "link")
-        self.assertIn("send/lat/64/poll", read(there))
-        self.assertNotEqual(os.stat(there).st_ino, before)
-        self.assertEqual(sorted(os.listdir(self.path("there"))), ["b.csv"])
-        # There need not be one yet.
+        self.assertIn("send/lat/64/poll", read(target))
+        self.assertNotEqual(os.stat(target).st_ino, before)
+        self.assertEqual(sorted(os.listdir(self.path("target"))), ["b.csv"])
+        # A link may lead to a file that does not exist yet.
         os.symlink("nowhere", self.path("link3"))
         self.assertEqual(
             verbmark("report", "--format", "csv", self.result, "-o", self.path("link3")).status, 0
         )
         self.assertEqual(os.readlink(self.path("link3")), "nowhere")
-        self.assertEqual(read(self.path("nowhere")), read(there))
+        self.assertEqual(read(self.path("nowhere")), read(target))
         os.symlink("link4", self.path("link4"))
         ended = verbmark("report", self.result, "-o", self.path("link4"))
         self.assertEqual(ended.status, 1)
         self.assertIn("Too many levels of symbolic links", ended.err)
 
     def test_standard_output_by_its_name(self):
-        """A file there keeps what it has, and what is appended comes behind it."""
+        """A file on standard output keeps its contents; the output is appended."""
         wanted = verbmark("report", "--format", "markdown", self.result).out
         summary = self.path("summary.md")
         with open(summary, "w", encoding="ascii") as file:
@@ -79,7 +79,7 @@ class Files(unittest.TestCase):
                 )
         self.assertEqual(read(summary), f"before\n{wanted}\n{wanted}\n")
         self.assertTrue(os.path.islink("/dev/stdout"))
-        # Nor does what else is open there.
+        # The same holds for standard error.
         with open(summary, "a", encoding="ascii") as out:
             for name in ("/dev/stderr", "/proc/self/fd/2"):
                 subprocess.run(
@@ -95,8 +95,8 @@ class Files(unittest.TestCase):
         self.assertIn("cannot write /dev/stdout", ended.stderr)
         self.assertTrue(os.path.islink("/dev/stdout"))
 
-    def test_one_document(self):
-        """What cannot be replaced is written once, when all has been measured."""
+    def test_document_to_a_pipe(self):
+        """A file that cannot be replaced is written once, after all measurements."""
         words = (VERBMARK, "run", "-d", "soft0", "--op", "send,write,read", "--metric", "lat",
                  "-s", "8,64", "-n", "200", "--trials", "2", "--quiet", "--json")
         ended = subprocess.run([*words, "/dev/stdout"], capture_output=True, text=True, check=True,
@@ -109,7 +109,7 @@ class Files(unittest.TestCase):
                            timeout=PATIENCE)
             self.assertEqual(len(json.loads(reader.stdout.read())["cases"]), 6)
 
-    def test_nothing_is_lost(self):
+    def test_results_are_not_overwritten(self):
         before = read(self.result)
         other = self.path("b.json")
         shutil.copy(SAMPLE, other)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The gate, its sides being stand-ins whose figures are known: see gate_side.c."""
+"""The gate, with stand-ins for its sides whose figures are known: see gate_side.c."""
 
 import json
 import os
@@ -22,7 +22,7 @@ CASES = ("--op", "send", "--metric", "lat,bw", "-s", "64,4k")
 IDS = ("send/lat/64/poll", "send/lat/4k/poll", "send/bw/64/poll", "send/bw/4k/poll")
 
 
-@unittest.skipUnless(SIDE, "GATE_SIDE is not set: meson test gate sets it")
+@unittest.skipUnless(SIDE, "GATE_SIDE is not set; run 'meson test gate'")
 class Gate(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
@@ -30,7 +30,7 @@ class Gate(unittest.TestCase):
         self.count = 0
 
     def side(self, *words):
-        """Returns the command of a side with noise of its own."""
+        """Returns the command of a side with its own noise."""
         self.count += 1
         return " ".join((SIDE, SAMPLE, f"{self.folder.name}/side{self.count}", *words))
 
@@ -42,24 +42,24 @@ class Gate(unittest.TestCase):
         """Returns the contents of all files in the folder: counts of runs, and documents."""
         return {path: path.read_bytes() for path in pathlib.Path(self.folder.name).iterdir()}
 
-    def go_back(self, before):
+    def restore(self, before):
         for path in self.states():
             path.unlink()
         for path, was in before.items():
             path.write_bytes(was)
 
     def gate(self, *options, base=None, head=None, status=0, cases=CASES):
-        """The document, and what was shown."""
+        """Returns the document and the output of a gate."""
         path = f"{self.folder.name}/gate.json"
         base = base or self.side()
         head = head or self.side()
         before = self.states()
-        # What is not of the gate: the machine that it runs on may be short of processors.
+        # A hypervisor short of CPUs adds a warning to the output; then run the gate again.
         for _ in range(5):
             ended = verbmark(*self.words(base, head, "--json", path, *options, cases=cases))
             if "the hypervisor took" not in ended.out:
                 break
-            self.go_back(before)
+            self.restore(before)
         self.assertEqual(ended.status, status, ended.out + ended.err)
         self.assertEqual(ended.err, "")
         with open(path, encoding="utf-8") as file:
@@ -68,7 +68,7 @@ class Gate(unittest.TestCase):
     def verdicts(self, document):
         return {(each["case"], each["figure"]): each["verdict"] for each in document["figures"]}
 
-    def test_the_same_twice(self):
+    def test_equal_sides(self):
         for i in range(3):
             document, shown = self.gate("--order-seed", str(i + 1))
             self.assertEqual(document["verdict"], "same")
@@ -76,14 +76,14 @@ class Gate(unittest.TestCase):
             self.assertNotIn("worse", shown)
             self.assertEqual(len(document["rounds"]), ROUNDS)
 
-    def test_planted(self):
+    def test_slower_latency(self):
         document, shown = self.gate(head=self.side("lat=1.2"), status=1)
         self.assertEqual(document["verdict"], "worse")
         self.assertEqual(self.verdicts(document), {
             (IDS[0], "p50_ns"): "worse", (IDS[1], "p50_ns"): "worse",
             (IDS[2], "bytes_per_s"): "same", (IDS[3], "bytes_per_s"): "same",
         })
-        # What had failed was run again, and nothing else.
+        # Figures that were worse were measured again, and no others.
         self.assertEqual([each["again"] for each in document["rounds"]],
                          [False] * ROUNDS + [True] * ROUNDS)
         for case in document["cases"]:
@@ -95,14 +95,14 @@ class Gate(unittest.TestCase):
                                        "2 same; 12 more pairs to confirm what was worse"), shown)
 
     def test_unclear(self):
-        """What the pairs of runs cannot decide is no good result, however many there are."""
+        """Figures that the pairs of runs cannot decide are unclear, even after more of them."""
         path = f"{self.folder.name}/gate.xml"
         base, head = self.side("noise=0.3"), self.side("noise=0.3")
         cases = ("--op", "send", "--metric", "lat", "-s", "64")
         document, shown = self.gate("--junit", path, "--annotations", base=base, head=head,
                                     cases=cases)
         self.assertEqual(document["verdict"], "unclear")
-        # It went on to four times as many.
+        # The gate went on to four times as many pairs of runs.
         self.assertEqual(len(document["rounds"]), 4 * ROUNDS)
         self.assertEqual([each["again"] for each in document["rounds"]], [False] * 4 * ROUNDS)
         (figure,) = document["figures"]
@@ -119,12 +119,12 @@ class Gate(unittest.TestCase):
             self.assertIn('<skipped message="send/lat/64/poll p50 us: unclear: ', file.read())
         document, _ = self.gate("--strict", base=base, head=head, cases=cases, status=3)
         self.assertEqual(document["verdict"], "unclear")
-        # What is worse besides is a regression, strict or not.
+        # If another figure is worse, that is a regression, with or without --strict.
         self.gate("--strict", base=self.side(), head=self.side("lat=1.2"), status=1)
         self.gate("--strict", base=self.side(), head=self.side())
 
-    def test_goes_on(self):
-        """Until it can decide; worse is confirmed by as many pairs of runs as have shown it."""
+    def test_more_pairs_until_decided(self):
+        """A worse figure is confirmed by as many pairs of runs as it took to find it."""
         base, head = self.side("noise=0.04"), self.side("lat=1.12", "noise=0.04")
         cases = ("--op", "send", "--metric", "lat", "-s", "64")
         document, shown = self.gate(base=base, head=head, cases=cases, status=1)
@@ -133,30 +133,30 @@ class Gate(unittest.TestCase):
                          [False] * 2 * ROUNDS + [True] * 2 * ROUNDS)
         self.assertIn("! 12 pairs of runs left 1 figure unclear: 12 more were run of it\n", shown)
 
-    def test_planted_bandwidth(self):
+    def test_lower_bandwidth(self):
         document, _ = self.gate(head=self.side("bw=0.8"), status=1)
         self.assertEqual(self.verdicts(document)[IDS[2], "bytes_per_s"], "worse")
 
-    def test_faster_is_no_failure(self):
+    def test_faster_head(self):
         document, _ = self.gate(head=self.side("lat=0.7", "bw=1.5"))
         self.assertEqual(set(self.verdicts(document).values()), {"better"})
         self.assertEqual(len(document["rounds"]), ROUNDS)
 
-    def test_below_the_floor(self):
+    def test_below_the_threshold(self):
         self.assertEqual(self.gate(head=self.side("lat=1.02", "noise=0.01"))[0]["verdict"], "same")
         head = self.side("lat=1.2", "noise=0.01")
         document, _ = self.gate("--floor", "p50=40%,bw=off", head=head)
         self.assertEqual(document["floors"], {"p50_ns": 0.4, "p99_ns": 0.1})
         self.assertEqual({figure for _, figure in self.verdicts(document)}, {"p50_ns"})
 
-    def test_one_trial_of_ten_times(self):
+    def test_one_slow_trial(self):
         document, _ = self.gate(head=self.side("outlier=9"))
         self.assertEqual(document["verdict"], "same")
         values = document["cases"][0]["values"]["p50_ns"]["head"]
         self.assertGreater(max(values), 5 * statistics.median(values))
 
-    def test_rounds(self):
-        """Each side is first as often as the other; figures are those of the trials."""
+    def test_pairs_of_runs(self):
+        """Each side is first equally often, and figures follow from the trials."""
         document, _ = self.gate(head=self.side("lat=1.01"))
         firsts = [each["first"] for each in document["rounds"]]
         for pair in range(0, ROUNDS, 2):
@@ -167,57 +167,57 @@ class Gate(unittest.TestCase):
                         zip(values["p50_ns"]["base"], values["p50_ns"]["head"]))
         self.assertAlmostEqual(figure["first"]["ratio"], statistics.geometric_mean(
             ratios[ROUNDS // 2 - 1 : ROUNDS // 2 + 1]), places=9)
-        # Of 12 coins 1 or fewer show heads in 0.3 %, 2 or fewer in 1.9 %.
+        # 12 coins show at most 1 head with a probability of 0.3 %, at most 2 with 1.9 %.
         self.assertAlmostEqual(figure["first"]["low"], ratios[1], places=9)
         self.assertAlmostEqual(figure["first"]["high"], ratios[-2], places=9)
         again, _ = self.gate(head=self.side("lat=1.01"))
         self.assertEqual([each["first"] for each in again["rounds"]], firsts)
 
-    def test_a_head_that_breaks(self):
+    def test_failing_head(self):
         document, shown = self.gate(head=self.side("broken=5"), status=1)
         self.assertEqual(document["verdict"], "worse")
         self.assertRegex(shown, r"fails in \d+ of 13 runs of the head: no completion for 5 s")
         self.assertRegex(shown, r"in 4 of 4 cases, such as \S+, trials failed: 0 of the base and "
                                 r"\d+ of the head; the document tells why")
-        # However few of each: in another case each time, by chance.
+        # The same with few failures per case, each time in another case.
         cases = ("--op", "send", "--metric", "lat", "-s", "1:64k")
         document, _ = self.gate(head=self.side("broken=5"), status=1, cases=cases)
         self.assertEqual(document["verdict"], "worse")
-        # Of eight one gate in 256 would have as many by chance. That each case lacks one is too few
-        # for it all the same: rounds that are there for others do not count then.
+        # Eight failures of one side occur by chance in one gate of 256. Still, each case misses a
+        # value, and pairs of runs made for other cases do not count for it.
         document, shown = self.gate(head=self.side("broken=7"), status=3, cases=cases)
         self.assertEqual(document["verdict"], "invalid")
         self.assertEqual(len(document["rounds"]), ROUNDS + 1)
         self.assertIn("only 11 of 12 pairs of runs have a value of both sides: it takes 12", shown)
-        # Four times it is the head that fails, which four coins do in one of 16 tries.
+        # Only the head fails four times, as four coins do in one of 16 tries.
         document, _ = self.gate(head=self.side("broken=10"), status=3)
         self.assertEqual(document["verdict"], "invalid")
-        # Worse at first, and broken the second time: of one case, which runs first of all.
+        # Worse at first, then failing when measured again; with one case, which always runs first.
         cases = ("--op", "send", "--metric", "lat", "-s", "64")
         document, shown = self.gate(head=self.side("lat=1.4", "broken=14"), status=1, cases=cases)
         self.assertEqual(document["verdict"], "worse")
         self.assertIn("worse at first, and then fails in 13 of 13 pairs of runs: no completion", shown)
         self.assertIn("trials failed: 0 of the base and 13 of the head", shown)
-        # What fails at both is the machine's.
+        # If both sides fail, the machine is at fault.
         document, _ = self.gate(base=self.side("broken=14"), head=self.side("lat=1.4", "broken=14"),
                                 status=3, cases=cases)
         self.assertEqual(document["verdict"], "invalid")
 
-    def test_an_accident(self):
-        """What fails once, before it is known how long it takes, is run once more."""
+    def test_early_failure_is_retried(self):
+        """A failure in the first run, which measures how long a case takes, is retried."""
         document, _ = self.gate(base=self.side("once=1"))
         self.assertEqual([case["id"] for case in document["cases"]], list(IDS))
         self.assertEqual(document["cases"][0]["base"]["failed"], 0)
 
-    def test_a_round_that_fails(self):
-        """Has another one, at the end, and twelve are enough; more than one in ten has none."""
+    def test_failed_pair_of_runs(self):
+        """A failed pair is replaced at the end, so twelve remain; only one in ten may fail."""
         for base, head, who in ((["once=5"], [], "base"), ([], ["once=5"], "head"),
                                 (["stumbles=5"], [], "base"), ([], ["stumbles=13"], "head")):
             with self.subTest(base=base, head=head):
                 document, shown = self.gate(base=self.side(*base), head=self.side(*head))
                 self.assertEqual(document["verdict"], "same", shown)
                 self.assertEqual(len(document["rounds"]), ROUNDS + 1)
-                # With a value of both sides.
+                # Each figure has twelve pairs with values of both sides.
                 self.assertEqual(min(figure["first"]["rounds"] for figure in document["figures"]),
                                  ROUNDS)
                 self.assertEqual(max(case[who]["failed"] for case in document["cases"]), 1)
@@ -225,41 +225,41 @@ class Gate(unittest.TestCase):
         document, _ = self.gate(base=self.side("stumbles=5"), head=self.side("stumbles=7"),
                                 status=3)
         self.assertEqual(len(document["rounds"]), ROUNDS + 1)
-        # The second time, too, which is for what had failed alone: of the first one it says nothing.
+        # Failures during confirmation are replaced too.
         document, _ = self.gate(base=self.side("stumbles=20"), head=self.side("lat=1.4"), status=1)
         self.assertEqual([each["again"] for each in document["rounds"]],
                          [False] * ROUNDS + [True] * (ROUNDS + 1))
 
-    def test_what_cannot_be_run(self):
-        """Is told, and the rest is run."""
+    def test_cases_that_cannot_run(self):
+        """They are reported, and the others run."""
         cases = (*CASES, "-c", "RC,UC", "--op", "send,read")
         ended = verbmark(*self.words("a/b", "a/b", "--dry-run", cases=cases))
-        said = ("4 cases left out, as they cannot be run, such as read/lat/64/poll/UC: "
+        note = ("4 cases left out, as they cannot be run, such as read/lat/64/poll/UC: "
                 "UC supports only ")
-        self.assertIn(said, ended.out)
+        self.assertIn(note, ended.out)
         document, shown = self.gate(cases=("--op", "send,fetch-add", "--metric", "lat", "-c", "UC"),
                                     status=3)
-        said = "1 case left out, as it cannot be run: fetch-add/lat/8/poll/UC: UC supports only "
-        self.assertIn(said, shown)
-        self.assertTrue(any(note.startswith(said) for note in document["notes"]), document["notes"])
+        note = "1 case left out, as it cannot be run: fetch-add/lat/8/poll/UC: UC supports only "
+        self.assertIn(note, shown)
+        self.assertTrue(any(line.startswith(note) for line in document["notes"]), document["notes"])
         junit = f"{self.folder.name}/gate.xml"
         document, shown = self.gate("--junit", junit, "--annotations", base=self.side("broken=1"),
                                     status=3)
-        said = f"{IDS[0]} is left out: the base does not run it: no completion for 5 s"
+        note = f"{IDS[0]} is left out: the base does not run it: no completion for 5 s"
         with open(junit, encoding="utf-8") as file:
-            self.assertIn(said, file.read())
-        self.assertIn(f"::warning title=verbmark gate::{said}", shown)
+            self.assertIn(note, file.read())
+        self.assertIn(f"::warning title=verbmark gate::{note}", shown)
         ended = verbmark(*self.words("a/b", "a/b", cases=("--preset", "semantics")))
         self.assertEqual(ended.status, 2)
         self.assertIn("a gate is for times: what operations need, run tells", ended.err)
 
-    def test_a_base_that_breaks(self):
+    def test_failing_base(self):
         document, shown = self.gate(base=self.side("broken=5"), status=3)
         self.assertEqual(document["verdict"], "invalid")
         self.assertRegex(shown, r"fails in \d+ of 13 runs of the base: no completion for 5 s")
 
     def test_losses(self):
-        """Losses of both sides come from the path; losses of the base alone make it look slow."""
+        """If both sides lose messages, the path does; if only the base does, it looks slow."""
         document, shown = self.gate(base=self.side("losses=1"), head=self.side("losses=1"))
         self.assertEqual(document["verdict"], "same")
         self.assertIn("! in 4 of 4 cases, such as ", shown)
@@ -280,7 +280,7 @@ class Gate(unittest.TestCase):
         document, _ = self.gate(head="/no/such/verbmark", status=3)
         self.assertIn("cannot run /no/such/verbmark: No such file", document["reason"])
 
-    def test_a_side_that_ends_for_good(self):
+    def test_side_that_stops_working(self):
         document, _ = self.gate(head=self.side("dies=6"), status=3)
         self.assertIn("the head gave no result 3 times in a row: the card has caught fire",
                       document["reason"])
@@ -288,12 +288,12 @@ class Gate(unittest.TestCase):
         self.check_counts(document)
 
     def check_counts(self, document):
-        """What is counted is what there are rounds of: half a round is none."""
+        """Checks that trials are counted only for complete pairs of runs."""
         self.assertEqual([(case["base"]["trials"], case["head"]["trials"])
                           for case in document["cases"]],
                          [(len(document["rounds"]),) * 2] * len(IDS))
 
-    def test_other_circumstances(self):
+    def test_different_facts(self):
         head = self.side("kernel=6.9")
         document, _ = self.gate(head=head, status=3)
         self.assertRegex(document["reason"], r'kernel.release is "6\.1" in the base and "6\.9"')
@@ -301,19 +301,19 @@ class Gate(unittest.TestCase):
         document, _ = self.gate("--differs", "tool,kernel", head=head)
         self.assertEqual(document["verdict"], "same")
 
-    def test_revision_of_others(self):
-        """Who is tested has no say in what is printed, nor whether the gate has a verdict."""
-        for revision, is_told in (("1f2e", True), ("x\n::warning::y", False), ("\x1b[2Jx", False),
+    def test_malformed_revision(self):
+        """The program under test controls neither the output nor the verdict."""
+        for revision, is_shown in (("1f2e", True), ("x\n::warning::y", False), ("\x1b[2Jx", False),
                                   ("é" * 40, False)):
             document, shown = self.gate(head=self.side("revision=" + revision.encode().hex()))
             self.assertEqual(document["verdict"], "same")
-            self.assertEqual(document["head"]["revision"], revision if is_told else "")
-            self.assertEqual(revision in shown, is_told)
+            self.assertEqual(document["head"]["revision"], revision if is_shown else "")
+            self.assertEqual(revision in shown, is_shown)
 
     def test_time_limit(self):
         document, _ = self.gate("--time-limit", "1ms", status=3)
         self.assertIn("the time was over after 0 of 12 pairs of runs", document["reason"])
-        # The first run, 12 rounds, and the first of the second time. However worse it was.
+        # One run, 12 pairs, and the first run of the confirmation; however much worse the head is.
         document, _ = self.gate("--time-limit", "20s", head=self.side("lat=1.4", "late=14"), status=3)
         self.assertEqual(document["verdict"], "invalid")
         self.assertRegex(document["reason"], "the time was over after [0-9]+ pairs of runs to confirm "
@@ -322,7 +322,7 @@ class Gate(unittest.TestCase):
     def test_interrupted(self):
         path = f"{self.folder.name}/gate.json"
         base = self.side()
-        # Its third round, of which the base has run already: it is the head that is second.
+        # The head hangs in the third pair, after the base has run.
         with Program(VERBMARK, *self.words(base, self.side("hangs=4"), "--json", path)) as program:
             state = f"{self.folder.name}/side2"
             wait_until(lambda: os.path.exists(state) and os.path.getsize(state) >= 4)
@@ -333,12 +333,12 @@ class Gate(unittest.TestCase):
         self.assertEqual(document["reason"], "interrupted")
         self.assertGreaterEqual(len(document["rounds"]), 1)
         self.check_counts(document)
-        # It has left nobody behind.
+        # No process is left.
         found = subprocess.run(("pgrep", "-f", state), capture_output=True, check=False)
         self.assertEqual(found.stdout, b"")
 
-    def test_a_gate_that_is_killed(self):
-        """Its sides do not measure on."""
+    def test_killed_gate(self):
+        """Its sides stop measuring."""
         state = f"{self.folder.name}/side2"
         with Program(VERBMARK, *self.words(self.side(), self.side("hangs=3"))) as program:
             wait_until(lambda: os.path.exists(state) and os.path.getsize(state) >= 3)
@@ -347,7 +347,7 @@ class Gate(unittest.TestCase):
                                               check=False).stdout)
 
     def test_nohup(self):
-        """What is ignored by whoever starts it does not end it."""
+        """A signal that the parent ignores does not end the gate."""
         before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
         try:
             program = Program(VERBMARK, *self.words(self.side(), self.side()))
@@ -359,8 +359,8 @@ class Gate(unittest.TestCase):
             program.signal(signal.SIGHUP)
             self.assertEqual(program.wait(), 0, program.errors)
 
-    def test_a_child_that_lingers(self):
-        """The gate does not wait for it: any of them outlives the test's patience."""
+    def test_lingering_child(self):
+        """The gate does not wait for a side's child, which would outlive the test."""
         document, _ = self.gate(head=self.side("lingers=1"))
         self.assertEqual(document["verdict"], "same")
 
@@ -384,7 +384,7 @@ class Gate(unittest.TestCase):
             self.assertEqual(program.wait(), 128, program.errors)
 
     def test_ended_early(self):
-        """Why figures say nothing is said once, and not of each of them."""
+        """The reason for missing verdicts is given once, not for each figure."""
         state = f"{self.folder.name}/side{self.count + 2}"
         words = self.words(self.side(), self.side("hangs=5"))
         with Program(VERBMARK, *words) as program:
@@ -401,7 +401,7 @@ class Gate(unittest.TestCase):
         self.assertEqual(ended.status, 3)
         self.assertRegex(ended.out, r"invalid: 0 figures of \d+ cases in 0 pairs of runs: nothing$")
 
-    def test_help_has_what_is_taken(self):
+    def test_help_lists_metrics(self):
         shown = verbmark("gate", "--help").out
         self.assertRegex(shown, r"(?m)^ +--metric LIST +lat, bw \(lat\)$")
 
@@ -415,7 +415,7 @@ class Gate(unittest.TestCase):
         self.assertRegex(text, r"(?m)^\| send/lat/64/poll \| p50 us \| .* \| worse \|$")
         errors = [line for line in shown.splitlines() if line.startswith("::error ")]
         self.assertEqual(len(errors), 3)
-        # What comes late in a long list is not shown.
+        # The most important error comes first: the end of a long list is not shown.
         self.assertRegex(errors[0], "^::error title=verbmark gate::worse: 4 figures of 4 cases")
         self.assertRegex(errors[1], r"^::error title=verbmark gate::send/lat/64/poll p50 us: "
                                     r"worse: \d+\.\d %25 more \(\+")
@@ -429,10 +429,10 @@ class Gate(unittest.TestCase):
         self.assertIn('tests="4" failures="2" errors="0" skipped="0"', text)
         self.assertEqual(document["figures"][0]["verdict"], "worse")
 
-    def test_invalid_proves_nothing(self):
-        """Whatever its figures seem to say: no format has them for a regression."""
+    def test_invalid_is_no_regression(self):
+        """Whatever the figures of an invalid gate say, no format reports a regression."""
         markdown, junit = (f"{self.folder.name}/{name}" for name in ("gate.md", "gate.xml"))
-        # Both times it is worse, and the last runs are on another machine.
+        # The head is worse both times, and the last runs are on another machine.
         head = self.side("lat=1.2", f"moves={2 * ROUNDS}")
         document, shown = self.gate("--markdown", markdown, "--junit", junit, "--annotations",
                                     head=head, status=3)
@@ -460,21 +460,22 @@ class Gate(unittest.TestCase):
         self.assertEqual(tests.count(f'<skipped message="the gate is invalid: {reason}'), 4)
         self.assertEqual(len(re.findall("<error ", tests)), 1)
 
-    def test_trials_that_take_long(self):
-        """In all formats; those of 64 bytes may do so too, where the machine has little time."""
+    def test_slow_trials(self):
+        """All formats report slow trials; on a busy machine those of 64 bytes may be slow too."""
         markdown = f"{self.folder.name}/gate.md"
-        said = (r"trials of \d of 4 cases mostly took longer than 0\.2 s, their share of the process "
-                r"included, those of send/(lat|bw)/4k/poll \d\.\d\d s: a shorter -D or --warmup, or ")
+        note = (r"trials of \d of 4 cases mostly took longer than 0\.2 s, their share of the "
+                r"process included, those of send/(lat|bw)/4k/poll \d\.\d\d s: a shorter -D or "
+                r"--warmup, or ")
         document, shown = self.gate("--annotations", "--markdown", markdown,
                                     base=self.side("warm=0.3"), head=self.side("warm=0.3"))
         self.assertEqual(document["verdict"], "same")
-        self.assertRegex("\n".join(document["notes"]), said)
-        self.assertRegex(shown, f"(?m)^! {said}")
-        self.assertRegex(shown, f"(?m)^::warning title=verbmark gate::{said}")
+        self.assertRegex("\n".join(document["notes"]), note)
+        self.assertRegex(shown, f"(?m)^! {note}")
+        self.assertRegex(shown, f"(?m)^::warning title=verbmark gate::{note}")
         with open(markdown, encoding="utf-8") as file:
-            self.assertRegex(file.read(), said)
+            self.assertRegex(file.read(), note)
 
-    def test_what_sides_are_told(self):
+    def test_arguments_of_sides(self):
         base = self.side()
         self.gate("-d", "dev0", "--head-device", "dev1", "-p", "7777", "n02", base=base)
         for number, device in ((1, "dev0"), (2, "dev1")):
@@ -484,7 +485,7 @@ class Gate(unittest.TestCase):
                 "run", "--plan", "/dev/stdin", "--json", "-", "--quiet", "--device", device,
                 "--port", "7777", "n02"])
 
-    def test_files_are_tried_before(self):
+    def test_output_files_are_checked_first(self):
         for option in ("--json", "--markdown", "--junit"):
             base = self.side()
             ended = verbmark(*self.words(base, self.side(), option, "/no/such/folder/x"))
@@ -495,8 +496,8 @@ class Gate(unittest.TestCase):
                               *self.words(self.side(), self.side(), "--json", "-")))
         self.assertEqual(ended.status, 3, ended.err)
 
-    def test_output_that_takes_nothing(self):
-        """Is no regression; and what is written elsewhere is there."""
+    def test_full_output(self):
+        """Failing to write the output is no regression, and other files are still written."""
         path = f"{self.folder.name}/gate.json"
         for script, options, status in (('"$@" >/dev/full', (), 3),
                                         ('"$@" >/dev/full', ("--bisect",), 128),

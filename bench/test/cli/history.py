@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Results over time: adding and labeling them, and every way to show them."""
+"""Results over time: adding and labeling them, and all formats to show them in."""
 
 import csv
 import io
@@ -23,12 +23,12 @@ NAME = re.compile(r"^\d{8}T\d{6}Z-[0-9a-f]{16}$")
 class History(Histories):
     def test_add(self):
         path, = self.runs(0)
-        told = self.add(path)
-        name = told.split()[1]
+        added = self.add(path)
+        name = added.split()[1]
         self.assertRegex(name, NAME)
-        self.assertEqual(told, f"{path}: {name} added")
-        # Byte for byte.
-        (packed, size), = self.asked("SELECT document, size FROM runs WHERE name = ?", name)
+        self.assertEqual(added, f"{path}: {name} added")
+        # The document is stored byte for byte.
+        (packed, size), = self.query("SELECT document, size FROM runs WHERE name = ?", name)
         with open(path, "rb") as given:
             self.assertEqual(zlib.decompress(packed), given.read())
         self.assertEqual(size, os.path.getsize(path))
@@ -51,14 +51,14 @@ class History(Histories):
                       ("--commit", "\udcff")):
             self.refused("add", path, *words, status=2)
         document = self.document(1, facts={"tool": {"revision": "0123abc"}})
-        self.add(self.write("told.json", document))
+        self.add(self.write("revision.json", document))
         self.assertEqual(self.shown()["runs"][1]["commit"], "0123abc")
-        # No formula of a spreadsheet.
+        # A label must not become a formula in a spreadsheet.
         document = self.document(2, facts={"tool": {"revision": "=1+1"}})
         self.add(self.write("formula.json", document))
         self.assertNotIn("commit", self.shown()["runs"][2])
 
-    def test_what_is_no_result(self):
+    def test_files_that_are_no_results(self):
         good, = self.runs(0)
         bad = self.write("bad.json", {"schema": "verbmark.result/1"})
         late = self.document(1)
@@ -73,13 +73,13 @@ class History(Histories):
         self.assertIn("cannot read /nowhere/at", lines[2])
         self.assertEqual(len(self.shown()["runs"]), 1)
 
-    def test_nothing_there(self):
+    def test_empty_history(self):
         for _ in range(2):
             for verb in ("list", "show", "check"):
                 self.assertEqual(
                     self.refused(verb),
                     f"there is no history in {self.db}: 'verbmark history add FILE' creates one")
-            # A file without anything in it, as a process leaves it that is killed early.
+            # An empty file, as left by a process that was killed early.
             with open(self.db, "w", encoding="ascii"):
                 pass
         self.add(*self.runs(0))
@@ -131,13 +131,13 @@ class History(Histories):
             self.assertAlmostEqual(change["ratio"], wanted, delta=0.01)
             seen.add((series["case"], series["figure"]))
         self.assertEqual(seen, {(LATENCY, "p50_ns"), (RATE, "bytes_per_s")})
-        told = self.called("check", status=1)
-        self.assertRegex(told, rf"(?m)^setup 1: {LATENCY} half: p50 us 1\.2\d* -> 1\.4\d*, "
+        checked = self.called("check", status=1)
+        self.assertRegex(checked, rf"(?m)^setup 1: {LATENCY} half: p50 us 1\.2\d* -> 1\.4\d*, "
                                r"1\.\d+ times, worse: at 2001-09-09T02:16:40Z with version 1\.1, "
                                r"commit bbb; the run before: version 1\.0, commit aaa$")
-        self.assertTrue(told.endswith("38 runs, 2 series: 2 change points in the newest 20 "
-                                      "runs, 2 of them worse; 0 older"), told)
-        # Older than is asked for; another rule; and of a pattern that is not there.
+        self.assertTrue(checked.endswith("38 runs, 2 series: 2 change points in the newest 20 "
+                                      "runs, 2 of them worse; 0 older"), checked)
+        # Older than --last, below --magnitude, and outside of the pattern.
         self.assertNotIn("times", self.called("check", "--last", "7"))
         self.called("check", "--last", "8", status=1)
         self.assertTrue(self.called("check", "--last", "0", status=1).endswith(
@@ -164,14 +164,14 @@ class History(Histories):
         self.assertIn("60 runs, 2 series: 0 change points", self.called("check"))
 
     def test_setups(self):
-        """Of another fingerprint, MTU or device there are other series."""
+        """Another fingerprint, MTU or device starts other series."""
         self.add(*self.runs(*range(30)))
         self.add(*self.runs(*range(30, 38), factor=1.5, hard_fingerprint="f" * 16))
         document = self.shown()
         self.assertEqual([setup["runs"] for setup in document["setups"]], [30, 8])
         self.assertEqual({len(series["points"]) for series in document["series"]}, {30, 8})
         self.called("check")
-        # A setup that nobody measures on any more has had its alarms.
+        # No alarm for a setup that is no longer measured.
         self.add(*self.runs(*range(100, 110), factor=1.5), version="late")
         self.called("check", status=1)
         self.add(*self.runs(*range(200, 220), factor=1.5, hard_fingerprint="f" * 16))
@@ -210,13 +210,13 @@ class History(Histories):
         self.assertNotIn(older, page)
         self.assertTrue(f"<p>18 {older}</p>" in
                         self.called("show", "--format", "html", "--last", "20"))
-        # Its only script is the page's own, which cli/browser.py tries.
+        # The only script is the page's own, which cli/browser.py tests.
         self.assertRegex(page, r"content=\"default-src 'none'; script-src 'sha256-[\w+/=]+'\"")
         self.assertEqual(page.count("<script"), 1)
         page = re.sub("(?s)<script>.*</script>", "", page)
         for word in ("<style", "style=", "onclick", "http://", "https://"):
             self.assertNotIn(word, page)
-        # What is drawn is what is known.
+        # The figure has exactly the values of the series.
         drawn = re.findall(r'data-x="(\d+)" data-y="([^"]+)" data-case="([^"]+)"', page)
         wanted = {(series["case"], point["value"])
                   for series in self.shown()["series"] for point in series["points"]}
@@ -227,14 +227,14 @@ class History(Histories):
         self.assertIn("version 1.1, commit bbb; the run before: version 1.0, commit aaa", page)
 
     def many_cases(self, number, count):
-        """So many of them, all as one is."""
+        """Writes a run with that many copies of one case."""
         made = self.document(number)
         case = next(case for case in made["cases"] if case["id"] == LATENCY)
         made["cases"] = [case | {"id": f"{LATENCY}/t{i}"} for i in range(10, 10 + count)]
         return self.write(f"{number}.json", made)
 
     def drawn(self, *words):
-        """Runs that are drawn of each case, and the cases that are told to have no room."""
+        """Returns the drawn runs of each case, and the cases listed as left out."""
         page = self.called("show", "--format", "html", *words)
         runs = {}
         for run, case in re.findall(r'data-x="(\d+)" data-y="[^"]+" data-case="([^"]+)"', page):
@@ -243,7 +243,7 @@ class History(Histories):
         return runs, re.findall(f"<li>({LATENCY}.*) half</li>", page)
 
     def test_page_without_room(self):
-        """A series is drawn as far as its newest run, or named: 24 times 41 values are below 1000."""
+        """A series is drawn whole or only listed: 24 series of 41 values are below 1000."""
         self.add(*(self.many_cases(number, 26) for number in range(41)))
         runs, named = self.drawn()
         self.assertEqual(len(runs), 24)
@@ -253,14 +253,14 @@ class History(Histories):
         for words in (("--last", "35"), ("*/t34", "*/t35")):
             runs, others = self.drawn(*words)
             self.assertEqual((set(named) - set(runs), others), (set(), []))
-        # There is room for 40 cases, whatever they have.
+        # There is room for 40 cases, however few values they have.
         self.db = f"{self.folder}/wide.sqlite"
         self.add(self.many_cases(0, 42))
         runs, named = self.drawn()
         self.assertEqual((len(runs), named), (40, [f"{LATENCY}/t50", f"{LATENCY}/t51"]))
 
     def test_page_of_long_names(self):
-        """Each has one figure, also where only the end of a name differs from another one's."""
+        """Each case has its figure, even if only the ends of the names differ."""
         def long(number):
             made = self.document(number)
             case = next(case for case in made["cases"] if case["id"] == LATENCY)
@@ -275,7 +275,7 @@ class History(Histories):
         page = self.called("show", "--format", "html")
         self.assertEqual(page.count("<svg"), 2)
 
-    def test_text_of_others(self):
+    def test_text_from_documents_is_escaped(self):
         document = self.document(0, host="<u>&\"n01")
         self.add(self.write("0.json", document), version="<script>alert(1)</script>")
         page = self.called("show", "--format", "html")
@@ -291,8 +291,8 @@ class History(Histories):
         for name in ("html", "csv", "json"):
             self.assertIn(BANNER, self.called("show", "--format", name))
 
-    def test_stopped_reader(self):
-        """A reader that is slow to take the output keeps no writer waiting."""
+    def test_slow_reader(self):
+        """A slow consumer of the output does not block writers."""
         self.add(*self.runs(*range(40)))
         with subprocess.Popen(self.command("show", "--format", "json"),
                               stdout=subprocess.PIPE) as reader:
@@ -300,7 +300,7 @@ class History(Histories):
             self.add(*self.runs(40))
             reader.communicate()
 
-    @unittest.skipUnless(os.path.exists("/dev/full"), "there is no /dev/full")
+    @unittest.skipUnless(os.path.exists("/dev/full"), "this system has no /dev/full")
     def test_full_output(self):
         self.add(*self.runs(0))
         for words in (("show",), ("show", "--format", "json"), ("list",)):
@@ -310,8 +310,8 @@ class History(Histories):
             self.assertEqual(ended.returncode, 1)
             self.assertIn("cannot write to standard output", ended.stderr)
 
-    def test_loads_of_a_share(self):
-        """20 % of another maximum is another load."""
+    def test_loads_given_as_share(self):
+        """20 % of another maximum is another load, so such cases have no series."""
         document = self.document(0)
         case = next(case for case in document["cases"] if case["id"] == LATENCY)
         for rate in ("20%", "100k"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a history survives: killed and competing writers, full disks, damage; and old folders."""
+"""Robustness of a history: killed and concurrent writers, full disks, damage; and old folders."""
 
 import json
 import os
@@ -14,14 +14,14 @@ from histories import Histories
 from verbmark import Ended, Program, wait_until
 
 IS_ROOT = os.geteuid() == 0
-# A user who may write only what everybody may write.
+# A user who may write only to files that are writable for everybody.
 ANYBODY = {"user": 65534, "group": 65534, "extra_groups": ()} if IS_ROOT else {}
 HINT = "restore a copy of it, or try 'sqlite3 FILE .recover'"
 
 
 class Database(Histories):
     def fails(self, verb, *words, **options):
-        """Returns the only sentence of a command that must fail."""
+        """Returns the one-line error of a command that must fail."""
         ended = Ended(Program(*self.command(verb, *words), **options))
         self.assertEqual((ended.status, ended.out), (1, ""), ended.err)
         self.assertEqual(len(ended.err.splitlines()), 1, ended.err)
@@ -33,9 +33,9 @@ class Database(Histories):
         return database
 
     def check_whole(self, *names):
-        """The database has those runs, and nothing is wrong with it."""
+        """Checks that the database has exactly those runs and is not damaged."""
         self.called("list")
-        self.assertEqual(self.asked("PRAGMA integrity_check"), [("ok",)])
+        self.assertEqual(self.query("PRAGMA integrity_check"), [("ok",)])
         self.assertEqual(sorted(names), self.kept())
 
     def test_one_file(self):
@@ -50,13 +50,13 @@ class Database(Histories):
             self.assertIn(missing, self.fails(verb, missing))
             self.assertFalse(os.path.exists(self.db))
 
-    def test_documents_of_other_programs(self):
-        """The shell of SQLite unpacks a document, as the man page says."""
+    def test_unpacking_with_sqlite(self):
+        """The SQLite shell can unpack a document, as the man page describes."""
         path, = self.runs(0)
         self.add(path)
         shell = shutil.which("sqlite3")
         if not shell:
-            self.skipTest("there is no sqlite3")
+            self.skipTest("sqlite3 is not installed")
         name, = self.kept()
         out = subprocess.run(
             (shell, self.db, "SELECT sqlar_uncompress(document, size) FROM runs "
@@ -81,9 +81,9 @@ class Database(Histories):
         self.open().execute("CREATE TABLE mine(value)")
         for words in (("list",), ("add", path)):
             self.assertEqual(self.fails(*words), f"{self.db} is a database of another program")
-        self.assertEqual(self.asked("SELECT name FROM sqlite_master"), [("mine",)])
+        self.assertEqual(self.query("SELECT name FROM sqlite_master"), [("mine",)])
 
-    def test_no_database(self):
+    def test_file_that_is_no_database(self):
         path, = self.runs(0)
         with open(self.db, "w", encoding="ascii") as file:
             file.write("no database at all\n" * 1000)
@@ -100,7 +100,7 @@ class Database(Histories):
     def test_damage(self):
         self.add(*self.runs(*range(5)))
         path, = self.runs(6)
-        size = self.asked("PRAGMA page_size")[0][0]
+        size = self.query("PRAGMA page_size")[0][0]
         with open(self.db, "r+b") as file:
             for page in range(1, os.path.getsize(self.db) // size):
                 file.seek(size * page)
@@ -111,7 +111,7 @@ class Database(Histories):
                 f"cannot {doing} {self.db}: database disk image is malformed; {HINT}")
 
     def test_damaged_document(self):
-        """It is found where it is used."""
+        """A damaged document is found when it is used."""
         self.add(*self.runs(*range(5)))
         new, = self.runs(6)
         self.open().execute("UPDATE runs SET document = x'00' WHERE id = (SELECT max(id) FROM runs)")
@@ -122,7 +122,7 @@ class Database(Histories):
         self.called("check")
 
     def limited(self, size, *words):
-        """No file grows beyond that size."""
+        """Runs a command that must fail because no file may grow beyond that size."""
         def limit():
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
             resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
@@ -154,7 +154,7 @@ class Database(Histories):
         self.assertEqual(
             self.fails("add", second, **ANYBODY),
             f"cannot write to {self.db}: attempt to write a readonly database; {hint}")
-        # Nobody may create the journal.
+        # The user may write to the file but not create the journal.
         os.chmod(self.db, 0o666)
         self.assertIn(f"cannot write to {self.db}: ", self.fails("add", second, **ANYBODY))
         self.check_whole(*names)
@@ -163,7 +163,7 @@ class Database(Histories):
             self.assertIn("Permission denied", self.fails("list", **ANYBODY))
 
     def test_killed_writer(self):
-        """What was reported as added is there, and of anything else nothing or all of it."""
+        """Every run reported as added is there; any other run is there as a whole or not at all."""
         paths = self.runs(*range(12))
         for lines in range(1, 6):
             with subprocess.Popen(self.command("add", *paths), stdout=subprocess.PIPE,
@@ -173,11 +173,11 @@ class Database(Histories):
             kept = self.kept()
             self.assertLessEqual(reported, set(kept))
             self.check_whole(*kept)
-            self.assertEqual(self.asked("SELECT count(*) FROM points"), [(2 * len(kept),)])
+            self.assertEqual(self.query("SELECT count(*) FROM points"), [(2 * len(kept),)])
             os.unlink(self.db)
 
     def test_killed_in_a_transaction(self):
-        """A reader keeps the writer from ending it until that is dead."""
+        """A reader blocks the commit until the writer is dead."""
         first, second = self.runs(0, 1)
         self.add(first)
         names = self.kept()
@@ -192,7 +192,7 @@ class Database(Histories):
         self.add(second)
         self.assertEqual(len(self.kept()), 2)
 
-    def test_writers_at_once(self):
+    def test_concurrent_writers(self):
         paths = self.runs(*range(20))
         parts = (paths[:14], paths[6:], paths[::2])
         writers = [Program(*self.command("add", *part)) for part in parts]
@@ -204,7 +204,7 @@ class Database(Histories):
             words += [line.split(maxsplit=2)[2] for line in ended.out.splitlines()]
         for reader in readers:
             ended = Ended(reader)
-            # A reader may be earlier than the first writer.
+            # A reader may start before the first writer.
             self.assertTrue(not ended.status or "there is no history" in ended.err, ended.err)
         # Each was added once.
         self.assertEqual((words.count("added"), words.count("is there already")),
@@ -213,7 +213,7 @@ class Database(Histories):
         self.assertEqual(len(self.kept()), 20)
 
     def test_locked(self):
-        """A shell of SQLite may be in a transaction for hours."""
+        """A transaction in a SQLite shell may stay open for hours."""
         first, second = self.runs(0, 1)
         self.add(first)
         listed = self.called("list")
@@ -233,7 +233,7 @@ class Folder(Histories):
 
     def setUp(self):
         super().setUp()
-        # The names come from a history.
+        # Take the names of the runs from a real history.
         paths = self.runs(*range(4))
         self.add(*paths, version="7", commit="abc")
         self.before = self.shown()
@@ -263,8 +263,8 @@ class Folder(Histories):
         self.called("import", f"{self.folder}/old")
         self.assertEqual({run["version"] for run in self.shown()["runs"]}, {"1.2.3"})
 
-    def test_what_cannot_be_imported(self):
-        """It is named, and the rest is imported."""
+    def test_runs_that_cannot_be_imported(self):
+        """They are reported, and the others are imported."""
         with open(self.documents[0], "r+b") as file:
             text = file.read().replace(b"n01", b"n07")
             file.seek(0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Which results go on with which series, imported ones too; and a history as a baseline."""
+"""Which series a result belongs to, including imported ones; and a history as a baseline."""
 
 import os
 import unittest
@@ -17,7 +17,7 @@ TEXTS = os.path.join(
 
 class Defaults(Histories):
     def deeper(self, numbers, factor, **parameters):
-        """Runs of a version that has other parameters where the id has none."""
+        """Writes runs of a version that has other default parameters, under the same ids."""
         paths = []
         for number in numbers:
             document = self.document(number, factor=factor)
@@ -25,8 +25,8 @@ class Defaults(Histories):
             paths.append(self.write(f"{number}.json", document))
         return paths
 
-    def test_another_default(self):
-        """What compare refuses to compare makes no change point."""
+    def test_other_defaults(self):
+        """Cases that compare would refuse to compare start a new series, not a change point."""
         self.add(*self.runs(*range(30)), version="1.0")
         self.add(*self.deeper(range(30, 38), 1.2, tx_depth=128), version="1.1")
         self.add(*self.deeper(range(38, 40), 1.0), version="1.0")
@@ -36,7 +36,7 @@ class Defaults(Histories):
         self.assertEqual([word.split("tx-depth=")[1][:3] for word in found],
                          ["128", "64 "])
         self.assertFalse([series for series in found.values() if series["change_points"]])
-        # The other case has become worse in both.
+        # The other case became worse in both versions.
         checked = self.called("check", status=1)
         self.assertIn(RATE, checked)
         self.assertNotIn(LATENCY, checked)
@@ -44,8 +44,8 @@ class Defaults(Histories):
         for depth in (64, 128):
             self.assertIn(f"\n{LATENCY} half, tx-depth={depth}\n", shown)
 
-    def test_another_option(self):
-        """One that a version has first begins with what was done before; effort is no matter."""
+    def test_new_options(self):
+        """A new option at the value implied before continues the series, as does other effort."""
         self.add(*self.runs(*range(4)), version="1.0")
         self.add(*self.deeper(range(4, 8), 1.0, threads=1, sge=1, post_list=1, iterations=99,
                               unheard_of="yes"), version="1.1")
@@ -55,7 +55,7 @@ class Defaults(Histories):
 
 class Imported(Histories):
     def text(self, name="real-send-lat", **changes):
-        """What perftest has printed, with other words in the place of some of it."""
+        """Writes perftest output with some words replaced."""
         with open(f"{TEXTS}/{name}", encoding="utf-8") as file:
             text = file.read()
         for before, after in changes.values():
@@ -67,7 +67,7 @@ class Imported(Histories):
         return path
 
     def imported(self, number, printed):
-        """Of the minute of that run; None: nobody says when."""
+        """Imports a result with the time of that run; without a time if number is None."""
         path = f"{self.folder}/imported-{number}.json"
         started = () if number is None else (
             "--started", self.document(number)["run"]["started"])
@@ -81,8 +81,8 @@ class Imported(Histories):
                          f"{path}: an imported result needs the time of its measurement: import it "
                          "with --started")
 
-    def test_beside_others(self):
-        """In the order of their times, and in a setup of their own."""
+    def test_imported_next_to_native_runs(self):
+        """Imported runs are ordered by time and form a setup of their own."""
         ours = self.document(1)
         for end in ours["hosts"].values():
             end.pop("hard_fingerprint")
@@ -97,10 +97,10 @@ class Imported(Histories):
                          [self.document(number)["run"]["started"] for number in range(3)])
         title = shown["setups"][0]["title"]
         self.assertTrue(title.startswith("imported from perftest: soft0  Ethernet MTU 4096"), title)
-        # Of no rate there is nothing to tell.
+        # An unknown rate is not shown.
         self.assertTrue(shown["setups"][1]["title"].endswith("  Ethernet MTU 4096"),
                         shown["setups"])
-        # It is not known which version of what that was.
+        # The version of an imported result is not known.
         self.assertEqual(["version" in run for run in shown["runs"]], [False, True, False])
         series = [one for one in shown["series"] if one["setup"] == 1]
         self.assertEqual({(one["case"], one["figure"]): [point["value"] for point in one["points"]]
@@ -110,8 +110,8 @@ class Imported(Histories):
         self.assertIn("imported from perftest: soft0", self.called("list"))
         self.called("check")
 
-    def test_in_another_way(self):
-        """What has the same id, and was not called in the same way, is another series."""
+    def test_other_options_of_perftest(self):
+        """Runs with the same id but other options belong to another series."""
         self.add(*(self.imported(number, printed) for number, printed in (
             (0, self.text()),
             (1, self.text(gid=("GID index       : 0", "GID index       : 3"))),
@@ -123,21 +123,22 @@ class Imported(Histories):
         self.assertEqual({run["version"] for run in runs}, {"1.0"})
 
     def test_change_point(self):
-        """In the order in which they were measured, and in no other."""
+        """Runs are ordered by their time, not in the order in which they were added."""
         numbers = [*range(20)]
         self.chance.shuffle(numbers)
         for number in numbers:
             median = f"{6.25 + number % 5 / 100 if number < 12 else 7.25 + number % 5 / 100:.2f}"
             self.add(self.imported(number, self.text(median=("6.25", median))))
-        said = self.called("check", status=1)
-        self.assertRegex(said, r"send/lat/2/poll half: p50 us 6\.\d+ -> 7\.\d+, 1\.1\d+ times, worse")
+        checked = self.called("check", status=1)
+        self.assertRegex(checked, r"send/lat/2/poll half: p50 us 6\.\d+ -> 7\.\d+, "
+                                  r"1\.1\d+ times, worse")
         self.assertIn(f"{self.document(12)['run']['started']}; neither run has a version or a "
-                      "commit: label them with 'history add --version'", said)
-        self.assertNotIn("something else has changed", said)
+                      "commit: label them with 'history add --version'", checked)
+        self.assertNotIn("something else has changed", checked)
 
 
 class Compared(Histories):
-    """One run beside those of its setup that were before it."""
+    """A run compared with earlier runs of the same setup."""
 
     def compared(self, *words, status=0):
         ended = Ended(Program(VERBMARK, "compare", f"--history={self.db}", *words))
@@ -156,7 +157,7 @@ class Compared(Histories):
         for path, verdict in ((same, "same"), (slower, "worse")):
             figures = self.found(path)["figures"]
             self.assertEqual({figure["verdict"] for figure in figures}, {verdict}, figures)
-            # Neither itself nor what came behind it.
+            # Neither the run itself nor later ones are in the baseline.
             self.assertEqual({figure["base_runs"] for figure in figures}, {8})
         self.compared("--fail", slower, status=1)
         shown = self.compared(slower).out
@@ -165,21 +166,21 @@ class Compared(Histories):
         self.assertEqual(
             {figure["base_runs"] for figure in self.found("--last", "5", other)["figures"]}, {5}
         )
-        # Four do not tell enough.
+        # Four runs are too few.
         self.assertEqual(
             {figure["verdict"] for figure in self.found("--last", "4", other)["figures"]},
             {"unclear"},
         )
 
-    def test_several(self):
-        """Before the oldest of them, whichever comes first."""
+    def test_several_new_runs(self):
+        """The baseline ends before the oldest of them, in whatever order they are given."""
         self.add(*self.runs(*range(8)))
         older, newer = self.runs(8, 9)
         self.add(older, newer)
         for figure in self.found(newer, older)["figures"]:
             self.assertEqual((figure["base_runs"], figure["new_runs"]), (8, 2))
 
-    def test_the_users_own(self):
+    def test_default_database(self):
         data = f"{self.folder}/data"
         self.db = f"{data}/verbmark/history.sqlite"
         self.add(*self.runs(*range(5)))

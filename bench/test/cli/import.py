@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What perftest has printed, as results: real output, and what nobody can understand."""
+"""Importing perftest's output: real samples, and input that must be rejected."""
 
 import json
 import os
@@ -24,7 +24,7 @@ JSONS = f"{CORPUS}/import_json"
 SOFTRDMA = os.path.join(os.path.dirname(VERBMARK), "../core/soft/softrdma")
 MIB = 1 << 20
 GBIT = 1e9 / 8
-# Of what reads a file of 256 MiB, with the room in which it grew, and what sanitizers add.
+# The memory for reading a file of 256 MiB, including growth of the buffer and sanitizers.
 MOST_MIB = 700
 OPERATIONS = {
     "Send": "send", "RDMA_Write": "write", "RDMA_Read": "read",
@@ -35,7 +35,7 @@ READERS = (
     ("report",), ("export", "--format", "csv"), ("compare", "/dev/null"), ("import", "perftest"),
     ("run", "--device", "soft0", "--dry-run", "--plan"),
 )
-# Refused samples, and a word of the reason.
+# Samples that are rejected, and a word of the reason.
 REFUSED = {
     f"{TEXTS}/real-send-lat-C": "cycles", f"{TEXTS}/real-send-bw-both": "--report-both",
     f"{TEXTS}/real-server-send-lat": "server's output", f"{JSONS}/both": "ambiguous",
@@ -77,7 +77,7 @@ def latency_of(document):
 
 
 class Row:
-    """One row of a table, read by regular expressions: nothing of it is ours."""
+    """One row of perftest's table, parsed independently with regular expressions."""
 
     def __init__(self, text, match, heading):
         before = text[:match]
@@ -97,7 +97,7 @@ class Row:
 
 
 def rows(text):
-    """Every row of the text."""
+    """Returns all rows of the text."""
     found = []
     heading = ""
     at = 0
@@ -137,7 +137,7 @@ class Import(unittest.TestCase):
             self.assertIn(word, ended.err)
 
     def check_latency(self, row, line, trial):
-        """Microseconds of two digits become nanoseconds; of ten samples beyond p99 it is known."""
+        """Microseconds become nanoseconds; a percentile needs ten samples beyond it."""
         least, most, typical, mean, stdev, p99, p99_9 = row.numbers[2:9]
         wanted = {"min": least, "p50": typical, "mean": mean, "p99": p99, "p99_9": p99_9}
         for key, needed in (("p50", 20), ("p99", 1000), ("p99_9", 10000)):
@@ -158,7 +158,7 @@ class Import(unittest.TestCase):
         rate = trial["bandwidth"]["messages_per_s"]
         rate += trial["bandwidth"].get("far_messages_per_s", 0)
         self.assertEqual("far_messages_per_s" in trial["bandwidth"], row.both)
-        # As well as the digits that were printed; single ends have one more of them.
+        # Compare to the printed precision; unidirectional tests print one more digit.
         self.assertAlmostEqual(rate / 1e6, mmsg, delta=1.1e-6)
         self.assertAlmostEqual(rate * row.size / unit, average, delta=0.0051 + 1.1 * row.size / unit)
         self.assertEqual(line["bandwidth"]["messages"], row.iterations)
@@ -200,25 +200,25 @@ class Import(unittest.TestCase):
         self.assertGreaterEqual(len(paths), 4)
         for path in paths:
             with self.subTest(path), open(path, encoding="ascii") as file:
-                told = json.load(file)["results"]
+                printed = json.load(file)["results"]
                 line = self.imported(path)["cases"][0]
-                self.assertEqual(line["size"], told["MsgSize"])
-                self.assertEqual(line["trials"][0]["messages"], told["n_iterations"])
+                self.assertEqual(line["size"], printed["MsgSize"])
+                self.assertEqual(line["trials"][0]["messages"], printed["n_iterations"])
                 for ours, theirs in (("min", "t_min"), ("mean", "t_avg"), ("p50", "t_typical")):
-                    if theirs in told:
-                        self.assertAlmostEqual(line["latency_ns"][ours], told[theirs] * 1000,
+                    if theirs in printed:
+                        self.assertAlmostEqual(line["latency_ns"][ours], printed[theirs] * 1000,
                                                places=6)
-                if "MsgRate" in told:
+                if "MsgRate" in printed:
                     rate = line["bandwidth"]["messages_per_s"]
-                    self.assertAlmostEqual(rate / 1e6, told["MsgRate"], delta=1.1e-6)
+                    self.assertAlmostEqual(rate / 1e6, printed["MsgRate"], delta=1.1e-6)
 
-    def test_refused_samples(self):
+    def test_rejected_samples(self):
         for path, why in REFUSED.items():
             with self.subTest(path), open(path, "rb") as file:
                 self.refused(file.read(), "line ", why)
 
     def test_valid_json(self):
-        """As later versions write it, in both units, which it does not tell."""
+        """JSON of later versions, in both units; the document does not name its unit."""
         info = {"test": "RDMA_Write_BW_Test", "Device": "mlx5_0", "Number_of_qps": 4,
                 "Connection_type": "RC", "Using_SRQ": "OFF", "TX_depth": 128, "Mtu": 4096,
                 "Link_type": "IB", "rdma_cm_QPs": "OFF"}
@@ -231,26 +231,26 @@ class Import(unittest.TestCase):
             self.assertEqual(line["id"], "write/bw/64k/poll/q4")
             self.assertEqual(document["hosts"]["client"]["link_layer"], "InfiniBand")
             self.assertAlmostEqual(line["bandwidth"]["bytes_per_s"] / unit, average, delta=0.006)
-            # Of the column that has more digits.
+            # The rate comes from the column with more digits.
             self.assertAlmostEqual(line["imported"][0]["rate_step"],
                                    min(0.01 * unit / 65536, 1))
         results["BW_average"] = 12.34
         self.refused(json.dumps({"test_info": info, "results": results}), "do not match")
 
-    def test_of_other_versions(self):
-        """Since April 2024 the unit is called what it is; a log may have standard error, too."""
+    def test_other_versions(self):
+        """Since April 2024 the unit is called MiB; a log may also include standard error."""
         with open(f"{TEXTS}/real-send-bw", encoding="ascii") as file:
             text = file.read()
         self.assertIn("MB/sec", text)
         self.assertEqual(self.imported(self.write("mib", text.replace("MB/sec", "MiB/sec")))["cases"],
                          self.imported(f"{TEXTS}/real-send-bw")["cases"])
-        told = ("Conflicting CPU frequency values detected: 2300.000000 != 3200.000000. "
+        noise = ("Conflicting CPU frequency values detected: 2300.000000 != 3200.000000. "
                 "CPU Frequency is not max.\n")
         row = latency_of(self.imported(self.write("a", HEAD + TITLES + ROW + LINE)))
         self.assertEqual(row, latency_of(self.imported(
-            self.write("b", told + HEAD + told + TITLES + told + ROW + told + LINE + told))))
+            self.write("b", noise + HEAD + noise + TITLES + noise + ROW + noise + LINE + noise))))
 
-    def test_says_where_from(self):
+    def test_source_is_named(self):
         document = self.imported(f"{TEXTS}/real-send-lat")
         (warning,) = document["warnings"]
         self.assertEqual((warning["code"], warning["spoils"]), ("perftest-latency", True))
@@ -263,7 +263,7 @@ class Import(unittest.TestCase):
         self.assertEqual((warning["code"], warning["spoils"]), ("perftest-rate", False))
 
     def test_several_runs(self):
-        """Those of one case are its trials, whether in one file or in several."""
+        """Runs of one case become its trials, from one file or several."""
         logs = [HEAD + TITLES + ROW.replace("0.85", f"0.8{i}") + LINE for i in range(2, 8)]
         first = self.write("first.txt", "$ ib_send_lat\n" + "\n$ again\n".join(logs[:4]))
         second = self.write("second.txt", "".join(logs[4:]))
@@ -276,24 +276,24 @@ class Import(unittest.TestCase):
         self.assertAlmostEqual(line["latency_ns"]["intervals"]["p50"]["low"], 820)
         self.assertAlmostEqual(line["latency_ns"]["intervals"]["p50"]["high"], 870)
 
-    def test_another_way(self):
-        """What one run of a case has told, and another one not, is no trial of the same."""
+    def test_other_options(self):
+        """A run with an option that another run lacks is no trial of the same case."""
         plain = HEAD + TITLES + ROW + LINE
-        for told, name in (("TOS             : 105", "tos"), ("GID index       : 3", "gid-index"),
+        for option, name in (("TOS             : 105", "tos"), ("GID index       : 3", "gid-index"),
                            ("Gid index       : 3", "gid-index")):
-            with self.subTest(told):
-                marked = HEAD + f" {told}\n" + TITLES + ROW + LINE
+            with self.subTest(option):
+                marked = HEAD + f" {option}\n" + TITLES + ROW + LINE
                 for text in (marked + plain, plain + marked):
                     self.refused(text, "options differ from a run before")
                 line, = self.imported(self.write("a", marked + marked))["cases"]
-                self.assertEqual(line[name.replace("-", "_")], int(told.split()[-1]))
+                self.assertEqual(line[name.replace("-", "_")], int(option.split()[-1]))
                 self.assertEqual(len(line["trials"]), 2)
-        # The older one's capitals are no other parameter.
+        # "Gid" of older versions is the same parameter.
         mixed = "".join(HEAD + f" {word} index : 3\n" + TITLES + ROW + LINE
                         for word in ("GID", "Gid"))
         self.assertEqual(len(self.imported(self.write("a", mixed))["cases"][0]["trials"]), 2)
 
-    def test_refused(self):
+    def test_rejected_input(self):
         table = HEAD + TITLES + ROW
         for text, word in (
             ("", "was expected"), (" \n\n", "was expected"), ("Hello\n", "was expected"),
@@ -328,8 +328,8 @@ class Import(unittest.TestCase):
                 self.refused(text, word)
         self.refused(table, "a?.txt", name="a\x1b.txt")
 
-    def test_cut_anywhere(self):
-        """At no place is half of a run taken for one."""
+    def test_truncated_input(self):
+        """Wherever the text is cut, it is not taken for a complete run."""
         text = HEAD + TITLES + ROW + LINE
         whole = len(text) - len(LINE) + 4
         path = f"{self.folder.name}/cut"
@@ -365,8 +365,8 @@ class Import(unittest.TestCase):
         self.assertEqual(ended.status, 0, ended.err)
         return out
 
-    def test_stands_beside_others(self):
-        """Every command that reads results takes it, and tells what it is."""
+    def test_imported_results_work_everywhere(self):
+        """Every command that reads results accepts an imported one and names its source."""
         lat = self.save("lat.json", f"{TEXTS}/real-read-lat-a", f"{TEXTS}/real-cas-lat")
         bw = self.save("bw.json", f"{TEXTS}/real-send-bw", f"{TEXTS}/real-write-bw-cpu")
         for path in (lat, bw):
@@ -382,7 +382,7 @@ class Import(unittest.TestCase):
             for form in ("bmf", "junit", "prometheus", "csv"):
                 ended = verbmark("export", "--format", form, path)
                 self.assertEqual(ended.status, 0, ended.err)
-                # What is not known is not there.
+                # Unknown values are omitted.
                 for nothing in ('=""', " /0", "/0\""):
                     self.assertNotIn(nothing, ended.out)
         self.assertIn("t_max", verbmark("report", lat).out)
@@ -390,8 +390,8 @@ class Import(unittest.TestCase):
         self.assertEqual(merged.status, 1)
         self.assertIn("import takes the files", merged.err)
 
-    def test_when_it_was(self):
-        """As who imports it says: perftest does not print it."""
+    def test_start_time(self):
+        """perftest does not print the time, so it comes from the command line."""
         path = f"{TEXTS}/real-send-lat"
         self.assertNotIn("started", self.imported(path)["run"])
         words = ("import", "perftest", path, "--started", "2025-11-23T10:12:44Z")
@@ -429,7 +429,7 @@ class Import(unittest.TestCase):
         self.assertIn("p50 us", itself.out)
         self.assertRegex(itself.out, r"p50 us +0\.85 +0\.85 +1\.000")
         self.assertNotIn(" to :", itself.out)
-        # What another program has measured is another thing.
+        # Results of different programs are not compared.
         ours = self.write("ours.json", json.dumps(result(latency([850] * 2000))))
         apart = verbmark("compare", base, ours)
         self.assertEqual(apart.status, 3, apart.out)
@@ -449,7 +449,7 @@ class Import(unittest.TestCase):
         self.assertEqual(verbmark("report", path).status, 1)
 
     def measured(self, *words):
-        """Status, what it said, and the most memory that it had, in MiB."""
+        """Returns the exit status, the error output and the peak memory in MiB."""
         with open(f"{self.folder.name}/err", "w+b") as err:
             with subprocess.Popen([VERBMARK, *words], stdout=subprocess.DEVNULL, stderr=err) as run:
                 _, status, usage = os.wait4(run.pid, 0)
@@ -458,22 +458,22 @@ class Import(unittest.TestCase):
             return run.returncode, err.read().decode(), usage.ru_maxrss >> 10
 
     def refused_large(self, path, word, commands=READERS):
-        """In a sentence, and with little memory."""
+        """Checks that commands reject a large file with a short message and little memory."""
         for words in commands:
             with self.subTest(words):
-                status, said, mib = self.measured(*words, path)
-                self.assertIn(status, (1, 2), said)
-                self.assertLess(len(said), 600)
+                status, errors, mib = self.measured(*words, path)
+                self.assertIn(status, (1, 2), errors)
+                self.assertLess(len(errors), 600)
                 self.assertLess(mib, MOST_MIB)
                 if words[0] in ("report", "export"):
-                    self.assertIn(word, said)
+                    self.assertIn(word, errors)
 
     def test_large_files(self):
         path = self.write("large", b"")
         os.truncate(path, 257 * MIB)
         self.refused_large(path, "longer than a result may be: 256 MiB")
         self.refused_large("/dev/zero", "longer than a result may be: 256 MiB")
-        # As text, whole, and as far as it can be read; a value of JSON takes 64 bytes and more.
+        # Read as text, as a whole, and up to the first error; a JSON value needs at least 64 bytes.
         for start, part, word in (
             (b"[", b"{},", "too many values"), (b"", b"[", "too many values"),
             (b'{"a":"', b"x", "premature end"), (b"", b"\0", "line 1"),
@@ -485,7 +485,7 @@ class Import(unittest.TestCase):
             self.refused_large(path, word, READERS[:1])
 
     def test_large_result(self):
-        """100 MB that are one, of two thousand cases and bins: read in the memory that it may take."""
+        """A valid result of 100 MB, with two thousand bins per case, fits into the memory limit."""
         line = json.dumps(latency([value for value in range(48, 2048) for _ in range(2)]))
         head, foot = json.dumps(result(None)).split("null")
         path = f"{self.folder.name}/large"
@@ -496,12 +496,12 @@ class Import(unittest.TestCase):
                 file.write(("," if i else "") + line.replace("/poll", f"/poll/t{i}", 1))
             file.write(foot)
         self.assertGreater(os.path.getsize(path), 95000000)
-        status, said, mib = self.measured("report", "--format", "csv", path)
-        self.assertEqual(status, 0, said)
+        status, errors, mib = self.measured("report", "--format", "csv", path)
+        self.assertEqual(status, 0, errors)
         self.assertLess(mib, 3072 + MOST_MIB)
 
     def test_large_import(self):
-        """A log of 100 MB, and rows and samples without end."""
+        """A log of 100 MB, an endless line, and too many rows."""
         path = f"{self.folder.name}/large"
         run = HEAD + TITLES + ROW + LINE
         for text, word in (
@@ -512,9 +512,9 @@ class Import(unittest.TestCase):
             with self.subTest(word), open(path, "w", encoding="ascii") as file:
                 file.write(text)
                 file.flush()
-                status, said, mib = self.measured("import", "perftest", path)
-                self.assertEqual(status, 1 if word else 0, said)
-                self.assertIn(word or "", said)
+                status, errors, mib = self.measured("import", "perftest", path)
+                self.assertEqual(status, 1 if word else 0, errors)
+                self.assertIn(word or "", errors)
                 self.assertLess(mib, MOST_MIB)
 
     def test_pipe(self):
@@ -524,18 +524,18 @@ class Import(unittest.TestCase):
         self.assertEqual(ended.returncode, 0, ended.stderr)
         self.assertEqual(parse(ended.stdout)["cases"][0]["id"], "send/lat/2/poll")
 
-    def test_fresh(self):
-        """The programs of this machine print what the samples have."""
+    def test_installed_perftest(self):
+        """The installed perftest prints the same format as the samples."""
         programs = [f"ib_{op}_{metric}" for op in ("send", "write", "read", "atomic")
                     for metric in ("lat", "bw")]
         if not all(map(shutil.which, programs)):
-            self.skipTest("no perftest: ci/setup test")
+            self.skipTest("perftest is not installed; run ci/setup test")
         if is_sanitized():
-            self.skipTest("a sanitizer's library cannot be put in front of others' programs")
+            self.skipTest("a sanitizer's library cannot be preloaded into perftest")
         for number, program in enumerate(programs):
             port = 22000 + os.getpid() % 400 * 24 + number
             words = [SOFTRDMA, program, "-d", "soft0", "-n", "1000", "-s", "8", "-F"]
-            # One of the two breaks now and then.
+            # perftest fails now and then.
             text = None
             for again in range(3):
                 text = text or perftest.run([*words, "-p", str(port + 8 * again)], "localhost",

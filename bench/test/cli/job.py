@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What workflows call, as their services call it, on the software device; and the workflows to
-copy, as far as they can be read without those services."""
+"""ci/job, called on the software device as CI services call it; and the workflows to copy, as far
+as they can be checked without those services."""
 
 import json
 import os
@@ -19,7 +19,7 @@ except ImportError:
     yaml = None
 
 TOP = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../.."))
-# In the place of verbmark where a gate is wanted: it tells what it was asked, and makes files.
+# Stands in for verbmark when a gate is run: records its arguments and writes files.
 GATE = """#!/bin/sh
 printf '%s\\n' "$@" >"$OUT/arguments"
 command -v verbmark >"$OUT/found"
@@ -31,7 +31,7 @@ while [ $# -gt 0 ]; do
 done
 exit 1
 """
-# In the place of ci/softroce: it tells how it was called, and is no machine.
+# Stands in for ci/softroce: records its arguments and runs the command without a machine.
 MACHINE = """#!/bin/sh
 echo "$@" >"$OUT/machine"
 while [ "$1" != -- ]; do shift; done
@@ -52,7 +52,7 @@ def read(path):
 
 
 class Job(unittest.TestCase):
-    """ci/job in a checkout of its own, with the environment of a step of GitHub's."""
+    """ci/job in its own checkout, with the environment of a step on GitHub."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -93,7 +93,7 @@ class Job(unittest.TestCase):
     def outputs(self):
         return dict(line.split("=", 1) for line in read(self.files["GITHUB_OUTPUT"]).splitlines())
 
-    def test_run_leaves_all_formats(self):
+    def test_run_writes_all_formats(self):
         self.run_job("")
         self.assertEqual(self.left(), ["junit.xml", "metrics.txt", "report.html", "result.json",
                                        "summary.md"])
@@ -103,39 +103,39 @@ class Job(unittest.TestCase):
         self.assertEqual(len(list(suites.iter("testcase"))), 1)
         self.assertIn("# TYPE ", read(self.path("out/metrics.txt")))
 
-    def test_run_writes_the_summary_behind_what_is_there(self):
+    def test_run_appends_to_the_summary(self):
         self.run_job("")
         summary = read(self.files["GITHUB_STEP_SUMMARY"])
         self.assertTrue(summary.startswith("before=\n"))
         self.assertIn("SOFTWARE DEVICE", summary)
         self.assertEqual(summary, "before=\n" + read(self.path("out/summary.md")))
 
-    def test_run_tells_the_steps_that_follow(self):
+    def test_run_sets_outputs_for_later_steps(self):
         self.run_job("")
         self.assertEqual(self.outputs(), {
             "before": "", "status": "0", "out": self.path("out"),
             "json": self.path("out/result.json")})
 
-    def test_elsewhere_there_is_neither(self):
+    def test_without_github_no_summary_and_outputs(self):
         self.files = {}
         done = self.run_job("", GITHUB_ACTIONS="")
         self.assertNotIn("::", done.stdout)
         self.assertIn("summary.md", self.left())
 
-    def test_a_limit_that_is_crossed_is_an_error(self):
+    def test_crossed_limit_is_an_error(self):
         done = self.job("run", status=1, VERBMARK_OPTIONS="--quiet --op send --metric bw -s 64 "
                         "-n 1000 --trials 1 --cq poll --fail-below 99999Gb/s")
         self.assertIn("::error title=verbmark::it ended with status 1", done.stdout)
         self.assertEqual(self.outputs()["status"], "1")
         self.assertIn("SOFTWARE DEVICE", read(self.files["GITHUB_STEP_SUMMARY"]))
 
-    def test_what_cannot_run_leaves_its_status(self):
+    def test_failed_run_keeps_its_status(self):
         done = self.job("run", status=2, VERBMARK_OPTIONS="--op no-such")
         self.assertIn("no-such", done.stderr)
         self.assertIn("job: there is no result", done.stderr)
         self.assertEqual(self.outputs()["status"], "2")
 
-    def test_options_are_words_and_nothing_else(self):
+    def test_options_are_split_but_not_expanded(self):
         done = self.job("run", status=2, VERBMARK_OPTIONS="--op '$(touch bad) x;y' `touch bad` *")
         self.assertIn("$(touch bad) x;y", done.stderr)
         self.assertFalse(os.path.exists(self.path("bad")))
@@ -143,13 +143,16 @@ class Job(unittest.TestCase):
         self.assertRegex(done.stderr, r"\Ajob: VERBMARK_OPTIONS: [^\n]*quote is not closed\n\Z")
 
     def install(self, **settings):
-        """What it asked for, with all that would change the machine in the hands of this test."""
+        """
+        Returns the commands that the installation ran, with stand-ins for all those that would
+        change the machine.
+        """
         for path, script in {
-            "tools/apt-get": 'echo apt-get "$@" >>"$OUT/asked"',
+            "tools/apt-get": 'echo apt-get "$@" >>"$OUT/commands"',
             "tools/sudo": 'shift && exec "$@"',
-            "tools/meson": 'echo meson "$@" >>"$OUT/asked" && mkdir -p build-job/bench &&\n'
+            "tools/meson": 'echo meson "$@" >>"$OUT/commands" && mkdir -p build-job/bench &&\n'
                            ': >build-job/build.ninja && ln -fs "$VERBMARK" build-job/bench/verbmark',
-            "top/ci/setup": 'echo setup "$@" >>"$OUT/asked"',
+            "top/ci/setup": 'echo setup "$@" >>"$OUT/commands"',
         }.items():
             os.makedirs(os.path.dirname(self.path(path)), exist_ok=True)
             written(self.path(path), f"#!/bin/sh\n{script}\n", 0o755)
@@ -158,11 +161,11 @@ class Job(unittest.TestCase):
         written(self.path("verbmark.deb"), "")
         self.job("install", PATH=f"{self.path('tools')}:{os.environ['PATH']}", VERBMARK=VERBMARK,
                  **settings)
-        asked = read(self.path("out/asked")).splitlines()
-        os.unlink(self.path("out/asked"))
-        return asked
+        commands = read(self.path("out/commands")).splitlines()
+        os.unlink(self.path("out/commands"))
+        return commands
 
-    def test_install_begins_anew_where_a_setup_was_interrupted(self):
+    def test_install_recovers_from_interrupted_setup(self):
         setup = "meson setup build-job -Dbuildtype=release"
         os.makedirs(self.path("top/build-job/meson-private"))
         first = self.install()
@@ -170,17 +173,17 @@ class Job(unittest.TestCase):
         self.assertFalse(os.path.exists(self.path("top/build-job/meson-private")))
         self.assertEqual(self.install(), [line for line in first if line != setup])
 
-    def test_install_of_a_package_brings_what_a_device_needs(self):
+    def test_install_of_package_sets_up_the_device(self):
         deb = self.path("verbmark.deb")
         apt = ["apt-get -qq update",
                f"apt-get -qq -y --no-install-recommends install {deb} python3"]
         for on, more in (("here", ["setup native"]), ("soft-roce", ["setup softroce"]),
                          ("virtual-time", ["setup softroce"]), ("soft0", [])):
-            asked = self.install(VERBMARK_DEB="verbmark.deb", VERBMARK_ON=on)
-            self.assertEqual(asked, apt + more)
+            commands = self.install(VERBMARK_DEB="verbmark.deb", VERBMARK_ON=on)
+            self.assertEqual(commands, apt + more)
 
-    def test_wrong_words_are_a_sentence(self):
-        for words, settings, said in (
+    def test_wrong_arguments(self):
+        for words, settings, reason in (
             ((), {}, "one of install, run and gate is wanted"),
             (("walk",), {}, "one of install, run and gate is wanted"),
             (("run",), {"VERBMARK_ON": "moon"}, "'moon' is none of"),
@@ -188,9 +191,9 @@ class Job(unittest.TestCase):
             (("install",), {"VERBMARK_DEB": "no.deb"}, "there is no file no.deb"),
         ):
             done = self.job(*words, status=2, **settings)
-            self.assertRegex(done.stderr, rf"\Ajob: [^\n]*{re.escape(said)}[^\n]*\n\Z")
+            self.assertRegex(done.stderr, rf"\Ajob: [^\n]*{re.escape(reason)}[^\n]*\n\Z")
 
-    def test_what_is_not_installed_is_a_sentence(self):
+    def test_missing_program(self):
         os.remove(self.program)
         self.assertIn("job: there is no ", self.job("run", status=2).stderr)
 
@@ -206,18 +209,19 @@ class Job(unittest.TestCase):
         return self.job("gate", status=1, VERBMARK_BASE="HEAD^1", VERBMARK_PROJECT=project,
                         VERBMARK_BUILD="git rev-parse HEAD >built", **settings)
 
-    def test_gate_is_the_one_of_ci_gate(self):
+    def test_gate_is_run_by_ci_gate(self):
         self.gate(VERBMARK_ARM="env HERE={} verbmark", VERBMARK_OPTIONS="--op send --rounds 20")
         words = read(self.path("out/arguments")).splitlines()
         self.assertEqual(words[0], "gate")
         self.assertEqual(words[-6:], ["soft0", "--op", "send", "--rounds", "20", "--annotations"])
-        arms = [words[words.index(name) + 1] for name in ("--base", "--head")]
-        built = [read(re.fullmatch(r"env HERE=(\S+) verbmark", arm)[1] + "/built") for arm in arms]
+        sides = [words[words.index(name) + 1] for name in ("--base", "--head")]
+        built = [read(re.fullmatch(r"env HERE=(\S+) verbmark", side)[1] + "/built")
+                 for side in sides]
         self.assertEqual(built, subprocess.run(
             ["git", "rev-parse", "HEAD^1", "HEAD"], cwd=self.path("project"), check=True,
             stdout=subprocess.PIPE, encoding="utf-8").stdout.splitlines(keepends=True))
 
-    def test_virtual_time_is_that_of_ci_softroce(self):
+    def test_virtual_time_runs_in_ci_softroce(self):
         written(self.path("top/ci/softroce"), MACHINE, 0o755)
         self.gate(VERBMARK_ARM="{}/verbmark", VERBMARK_ON="virtual-time")
         self.assertIn(" --virtual-time -- ", read(self.path("out/machine")))
@@ -227,14 +231,14 @@ class Job(unittest.TestCase):
         self.job("run", VERBMARK_ON="virtual-time", VERBMARK_OPTIONS="--cq poll", status=1)
         self.assertRegex(read(self.path("out/machine")), r" --cq poll\n\Z")
 
-    def test_gate_leaves_what_services_take(self):
+    def test_gate_writes_files_for_services(self):
         self.gate(VERBMARK_ARM="{}/verbmark")
         self.assertEqual([name for name in self.left() if name.startswith("gate.")],
                          ["gate.json", "gate.md", "gate.xml"])
         self.assertEqual(read(self.files["GITHUB_STEP_SUMMARY"]), "before=\nmade --markdown\n")
         self.assertEqual(self.outputs()["status"], "1")
 
-    def test_an_arm_finds_verbmark_by_its_name(self):
+    def test_side_finds_verbmark_in_path(self):
         self.gate(VERBMARK_ARM="env HERE={} verbmark")
         self.assertEqual(read(self.path("out/found")).strip(), self.program)
 
@@ -243,7 +247,7 @@ class Job(unittest.TestCase):
         return subprocess.run([f"{TOP}/ci/job.d/annotate", self.path("some.json"), str(status)],
                               check=True, stdout=subprocess.PIPE, encoding="utf-8").stdout
 
-    def test_annotations_are_text(self):
+    def test_annotations_are_escaped(self):
         warning = {"host": "n02", "what": "governor powersave", "why": "slow", "mend": "100%"}
         document = {
             "cases": [{"id": "a:b,c", "status": "failed", "error": "one\n::error::two\r%0A"},
@@ -254,41 +258,41 @@ class Job(unittest.TestCase):
             "::error title=a%3Ab%2Cc::one%0A::error::two%0D%250A\n"
             "::warning title=n02::governor powersave: slow; 100%25\n"))
 
-    def test_annotations_are_ten_at_most(self):
+    def test_annotations_are_limited_to_ten(self):
         cases = [{"id": f"c{i}", "status": "failed", "error": "e"} for i in range(30)]
         lines = self.annotations({"cases": cases}, 1).splitlines()
         self.assertEqual(len(lines), 10)
         self.assertEqual(lines[-1], "::error title=verbmark::21 more: see the summary")
 
 
-@unittest.skipIf(yaml is None, "no python3-yaml: ci/setup test")
+@unittest.skipIf(yaml is None, "python3-yaml is not installed; run ci/setup test")
 class Workflows(unittest.TestCase):
     def load(self, path):
-        # Without booleans: 'on' is a word here.
+        # BaseLoader has no booleans, so the key 'on' stays a string.
         return yaml.load(read(f"{TOP}/ci/{path}"), Loader=yaml.BaseLoader)
 
-    def test_the_action_gives_the_script_its_inputs(self):
+    def test_action_passes_its_inputs_to_the_script(self):
         action = self.load("github/action.yml")
         used = set()
         for step in action["runs"]["steps"]:
             self.assertEqual(step["shell"], "bash")
-            # What others say is in the environment: in a script it would be run.
+            # Untrusted text is passed in the environment: in a script the shell would interpret it.
             self.assertNotIn("${{", step["run"])
             self.assertIn('"$GITHUB_ACTION_PATH/../job" ', step["run"])
-            asked = read(f"{TOP}/ci/job")
+            script = read(f"{TOP}/ci/job")
             for name, value in step["env"].items():
                 used.add(re.fullmatch(r"\$\{\{ inputs\.(\w+) \}\}", value)[1])
-                self.assertIn(name, asked + step["run"])
+                self.assertIn(name, script + step["run"])
         self.assertEqual(used, set(action["inputs"]))
         steps = {step.get("id") for step in action["runs"]["steps"]}
         for name, output in action["outputs"].items():
-            step, told = re.fullmatch(r"\$\{\{ steps\.(\w+)\.outputs\.(\w+) \}\}",
+            step, key = re.fullmatch(r"\$\{\{ steps\.(\w+)\.outputs\.(\w+) \}\}",
                                       output["value"]).groups()
             self.assertIn(step, steps)
-            self.assertEqual(told, name)
-            self.assertIn(f"output {told} ", read(f"{TOP}/ci/job"))
+            self.assertEqual(key, name)
+            self.assertIn(f"output {key} ", read(f"{TOP}/ci/job"))
 
-    def test_workflows_use_inputs_that_there_are(self):
+    def test_workflows_use_existing_inputs(self):
         inputs = self.load("github/action.yml")["inputs"]
         for name in ("gate", "run", "own"):
             workflow = self.load(f"github/{name}.yml")
@@ -303,13 +307,13 @@ class Workflows(unittest.TestCase):
                 (checkout,) = [use for use in actions if "checkout" in use]
                 self.assertEqual(actions[checkout]["with"]["fetch-depth"], "0")
 
-    def test_gitlab_jobs_take_what_the_script_leaves(self):
+    def test_gitlab_jobs_use_files_of_the_script(self):
         jobs = self.load("gitlab/verbmark.gitlab-ci.yml")
         self.assertEqual(set(jobs), {".verbmark", ".verbmark-run", ".verbmark-gate"})
         made = read(f"{TOP}/ci/job") + read(f"{TOP}/ci/gate")
         variables = jobs[".verbmark"]["variables"]
         out = variables["OUT"]
-        # What is installed can be said there, and is nothing by itself.
+        # Users may set a package to install there.
         self.assertEqual(variables["VERBMARK_DEB"], "")
         for name in (".verbmark-run", ".verbmark-gate"):
             self.assertEqual(jobs[name]["extends"], ".verbmark")
@@ -318,7 +322,7 @@ class Workflows(unittest.TestCase):
                 self.assertEqual(folder, out)
                 self.assertIn(f"$OUT/{file}", made)
 
-    def test_gitlab_scripts_are_those_of_a_shell(self):
+    def test_gitlab_scripts_are_valid_shell(self):
         jobs = self.load("gitlab/verbmark.gitlab-ci.yml")
         for lines in ([".verbmark", "before_script"], [".verbmark-run", "script"],
                       [".verbmark-gate", "script"]):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the command says of the machine that it is started on."""
+"""What the command reports about the machine it runs on."""
 
 import json
 import os
@@ -24,7 +24,7 @@ def has_device():
 
 
 def git(*words):
-    """What it says of the repository of these sources; empty where there is none."""
+    """Returns git's output for the repository of these sources; "" if there is none."""
     root = os.path.realpath(f"{os.path.dirname(os.path.abspath(__file__))}/../../..")
     try:
         return subprocess.run(
@@ -51,26 +51,26 @@ class Machine(unittest.TestCase):
         self.assertEqual(self.fails("run", "--no-save"), NO_DEVICE)
 
     @unittest.skipIf(has_device(), "this machine has an RDMA device")
-    def test_no_device_leaves_no_document(self):
+    def test_no_device_writes_no_document(self):
         with tempfile.TemporaryDirectory() as folder:
             path = f"{folder}/result.json"
             for words in (("--json", path), (), ("--no-save",)):
                 self.assertEqual(self.fails("run", "127.0.0.1", *words, cwd=folder), NO_DEVICE)
                 self.assertEqual(os.listdir(folder), [])
 
-    def test_what_it_was_built_from(self):
-        """A commit of the sources, where they come with their repository."""
+    def test_build_facts(self):
+        """The revision is a commit of the sources, if they come with their repository."""
         tool = json.loads(verbmark("doctor", "--json").out)["hosts"]["client"]["tool"]
         self.assertTrue(tool["build_type"])
         self.assertRegex(tool["flags"], r"^-O[0-3gs]")
         self.assertNotIn("/", tool["flags"])
         if not git("rev-parse", "HEAD"):
-            self.skipTest("git knows nothing of these sources")
+            self.skipTest("these sources are not in a git repository")
         revision = tool["revision"].removesuffix("-dirty")
         self.assertRegex(revision, r"^[0-9a-f]{12,}$")
         self.assertEqual(git("cat-file", "-t", revision), "commit")
 
-    def test_a_port_in_use(self):
+    def test_port_in_use(self):
         for family, address in ((socket.AF_INET6, "::"), (socket.AF_INET, "0.0.0.0")):
             with socket.socket(family) as other:
                 other.bind((address, 0))
@@ -81,8 +81,8 @@ class Machine(unittest.TestCase):
                     f"verbmark: TCP port {port} is in use; take another with --port",
                 )
 
-    def test_a_document_that_cannot_be_written(self):
-        # Found before anything else: before the name is looked up, and the device.
+    def test_document_that_cannot_be_written(self):
+        # Reported before the host is resolved and a device opened.
         with tempfile.TemporaryDirectory() as folder:
             for path, why in (
                 ("/nowhere/at/all.json", "No such file or directory"),
@@ -94,7 +94,7 @@ class Machine(unittest.TestCase):
                     f"verbmark: cannot write {path}: {why}",
                 )
 
-    def test_output_that_takes_nothing(self):
+    def test_full_output(self):
         with open("/dev/full", "wb") as full:
             for words in (("--help",), ("--version",), ("run", "--help")):
                 status, errors = run_into(full, *words)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """
-The figures of a page: every value that is drawn is the document's, and lies where its axis
-has it. Both are found here by other means.
+The figures of a page: every value drawn is the document's, and is where its axis puts it. The
+test computes both on its own.
 """
 
 import collections
@@ -17,7 +17,7 @@ from cli.report import MS, case, cost, result, trial
 from figures import Figures, place
 from verbmark import VERBMARK, verbmark
 
-# Coordinates have one digit behind the point.
+# Coordinates are rounded to one decimal place.
 PIXEL = 0.051
 
 
@@ -26,7 +26,7 @@ def merged(trials):
 
 
 def histogram(samples):
-    """Below 2048 ns a bin is one nanosecond wide, above an octave has 1024 of them."""
+    """Below 2048 ns a bin is one nanosecond wide; above, each octave has 1024 bins."""
     bins = collections.Counter()
     for value in samples:
         shift = max(value.bit_length() - 11, 0)
@@ -49,7 +49,7 @@ def figures_of(samples):
 
 
 def latency(identifier, trials, kind="half", spent=2000):
-    """spent: what a message costs each end, ns."""
+    """Returns a latency case. spent is the CPU time per message of each host, in ns."""
     samples = merged(trials)
     line = case(
         identifier,
@@ -67,7 +67,7 @@ def latency(identifier, trials, kind="half", spent=2000):
 
 
 def bandwidth(identifier, trials):
-    """Of each trial the messages of its windows of 10 ms."""
+    """trials are lists with the number of messages in each throughput window of 10 ms."""
     size = int(identifier.split("/")[2])
     messages = sum(map(sum, trials))
     line = case(
@@ -89,7 +89,7 @@ def bandwidth(identifier, trials):
 
 
 def load(identifier, rate, trials, is_saturated):
-    """At so many messages per second."""
+    """Returns a load case with that many messages per second."""
     line = latency(identifier.rpartition("/")[0], trials)
     samples = merged(trials)
     beside = {"count": len(samples), "stddev": statistics.stdev(samples),
@@ -105,7 +105,7 @@ def load(identifier, rate, trials, is_saturated):
 
 
 def spread(around):
-    """Trials of 2000 samples, with a tail."""
+    """Returns trials of 2000 samples with a tail."""
     return [[around + n] * 1900 + [around + 50 + n] * 85 + [around + 200 + n] * 15
             for n in range(6)]
 
@@ -140,7 +140,7 @@ class Page(unittest.TestCase):
         return ended.out
 
     def read(self, document):
-        """The document as this program writes it, and the panels of its page."""
+        """Returns the panels of a document's page; sets self.document as verbmark writes it."""
         path = f"{self.folder.name}/a.json"
         with open(path, "w", encoding="utf-8") as file:
             json.dump(document, file)
@@ -152,7 +152,7 @@ class Page(unittest.TestCase):
         return Figures(self.text).panels
 
     def check_ids(self, text):
-        """An id is that of one element, and what is asked for is there."""
+        """Checks that ids are unique and that animations refer to existing ones."""
         ids = re.findall(r' id="([^"]*)"', text)
         self.assertEqual(len(ids), len(set(ids)))
         self.assertLessEqual(set(re.findall(r'begin="(\w+).click"', text)), set(ids))
@@ -165,14 +165,14 @@ class Page(unittest.TestCase):
         return found
 
     def check_places(self, panel):
-        """Each marker lies where its axes have its values."""
+        """Checks that each mark is where the axes put its values."""
         self.assertEqual(panel["attrs"]["role"], "img")
         self.assertTrue(panel["title"] and panel["desc"])
         for points in panel["series"].values():
             self.assertTrue(points)
             for point in points:
                 x, y = map(float, re.match(r"M([\d.]+) ([\d.]+)", point["d"]).groups())
-                # Of a column: the corners.
+                # A column has its values at the corners.
                 corners = re.search(r"V([\d.]+)H([\d.]+)V", point["d"])
                 if corners:
                     y, right = map(float, corners.groups())
@@ -186,8 +186,8 @@ class Page(unittest.TestCase):
 
     def check_values(self, panel, expected):
         """
-        expected: of a case and a series, the value of all trials together and the interval over
-        them or None: the median of which is the value where there is one.
+        expected: returns, for a case and a series, the value over all trials and its interval or
+        None. If there is an interval, its median is drawn instead of the value.
         """
         for name, points in panel["series"].items():
             for point in points:
@@ -222,11 +222,11 @@ class Page(unittest.TestCase):
             self.assertEqual(list(panel["series"]), ["p50", "p99", "p99.9"])
             for points in panel["series"].values():
                 self.assertEqual([float(point["data-x"]) for point in points], list(SIZES))
-            # Of one kind, one mode, one operation.
+            # All of one kind, one completion mode and one operation.
             lines = [self.cases[p["data-case"]] for s in panel["series"].values() for p in s]
             self.assertEqual(len({(line["op"], line["cq"], line["latency_ns"]["kind"])
                                   for line in lines}), 1)
-        # All on the same axes.
+        # All panels have the same axes.
         for name in "xy":
             self.assertEqual(len({str(panel["axes"][name]) for panel in panels}), 1)
 
@@ -240,15 +240,15 @@ class Page(unittest.TestCase):
                 self.check_values(panel, lambda line, name, point: (
                     line["bandwidth"][key], line["bandwidth"]["intervals"][key]))
                 self.assertEqual(list(panel["series"]), ["poll", "event", "adaptive"])
-                # Both ends have 1 Gb/s.
+                # The links of both hosts have 1 Gb/s.
                 self.assertEqual(panel["levels"], [125e6] if key == "bytes_per_s" else [])
 
     def kinds(self, panel):
         lines = [self.cases[p["data-case"]] for s in panel["series"].values() for p in s]
         return {line["latency_ns"]["kind"] for line in lines}
 
-    def test_side_by_side(self):
-        """Ways of waiting, and operations: only where there are several, of one kind."""
+    def test_comparisons(self):
+        """Completion modes and operations are compared only among cases of the same kind."""
         panels = self.read(sweep())
         for figure, series, titles in (
             ("Latency by way of waiting", "cq",
@@ -272,9 +272,9 @@ class Page(unittest.TestCase):
                 line["bandwidth"]["bytes_per_s"],
                 line["bandwidth"]["intervals"]["bytes_per_s"]))
 
-    def test_processor_time(self):
+    def test_cpu_time(self):
         document = sweep()
-        # What a one-sided operation costs the other end is nothing.
+        # A one-sided operation costs the server nothing.
         for line in document["cases"]:
             if line["op"] == "read":
                 for one in line["trials"] + [line]:
@@ -325,7 +325,7 @@ class Page(unittest.TestCase):
                 at = high
                 inside = [count for start, _, count in bins if low <= start < high]
                 self.assertEqual(float(point["data-y"]), sum(inside))
-            # 15 of 2000 lie beyond p99.
+            # 15 of 2000 samples are beyond p99.
             self.assertGreaterEqual(sum(float(p["data-y"]) for p in points), 6 * 1980)
 
     def test_trials(self):
@@ -347,7 +347,7 @@ class Page(unittest.TestCase):
         self.assertEqual([panel["title"] for panel in found],
                          ["send, 4k bytes", "write, 4k bytes", "read, 64 bytes"])
         for panel in found:
-            # The first 12 windows all have points, of the 202 each six have one, and the last four.
+            # All 12 windows are drawn; of 202, each point covers six, and the last one four.
             each = 6 if panel["title"].startswith("read") else 1
 
             def expected(line, name, point):
@@ -360,7 +360,7 @@ class Page(unittest.TestCase):
                 self.assertEqual(len(points), 34 if each > 1 else 12)
 
     def test_loads(self):
-        """With the knee, and what is saturated."""
+        """The page marks the knee and saturated loads."""
         around = {10000: 800, 20000: 900, 40000: 1000, 80000: 1900}
         found = self.of(self.read(result(*(
             load(f"send/load/64/poll/rate{rate}", rate, spread(at - 300), at > 1500)
@@ -381,7 +381,7 @@ class Page(unittest.TestCase):
         beside = latency("send/lat/64/poll", spread(700))
         line = latency("send/lat/64/event", spread(1400), spent=1000)
         line.update(beside={"case": beside["id"], "by": "cq"})
-        # With figures of calls, which have series of their own.
+        # With set-up calls, which have series of their own.
         calls = [latency(f"register/lat/{size}/poll", spread(900), kind="call") for size in SIZES]
         panels = self.read(result(beside, line, *calls))
         self.of(panels, "Latency by size")
@@ -399,7 +399,7 @@ class Page(unittest.TestCase):
             self.assertIn(pairs[name]["verdict"], point["hint"])
 
     def runs(self, name, scale, count=3):
-        """Files of runs that differ by some per cent among themselves, one after the other."""
+        """Writes runs that differ by some percent, one minute apart."""
         paths = []
         for n in range(count):
             around = scale * (1000 + 10 * n)
@@ -441,14 +441,14 @@ class Page(unittest.TestCase):
         self.assertEqual(drawn, wanted)
         return {key: verdict for key, (*_, verdict) in drawn.items()}
 
-    def test_a_baseline(self):
+    def test_baseline(self):
         base, new = self.runs("base", 1), self.runs("new", 2)
         text = self.shown("--format", "html", *self.against(base, new))
         verdicts = self.check_comparison(text, base, new)
         self.assertEqual({case: verdict for (case, _), verdict in verdicts.items()},
                          {"send/lat/8/poll": "worse", "send/lat/64/poll": "worse",
                           "write/bw/64/poll": "same"})
-        # It comes first, and then all files.
+        # The comparison comes first, then each file.
         self.assertEqual(re.findall("<section>\n<h2>([^<]*)", text)[0], "NEW against BASE")
         self.assertEqual(text.count("<section>"), 4)
         self.check_ids(text)
@@ -457,7 +457,7 @@ class Page(unittest.TestCase):
         ended = verbmark("compare", "--format", "html", *base, "--new", *new)
         self.assertEqual(self.check_comparison(ended.out, base, new), verdicts)
 
-    def test_circumstances_that_differ(self):
+    def test_facts_that_differ(self):
         base, new = self.runs("base", 1, 2), self.runs("new", 2, 2)
         text = self.shown("--format", "html", *self.against(base, new))
         (table,) = re.findall(r"<h3>Circumstances that differ</h3>(.*?)</table>", text, re.S)
@@ -466,8 +466,8 @@ class Page(unittest.TestCase):
         self.assertEqual(rows[1:], [[f"{end} load average", "0.5", "1.0", "differs"]
                                     for end in ("client", "server")])
 
-    def test_no_baseline(self):
-        """What is not alike is shown, and not compared; what has no place is refused."""
+    def test_unusable_baseline(self):
+        """Results from other hosts are shown but not compared; conflicting options are rejected."""
         base, new = self.runs("base", 1, 1), self.runs("new", 2, 1)
         with open(base[0], encoding="utf-8") as file:
             document = json.load(file)
@@ -495,8 +495,8 @@ class Page(unittest.TestCase):
             self.assertEqual((ended.status, ended.out), (2, ""))
             self.assertIn(reason, ended.err)
 
-    def test_a_line_has_gaps(self):
-        """Where a percentile is not known of a size, nothing is drawn."""
+    def test_line_with_gap(self):
+        """Nothing is drawn where a percentile of a size is unknown."""
         few = [one[:1000] + one[-2:] for one in spread(800)]
         panels = self.read(result(*(latency(f"send/lat/{size}/poll", trials) for size, trials in (
             (8, spread(700)), (64, [few[0]]), (512, spread(900))))))
@@ -511,22 +511,22 @@ class Page(unittest.TestCase):
         for document in (result(), result(latency("send/lat/64/poll", [[700] * 5]))):
             self.assertEqual(self.read(document), [])
 
-    def test_names_are_no_markup(self):
-        """Whatever a document holds."""
+    def test_names_are_escaped(self):
+        """Text from a document cannot add markup."""
         lines = [latency(f"send/lat/{size}/poll", spread(700)) for size in SIZES]
         for line in lines:
             line["id"] += '/"><script>'
         panels = self.of(self.read(result(*lines)), "Latency by size")
-        # The page's own, which comes last.
+        # The only script is the page's own, at the end.
         self.assertEqual(self.text.count("<script"), 1)
         self.assertEqual(self.text.count("</script"), 1)
         self.assertTrue(panels)
 
-    def test_a_full_sweep_is_small(self):
-        """Of nine operations, 24 sizes, three ways of waiting: 2 MB at the most."""
+    def test_full_sweep_is_small(self):
+        """Nine operations, 24 sizes and three completion modes need less than 2 MB."""
         tail = [3000 + 19 * n * n for n in range(36)] * 60
         one = latency("send/lat/8/poll", [[n + value for value in tail] for n in range(6)])
-        # No round numbers: they take as many digits as there are.
+        # Use numbers with many digits, which need the most space.
         for n, part in enumerate(one["trials"]):
             part["latency_ns"] = {key: value + n / 7 for key, value in part["latency_ns"].items()}
         cases = []

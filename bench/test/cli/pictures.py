@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What ci/pictures makes of a small result of the software device; and that the README has
-the pictures that there are."""
+"""ci/pictures, run on a small result of the software device; and the README shows every picture
+that exists."""
 
 import html
 import os
@@ -50,10 +50,10 @@ class Pictures(unittest.TestCase):
         with open(os.path.join(self.pictures, name), encoding="utf-8") as file:
             return file.read()
 
-    def test_there_are_those_of_the_readme(self):
+    def test_writes_pictures_of_readme(self):
         self.assertEqual(sorted(os.listdir(self.pictures)), NAMES)
 
-    def test_each_says_what_device_it_was(self):
+    def test_each_names_the_device(self):
         for name, root in self.trees.items():
             heads = [text.text for text in root.findall(f"{SVG}text")]
             self.assertTrue(heads[0].startswith("SOFTWARE DEVICE"), name)
@@ -64,7 +64,7 @@ class Pictures(unittest.TestCase):
             words = re.findall(r"[\w.-]+", self.text(name))
             self.assertNotIn(socket.gethostname(), words)
 
-    def test_each_has_two_figures_with_all_their_points(self):
+    def test_each_has_two_figures_with_all_points(self):
         run(VERBMARK, "report", self.result, "--format", "html", "-o", self.path("page.html"))
         with open(self.path("page.html"), encoding="utf-8") as file:
             page = html.unescape(file.read())
@@ -77,7 +77,7 @@ class Pictures(unittest.TestCase):
                 for value in values:
                     self.assertIn(f"<title>{value}</title>", page)
 
-    def test_nothing_is_outside(self):
+    def test_nothing_is_cut_off(self):
         for name, root in self.trees.items():
             width, height = int(root.get("width")), int(root.get("height"))
             for figure in root.findall(f"{SVG}svg"):
@@ -86,13 +86,13 @@ class Pictures(unittest.TestCase):
                 self.assertLessEqual((right, bottom), (width, height), name)
                 self.assertLessEqual(bottom, height, name)
 
-    def test_they_need_nothing_else(self):
+    def test_pictures_are_self_contained(self):
         for name in NAMES:
             text = self.text(name)
             self.assertEqual(re.findall(r"https?://[^\"]*", text), ["http://www.w3.org/2000/svg"])
             self.assertNotRegex(text, r"<script|href|url\(|data-|@import")
 
-    def test_what_has_no_such_figures_is_a_sentence(self):
+    def test_result_without_such_figures(self):
         few = self.path("few.json")
         run(VERBMARK, "run", "--device", "soft0", "--op", "send", "--metric", "lat", "-s", "64",
             "-n", "100", "--trials", "1", "--quiet", "--json", few)
@@ -101,18 +101,18 @@ class Pictures(unittest.TestCase):
         self.assertRegex(done.stderr, r"^pictures: latency: the page has no figure [^\n]*\n$")
         self.assertFalse(os.path.exists(self.path("none")))
 
-    def test_what_is_no_result_is_a_sentence(self):
+    def test_file_that_is_no_result(self):
         done = run(SCRIPT, "--verbmark", VERBMARK, "--out", self.path("none"),
                    self.path("missing.json"), status=1)
         self.assertEqual(done.stderr.count("\n"), 1)
         self.assertIn("missing.json", done.stderr)
 
-    def test_the_readme_has_all_that_there_are(self):
+    def test_readme_shows_all_pictures(self):
         with open(os.path.join(TOP, "README.md"), encoding="utf-8") as file:
             readme = file.read()
         shown = re.findall(r"!\[([^\]]+)\]\(\.github/pictures/([^)]*)\)", readme)
-        there = sorted(os.listdir(os.path.join(TOP, ".github/pictures")))
-        self.assertEqual(sorted(name for _, name in shown), there)
+        pictures = sorted(os.listdir(os.path.join(TOP, ".github/pictures")))
+        self.assertEqual(sorted(name for _, name in shown), pictures)
         for alt, name in shown:
             self.assertGreater(len(alt), 40, name)
             tree.parse(os.path.join(TOP, ".github/pictures", name))

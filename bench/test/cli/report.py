@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tables of results, and several results as one: documents made here, by other means."""
+"""Tables of results, and merging results: documents made here, with values computed here."""
 
 import copy
 import csv
@@ -20,7 +20,7 @@ from verbmark import PATIENCE, VERBMARK, verbmark
 SAMPLE = os.path.join(
     os.path.dirname(os.path.abspath(__file__)), "../../../reports/test/lib/sample.json"
 )
-# 2000 samples, all below 2048 ns, where a bin is one nanosecond wide.
+# 2000 samples each, all below 2048 ns, where bins are one nanosecond wide.
 FAST = [1230] * 1500 + [1250] * 480 + [1400] * 20
 SLOW = [1230] * 1000 + [1300] * 980 + [2000] * 20
 MS = 1000000
@@ -73,7 +73,7 @@ def latency(samples, identifier="send/lat/64/poll", kind="half"):
 
 
 def bandwidth(windows):
-    """Messages of 1000 bytes in windows of 10 ms: a hundred of them are 10 MB/s."""
+    """Messages of 1000 bytes in throughput windows of 10 ms: 100 in a window are 10 MB/s."""
     messages = sum(windows)
     duration = 10 * MS * len(windows)
     rates = {"bytes_per_s": 1e12 * messages / duration, "messages_per_s": 1e9 * messages / duration}
@@ -114,7 +114,7 @@ ENDED_BADLY = (
 
 
 class Page(html.parser.HTMLParser):
-    """The tables of a page, as lists of their rows' cells, and its other text; no figures."""
+    """Parses a page into tables, as lists of rows of cells, and other text, without figures."""
 
     VOID = ("input", "meta")
     CELLS = ("th", "td")
@@ -127,7 +127,7 @@ class Page(html.parser.HTMLParser):
         self.feed(text)
         self.close()
         if self.open:
-            raise AssertionError(f"left open: {self.open}")
+            raise AssertionError(f"unclosed tags: {self.open}")
 
     def handle_starttag(self, tag, attrs):
         if tag not in self.VOID:
@@ -143,7 +143,7 @@ class Page(html.parser.HTMLParser):
 
     def handle_endtag(self, tag):
         if self.open.pop() != tag:
-            raise AssertionError(f"{tag} ends, and another is open")
+            raise AssertionError(f"unexpected end of {tag}")
 
     def handle_data(self, data):
         if "details" in self.open or "svg" in self.open:
@@ -171,26 +171,26 @@ class Report(unittest.TestCase):
         return ended
 
     def line(self, text, start):
-        """The words of the one line that starts so."""
+        """Returns the words of the only line with that start."""
         found = [line.split() for line in text.splitlines() if line.startswith(start)]
         self.assertEqual(len(found), 1, text)
         return found[0]
 
-    def test_a_latency(self):
+    def test_latency(self):
         path = self.write("a.json", result(latency(FAST)))
         ended = self.shown(path)
         self.assertEqual(ended.err, "")
         lines = ended.out.splitlines()
         self.assertTrue(lines[0].startswith("n01 mlx5_0/1 -> n02 mlx5_1/1"), lines[0])
         words = self.line(ended.out, "send ")
-        # The 1000th sample of 2000 is 1230, the 1980th 1250; 20 lie beyond p99, 2 beyond p99.9.
+        # Sample 1000 of 2000 is 1230, sample 1980 is 1250; 20 are beyond p99, 2 beyond p99.9.
         self.assertEqual(words[:4], ["send", "64", "poll", "half"])
         self.assertEqual(words[4:9], ["1.23", "-", "1.25", "-", "1.40"])
         self.assertEqual(words[9], "2.00/2.00")
         self.assertEqual(lines[-1], f"1/1 complete, 2001-02-03T04:05:06Z, {path}")
 
-    def test_a_bandwidth(self):
-        # 600 messages of 1000 bytes in 30 ms are 160 Mb/s, 16 % of the line.
+    def test_bandwidth(self):
+        # 600 messages of 1000 bytes in 30 ms are 160 Mb/s, 16 % of the link rate.
         words = self.line(
             self.shown(self.write("a.json", result(bandwidth([100, 200, 300])))).out, "write "
         )
@@ -201,7 +201,7 @@ class Report(unittest.TestCase):
     def page(self, *words):
         return Page(self.shown("--format", "html", *words).out)
 
-    def test_a_page_has_the_cells_of_the_table(self):
+    def test_page_has_cells_of_table(self):
         path = self.write("a.json", result(latency(FAST), bandwidth([100, 200, 300])))
         page = self.page(path)
         table = self.shown(path).out
@@ -212,7 +212,7 @@ class Report(unittest.TestCase):
         self.assertIn(table.splitlines()[0], page.text)
 
     def figures(self, *words):
-        """Of csv: by case, trial and figure, its unit and value; all lines have all columns."""
+        """Returns the rows of CSV, and (unit, value) by file, case, trial and figure."""
         rows = list(csv.DictReader(io.StringIO(self.shown("--format", "csv", *words).out)))
         self.assertFalse([row for row in rows if None in row or None in row.values()])
         found = {
@@ -222,7 +222,7 @@ class Report(unittest.TestCase):
         self.assertEqual(len(found), len(rows))
         return rows, found
 
-    def test_values_separated_by_commas(self):
+    def test_csv(self):
         path = self.write("a,\"b.json", result(latency(FAST), bandwidth([100, 200, 300])))
         rows, found = self.figures(path)
         self.assertEqual({row["case"] for row in rows}, {"send/lat/64/poll", "write/bw/1000/event"})
@@ -244,9 +244,9 @@ class Report(unittest.TestCase):
                   "transport": "RC", "status": "complete"}
         self.assertEqual({name: row[name] for name in wanted}, wanted)
 
-    @unittest.skipUnless(shutil.which("Rscript"), "there is no R; r-base-core has it")
-    def test_values_in_r(self):
-        """Numbers are numbers there, words words, and what is empty is NA."""
+    @unittest.skipUnless(shutil.which("Rscript"), "R is not installed (package r-base-core)")
+    def test_csv_in_r(self):
+        """R reads numbers as numbers, words as words, and empty fields as NA."""
         path = f"{self.folder.name}/a.csv"
         self.shown(SAMPLE, "--format", "csv", "-o", path)
         script = f"""x <- read.csv("{path}")
@@ -254,38 +254,38 @@ class Report(unittest.TestCase):
             cat(nrow(x), sum(is.na(x$trial)), sum(is.na(x$value)), "\n")
             y <- subset(x, case == "send/lat/64/poll" & figure == "p50" & !is.na(trial))
             cat(format(y$value, digits = 10), "\n")"""
-        told = subprocess.run(["Rscript", "-e", script], capture_output=True, timeout=PATIENCE,
+        printed = subprocess.run(["Rscript", "-e", script], capture_output=True, timeout=PATIENCE,
                               check=True).stdout.decode().splitlines()
         with open(path, encoding="utf-8", newline="") as file:
             rows = list(csv.DictReader(file))
         with open(SAMPLE, encoding="utf-8") as file:
             case = next(one for one in json.load(file)["cases"] if one["id"] == "send/lat/64/poll")
-        self.assertEqual(told[0].split(), ["character", "integer", "integer", "character",
-                                           "numeric"])
-        self.assertEqual(list(map(int, told[1].split())), [
+        self.assertEqual(printed[0].split(), ["character", "integer", "integer", "character",
+                                              "numeric"])
+        self.assertEqual(list(map(int, printed[1].split())), [
             len(rows), sum(not row["trial"] for row in rows),
             sum(not row["value"] for row in rows)])
-        self.assertEqual(list(map(float, told[2].split())),
+        self.assertEqual(list(map(float, printed[2].split())),
                          [trial["latency_ns"]["p50"] for trial in case["trials"]])
 
     def on_a_terminal(self, *words, **environment):
-        near, far = pty.openpty()
+        controller, terminal = pty.openpty()
         process = subprocess.Popen([VERBMARK, "report", *words], stdin=subprocess.DEVNULL,
-                                   stdout=far, stderr=far,
+                                   stdout=terminal, stderr=terminal,
                                    env=os.environ | {"TERM": "xterm", "LC_ALL": "C.UTF-8"} | environment)
-        os.close(far)
+        os.close(terminal)
         shown = b""
         try:
-            while more := os.read(near, 65536):
+            while more := os.read(controller, 65536):
                 shown += more
         except OSError:
-            pass  # nobody has the other end any more
-        os.close(near)
+            pass  # the program has closed the terminal
+        os.close(controller)
         self.assertEqual(process.wait(PATIENCE), 0, shown)
         return shown.decode().replace("\r\n", "\n")
 
-    def test_colours(self):
-        """On terminals alone, of titles, what failed and warnings; and of no other format."""
+    def test_colors(self):
+        """Only on terminals, and only titles, failures and warnings of the table are colored."""
         plain = self.shown(SAMPLE).out
         self.assertNotIn("\033", plain)
         shown = self.on_a_terminal(SAMPLE, NO_COLOR="")
@@ -296,16 +296,16 @@ class Report(unittest.TestCase):
                                    (("--format", "markdown"), {}), (("--format", "csv"), {})):
             self.assertNotIn("\033", self.on_a_terminal(SAMPLE, *words, **environment))
 
-    def test_letters(self):
-        """Those that the locale of a terminal has: a file is UTF-8 in any."""
+    def test_character_set(self):
+        """A terminal gets the characters of its locale; a file is always UTF-8."""
         self.assertIn("\u00b1", self.on_a_terminal(SAMPLE))
         shown = self.on_a_terminal(SAMPLE, LC_ALL="C")
         self.assertTrue(shown.isascii(), shown)
         self.assertIn("p50     +-", shown)
         self.assertIn("\u00b1", verbmark("report", SAMPLE, env=os.environ | {"LC_ALL": "C"}).out)
 
-    def test_values_of_several(self):
-        """One line of names; a case without figures has a line, and no value."""
+    def test_csv_of_several(self):
+        """There is one header; a case without figures has one line without a value."""
         paths = (self.write("a.json", result(*ENDED_BADLY)), self.write("b.json", result(latency(FAST))))
         rows, _ = self.figures(*paths)
         bad = {row["case"]: row for row in rows if row["file"] == paths[0]}
@@ -315,8 +315,8 @@ class Report(unittest.TestCase):
             self.assertEqual(row["kind"], "")
         self.assertTrue([row for row in rows if row["file"] == paths[1]])
 
-    def test_documents(self):
-        """Shown as json they are what they were, a line each."""
+    def test_json(self):
+        """Documents are printed unchanged, one per line."""
         good = self.write("a.json", result(latency(FAST), bandwidth([100, 200, 300])))
         bad = self.write("b.json", result(*ENDED_BADLY))
         lines = self.shown("--format", "json", good, bad).out.splitlines()
@@ -327,7 +327,7 @@ class Report(unittest.TestCase):
             shown = [self.shown(name).out.rpartition(", ")[0] for name in (path, again)]
             self.assertEqual(*shown)
 
-    def test_markdown_has_the_cells_of_the_table(self):
+    def test_markdown_has_cells_of_table(self):
         path = self.write("a.json", result(latency(FAST), bandwidth([100, 200, 300])))
         table = self.shown(path).out
         lines = self.shown("--format", "markdown", path).out.splitlines()
@@ -336,7 +336,7 @@ class Report(unittest.TestCase):
             self.assertEqual(" ".join(cells).split(), self.line(table, start))
 
     def test_markdown_of_many_cases(self):
-        """As summaries of jobs take it, of all files together."""
+        """The output of all files together stays below the limit of job summaries."""
         one = latency([1230, 1250])
         cases = [one | {"id": f"send/lat/{size}/poll", "size": size} for size in range(1, 6000)]
         paths = [self.write(f"{name}.json", result(*cases)) for name in "abc"]
@@ -345,7 +345,7 @@ class Report(unittest.TestCase):
         self.assertLess(len(text.encode()), 1 << 20)
         self.assertGreaterEqual(text.count("lines are left out here"), 3)
 
-    def test_a_page_of_several(self):
+    def test_page_of_several(self):
         bad = result(*ENDED_BADLY, latency(SLOW))
         bad["hosts"]["client"]["facts"] = {"cpu": {"model": "<b>A & B</b>"}}
         page = self.page(self.write("a.json", bad), self.write("b.json", result(latency(FAST))))
@@ -368,7 +368,7 @@ class Report(unittest.TestCase):
         )
         self.assertIn("No space left", self.shown(path, "-o", "/dev/full", status=1).err)
 
-    def test_output_of_nothing_leaves_what_there_was(self):
+    def test_failure_keeps_output_file(self):
         old = self.write("old.html", "old")
         ended = self.shown("/nowhere/at/all", "--format", "html", "-o", old, status=1)
         self.assertEqual(
@@ -378,14 +378,14 @@ class Report(unittest.TestCase):
             self.assertEqual(file.read(), "old")
 
     def test_nothing_to_show(self):
-        """Neither half a page, nor a heading of nothing."""
+        """If no file can be read, not even a heading is printed."""
         base = ("--baseline", self.write("base.json", result(latency(FAST))))
         for words in (("table",), ("html",), ("html", *base), ("markdown",), ("csv",), ("json",)):
             ended = verbmark("report", "--format", *words, "/nowhere/at/all", "/nowhere/else")
             self.assertEqual((ended.status, ended.out), (1, ""), words)
             self.assertEqual(len(ended.err.splitlines()), 2, ended.err)
 
-    def test_what_spoils_it(self):
+    def test_warnings(self):
         document = result(latency(FAST))
         document["warnings"] = [
             {"code": "governor", "spoils": True, "host": "n02", "what": "governor powersave",
@@ -400,7 +400,7 @@ class Report(unittest.TestCase):
         )
 
     def test_no_control_characters(self):
-        """Of what somebody else's document says nothing gets to the terminal as it is."""
+        """Control characters in a document do not reach the terminal."""
         stream = bandwidth([100])
         stream.update(semantics={"receive": True, "buffer": True, "seen": "x"},
                       think="\x1b]0;pwned\x07")
@@ -418,7 +418,7 @@ class Report(unittest.TestCase):
     def test_units(self):
         path = self.write("a.json", result(bandwidth([100, 200, 300])))
         other = self.write("b.json", result(bandwidth([400])))
-        # 600 KB in 30 ms are 20 MB/s, and with 400 in 10 ms more 25.
+        # 600 KB in 30 ms are 20 MB/s; with another 400 KB in 10 ms, 25.
         for unit, figure in (("Gb/s", "0.160"), ("Mb/s", "160.0"), ("GB/s", "0.0200"),
                              ("MB/s", "20.0"), ("MiB/s", "19.1")):
             out = self.shown(path, "--units", unit).out
@@ -427,11 +427,11 @@ class Report(unittest.TestCase):
         merged = self.shown("--merge", path, other, "--units", "MB/s").out
         self.assertEqual(self.line(merged, "write ")[3], "25.0")
 
-    def test_what_ended_badly(self):
+    def test_incomplete_cases(self):
         path = self.write("a.json", result(latency(FAST), *ENDED_BADLY, status="interrupted"))
         lines = self.shown(path).out.splitlines()
         self.assertIn("read/lat/64/poll: transport retry exceeded, 0 of 5000", lines)
-        # Each of them once, below the table.
+        # Each is listed once, below the table.
         self.assertEqual(
             [line for line in lines if line.startswith(("read/lat/64/a", "read/lat/64/e"))],
             lines[-3:-1],
@@ -440,7 +440,7 @@ class Report(unittest.TestCase):
         self.assertEqual(lines[-2], "read/lat/64/event: interrupted")
         self.assertTrue(lines[-1].startswith("1/3 complete, "), lines[-1])
 
-    def test_nothing_in_it(self):
+    def test_empty_result(self):
         out = self.shown(self.write("a.json", result())).out
         self.assertTrue(out.splitlines()[-1].startswith("0/0 complete, "), out)
 
@@ -465,7 +465,7 @@ class Report(unittest.TestCase):
         self.assertTrue(ended.stdout.endswith("1/1 complete, 2001-02-03T04:05:06Z, -\n"))
         self.assertEqual(ended.stdout, self.shown(path).out.replace(path, "-") + "\n")
 
-    def test_what_cannot_be_read(self):
+    def test_unreadable_files(self):
         good = self.write("good.json", result(latency(FAST)))
         other = result(latency(FAST))
         other["schema"] = "verbmark.result/2"
@@ -483,7 +483,7 @@ class Report(unittest.TestCase):
                 ended = self.shown(bad, good, status=1)
                 self.assertTrue(ended.err.startswith(f"verbmark: {bad}: {sentence}"), ended.err)
                 self.assertEqual(len(ended.err.splitlines()), 1)
-                # The other one is shown all the same, as if it were alone.
+                # The unreadable file does not change how the other one is shown.
                 self.assertEqual(ended.out, self.shown(good).out)
                 self.assertEqual(self.shown("--merge", good, bad, status=1).out, "")
         for path, why in (("/nowhere/at/all", "No such file or directory"),):
@@ -529,7 +529,7 @@ class Report(unittest.TestCase):
         made = f"{self.folder.name}/made.json"
         out = self.shown("--merge", *paths, "--json", made).out
         words = self.line(out, "send ")
-        # 2500 of 4000 are 1230, 40 are 1400 and more: the 3960th is 1300.
+        # 2500 of 4000 samples are 1230, and 40 are 1400 or more: sample 3960 is 1300.
         self.assertEqual(words[4:9], ["1.23", "-", "1.30", "-", "2.00"])
         # 1000 messages in 40 ms: 200 Mb/s.
         self.assertEqual(self.line(out, "write ")[3], "0.200")
@@ -551,7 +551,7 @@ class Report(unittest.TestCase):
         )
         self.assertEqual(document["cases"][2]["error"], ENDED_BADLY[0]["error"])
         self.assertEqual(document["run"]["status"], "failed")
-        # The same again from that.
+        # Showing the merged document gives the same table.
         self.assertEqual(
             self.shown(made).out.splitlines()[:-1], out.splitlines()[:-1]
         )
@@ -591,7 +591,7 @@ class Report(unittest.TestCase):
         whole["turns"] = [{"by": "post-list", "pairs": [], "missing": ["read: n02-mgmt's mlx5_0"]}]
         path = self.write("a.json", whole)
         document, made, ended = self.redacted(path)
-        # What is shown is for who has it anyway.
+        # The output is not redacted: only users with access to the result see it.
         self.assertTrue(ended.out.startswith("n01 mlx5_0/1 -> n02 mlx5_1/1"), ended.out)
         self.assertEqual(
             document["run"]["command"],
@@ -603,7 +603,7 @@ class Report(unittest.TestCase):
             document["hosts"]["server"]["facts"], {"host": "server", "device": {"fw_ver": "1.2"}}
         )
         self.assertEqual(document["cases"][0]["latency_ns"]["count"], len(FAST))
-        # It is a result like any other, and twice the same.
+        # The redacted document is a valid result, and redacting it again does not change it.
         shown = self.shown(made).out
         self.assertTrue(shown.startswith("client mlx5_0/1 -> server mlx5_1/1"), shown)
         self.assertEqual(shown.splitlines()[1:-1], self.shown(path).out.replace(
@@ -615,25 +615,25 @@ class Report(unittest.TestCase):
         merged, _, _ = self.redacted("--merge", path, other)
         self.assertEqual(merged["cases"][0]["latency_ns"]["count"], len(FAST) + len(SLOW))
 
-    def test_a_command_of_another_version(self):
+    def test_redacts_unknown_options(self):
         path = self.write("a.json", result(command=["verbmark", "run", "--later", "n02-mgmt"]))
         self.assertEqual(
             self.redacted(path)[0]["run"]["command"], ["verbmark", "run", "redacted", "redacted"]
         )
 
-    def test_what_is_not_merged(self):
+    def test_results_that_do_not_merge(self):
         good = self.write("good.json", result(latency(FAST)))
         elsewhere = result(latency(SLOW))
         elsewhere["hosts"]["server"]["host"] = "n03"
-        told = copy.deepcopy(result(latency(SLOW)))
-        told["cases"][0]["tx_depth"] = 7
+        deeper = copy.deepcopy(result(latency(SLOW)))
+        deeper["cases"][0]["tx_depth"] = 7
         for document, sentence in (
             (result(latency(FAST), bandwidth([5])), "send/lat/64/poll: its trial 1 was there before: "
              "the same run twice, or one that was merged already"),
             (elsewhere, "the server's: host is n03, and was n02 before"),
             (result(latency(SLOW, kind="full")), "send/lat/64/poll: its latency is full, and was "
              "half before"),
-            (told, "send/lat/64/poll: tx-depth is 7, and was not given before"),
+            (deeper, "send/lat/64/poll: tx-depth is 7, and was not given before"),
         ):
             with self.subTest(sentence):
                 bad = self.write("bad.json", document)
@@ -642,7 +642,7 @@ class Report(unittest.TestCase):
                 self.assertEqual((ended.out, ended.err), ("", f"verbmark: {bad}: {sentence}"))
                 self.assertFalse(os.path.exists(made))
 
-    def test_a_document_that_cannot_be_written(self):
+    def test_document_that_cannot_be_written(self):
         path = self.write("a.json", result(latency(FAST)))
         ended = self.shown("--merge", path, "--json", "/nowhere/at/all.json", status=1)
         self.assertEqual(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The unit for systemd, by what systemd itself says of it."""
+"""The systemd unit, checked with systemd's own tools."""
 
 import os
 import re
@@ -12,7 +12,7 @@ from verbmark import VERBMARK
 
 with open(os.environ["UNIT"], encoding="ascii") as unit:
     TEXT = unit.read()
-# In tenths of what systemd-analyze calls the exposure: 10.0 is a service without any care.
+# In tenths of the exposure level of systemd-analyze: 10.0 is a service without any hardening.
 MOST = 20
 
 
@@ -27,7 +27,7 @@ class Service(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.path = f"{folder.name}/verbmark.service"
         with open(self.path, "w", encoding="ascii") as file:
-            # As it will be where it is installed: there is the command.
+            # Point the unit to the built program.
             file.write(re.sub(r"^ExecStart=\S+", f"ExecStart={VERBMARK}", TEXT, flags=re.M))
 
     def analyze(self, *words):
@@ -35,34 +35,34 @@ class Service(unittest.TestCase):
             ["systemd-analyze", *words, self.path], capture_output=True, text=True, check=False
         )
 
-    def test_it_is_understood(self):
-        said = self.analyze("verify", "--man=no")
-        self.assertEqual((said.returncode, said.stdout, said.stderr), (0, "", ""))
+    def test_unit_is_valid(self):
+        ended = self.analyze("verify", "--man=no")
+        self.assertEqual((ended.returncode, ended.stdout, ended.stderr), (0, "", ""))
 
-    def test_what_is_wrong_would_be_seen(self):
+    def test_verify_finds_errors(self):
         with open(self.path, "a", encoding="ascii") as file:
             file.write("[Service]\nProtectSistem=strict\n")
         self.assertIn("ProtectSistem", self.analyze("verify", "--man=no").stderr)
 
-    def test_it_is_hardened(self):
+    def test_unit_is_hardened(self):
         words = ("security", "--offline=true", "--no-pager")
-        said = self.analyze(*words, f"--threshold={MOST}")
-        self.assertEqual(said.returncode, 0, said.stdout)
-        # The threshold is one.
+        ended = self.analyze(*words, f"--threshold={MOST}")
+        self.assertEqual(ended.returncode, 0, ended.stdout)
+        # A lower threshold is exceeded, so --threshold works.
         self.assertNotEqual(self.analyze(*words, "--threshold=5").returncode, 0)
 
 
-class What(unittest.TestCase):
-    def test_it_serves(self):
+class Settings(unittest.TestCase):
+    def test_runs_verbmark_serve(self):
         self.assertRegex(value("ExecStart")[0], "^/[^@]*/verbmark serve ")
 
-    def test_nobody_in_particular(self):
+    def test_runs_as_dynamic_user(self):
         self.assertEqual(value("DynamicUser"), ["yes"])
         self.assertEqual(value("User"), [])
         self.assertEqual(value("CapabilityBoundingSet"), [""])
 
     def test_tasks(self):
-        """64 clients of 64 threads, one each of those with one, 64 that knock and go, its own."""
+        """64 clients with 64 threads and one more each, 64 short connections, the server's own."""
         self.assertGreaterEqual(int(value("TasksMax")[0]), 64 * 64 + 64 + 2 * 64 + 32)
 
     def test_memory_may_be_locked(self):

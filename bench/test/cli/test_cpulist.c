@@ -3,11 +3,11 @@
 #include "core/base/compiler.h"
 #include "core/test/lib/check.h"
 
-static void test_lists_of_processors(void **unused)
+static void test_cpu_lists(void **unused)
 {
 	static const struct {
 		const char *text;
-		unsigned int count; /* 0: it is none */
+		unsigned int count; /* 0: invalid */
 	} rows[] = {
 		{"0",		      1   },
                 {"0-3",                    4   },
@@ -43,7 +43,7 @@ static void test_lists_of_processors(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_lists_of_processors),
+		cmocka_unit_test(test_cpu_lists),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

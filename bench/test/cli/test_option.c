@@ -131,8 +131,8 @@ static void test_bad_lines(void **unused)
 	check_refusal(&without_operand, "--|-a", "'-a' is one word too many");
 }
 
-/* A value may be as long as a command line: the error stays a bounded text. */
-static void test_a_long_value(void **unused)
+/* The error has a bounded length, even if a value is as long as a command line may be. */
+static void test_long_value(void **unused)
 {
 	struct target target = {0};
 	struct error error = {0};
@@ -170,7 +170,7 @@ static void test_help(void **unused)
 	}
 }
 
-/* Rows that are parts of something, of a table that another one goes on with. */
+/* Options that are part of larger rows, in a table that another one chains to. */
 struct part {
 	struct option_row option;
 	unsigned int number;
@@ -182,7 +182,7 @@ static const struct part parts[] = {
 	{{.name = "room", .argument = "[ SIZE]", .help = "may be the next word"},    9},
 };
 
-/* What the parser of the parts was given last. */
+/* The last arguments of take_part(). */
 static struct {
 	unsigned int number;
 	const char *text;
@@ -210,8 +210,8 @@ static const struct option_table chained = {.rows = rows,
 					    .operand_offset = offsetof(struct target, operand),
 					    .next = &second};
 
-/* A value that may be left out is the next word only where the row says so. */
-static void test_a_second_table(void **unused)
+/* An optional value may be the next word only if the row says so. */
+static void test_chained_table(void **unused)
 {
 	static const struct {
 		const char *line;
@@ -258,7 +258,7 @@ static void test_a_second_table(void **unused)
 	}
 }
 
-static void test_a_second_table_refuses(void **unused)
+static void test_chained_table_rejects(void **unused)
 {
 	static const char *const bad[][2] = {
 		{"--size",   "--size needs SIZE"                    },
@@ -281,7 +281,7 @@ static bool is_other_than_list(const struct option_row *row)
 	return strcmp(row->name, "list") != 0;
 }
 
-/* Its other rows are taken, and not shown. */
+/* Describes only "list"; the other rows are accepted, but not listed. */
 static const char *say_less(const struct option_row *row)
 {
 	return strcmp(row->name, "list") != 0 ? NULL : "less than that";
@@ -334,10 +334,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_good_lines),
 		cmocka_unit_test(test_bad_lines),
-		cmocka_unit_test(test_a_long_value),
+		cmocka_unit_test(test_long_value),
 		cmocka_unit_test(test_help),
-		cmocka_unit_test(test_a_second_table),
-		cmocka_unit_test(test_a_second_table_refuses),
+		cmocka_unit_test(test_chained_table),
+		cmocka_unit_test(test_chained_table_rejects),
 		cmocka_unit_test(test_printed_options),
 	};
 

@@ -23,8 +23,8 @@ static int close_out(void **unused)
 	return fclose(out);
 }
 
-/* Only a terminal, or who insists, sees it. */
-static void test_who_sees_it(void **unused)
+/* Progress is shown only on terminals, or if forced. */
+static void test_when_it_is_shown(void **unused)
 {
 	static const struct {
 		bool is_forced;
@@ -51,8 +51,8 @@ static void test_who_sees_it(void **unused)
 	fclose(file);
 }
 
-/* It takes its own line and leaves it empty. */
-static void test_the_line(void **unused)
+/* Progress uses one line and leaves it empty. */
+static void test_line(void **unused)
 {
 	struct progress progress = {
 		.out = out, .start_ns = clock_now_ns(), .estimate_ns = 90 * NS_PER_S};
@@ -65,7 +65,7 @@ static void test_the_line(void **unused)
 	assert_string_equal(text + strlen(text) - strlen(WIPED), WIPED);
 }
 
-/* A thousand seconds for a tenth of what was guessed: nine thousand are left. */
+/* A tenth of the estimate took 1000 s, so 9000 s are left. */
 static void test_time_left(void **unused)
 {
 	struct progress progress = {.out = out,
@@ -78,15 +78,15 @@ static void test_time_left(void **unused)
 	mark = strstr(text, " s, ");
 	assert_non_null(mark);
 	left = strtoul(mark + 4, NULL, 10);
-	/* However slow this machine is, it gets more rather than less. */
+	/* A slow machine only increases the estimate. */
 	assert_true(left >= 9000 && left < 90000);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_who_sees_it, open_out, close_out),
-		cmocka_unit_test_setup_teardown(test_the_line, open_out, close_out),
+		cmocka_unit_test_setup_teardown(test_when_it_is_shown, open_out, close_out),
+		cmocka_unit_test_setup_teardown(test_line, open_out, close_out),
 		cmocka_unit_test_setup_teardown(test_time_left, open_out, close_out),
 	};
 

@@ -5,8 +5,8 @@
 
 #define UNTOUCHED 4711
 
-/* What is refused by each of the four, however it is bounded. */
-static const char *const no_numbers[] = {
+/* Texts that none of the four parsers accepts, whatever the bounds. */
+static const char *const invalid_numbers[] = {
 	"",
 	" ",
 	" 4",
@@ -29,17 +29,17 @@ static const char *const no_numbers[] = {
 	"99999999999999999999999999",
 };
 
-static void test_no_numbers(void **unused)
+static void test_invalid_numbers(void **unused)
 {
-	for (size_t i = 0; i < ARRAY_LENGTH(no_numbers); i++) {
+	for (size_t i = 0; i < ARRAY_LENGTH(invalid_numbers); i++) {
 		uint64_t number = UNTOUCHED;
 		unsigned int ms = UNTOUCHED;
 
-		assert_false(value_count(no_numbers[i], 0, UINT64_MAX, &number));
-		assert_false(value_size(no_numbers[i], &number));
-		assert_false(value_time(no_numbers[i], &number));
+		assert_false(value_count(invalid_numbers[i], 0, UINT64_MAX, &number));
+		assert_false(value_size(invalid_numbers[i], &number));
+		assert_false(value_time(invalid_numbers[i], &number));
 		assert_int_equal(number, UNTOUCHED);
-		assert_false(value_duration(no_numbers[i], &ms));
+		assert_false(value_duration(invalid_numbers[i], &ms));
 		assert_int_equal(ms, UNTOUCHED);
 	}
 }
@@ -97,7 +97,7 @@ static void test_sizes(void **unused)
 		{"8G",                   8589934592             },
 		{"8GiB",                 8589934592             },
 		{"18446744073709551615", 18446744073709551615ULL},
- /* The most that 64 bits hold of each unit. */
+ /* The largest value of each unit that fits into 64 bits. */
 		{"18014398509481983k",   18446744073709550592ULL},
 		{"17179869183g",         18446744072635809792ULL},
 	};
@@ -110,9 +110,9 @@ static void test_sizes(void **unused)
 	}
 }
 
-static void test_no_sizes(void **unused)
+static void test_invalid_sizes(void **unused)
 {
-	/* One more than fits; units of other things. */
+	/* Values just above the limit, and other units. */
 	static const char *const texts[] = {
 		"18014398509481984k",
 		"17592186044416m",
@@ -146,7 +146,7 @@ static void test_durations(void **unused)
 		{"500MS",        500       },
 		{"2m",           120000    },
 		{"0ms",          0         },
- /* A poll(2) takes an int of milliseconds. */
+ /* poll(2) takes milliseconds as an int. */
 		{"2147483647ms", 2147483647},
 		{"2147483s",     2147483000},
 		{"35791m",       2147460000},
@@ -162,7 +162,7 @@ static void test_durations(void **unused)
 	}
 }
 
-static void test_no_durations(void **unused)
+static void test_invalid_durations(void **unused)
 {
 	static const char *const texts[] = {
 		"2147483648ms", "2147484s", "2147484", "35792m", "18446744073709551615m",
@@ -192,7 +192,7 @@ static void test_times(void **unused)
 		{"7us",                    7000                   },
 		{"9ns",                    9                      },
 		{"2m",                     120000000000           },
- /* The most that 64 bits hold of each unit. */
+ /* The largest value of each unit that fits into 64 bits. */
 		{"18446744073709551615ns", 18446744073709551615ULL},
 		{"18446744073709551us",    18446744073709551000ULL},
 		{"18446744073709ms",       18446744073709000000ULL},
@@ -210,7 +210,7 @@ static void test_times(void **unused)
 	}
 }
 
-static void test_no_times(void **unused)
+static void test_invalid_times(void **unused)
 {
 	static const char *const texts[] = {
 		"18446744073709552us",
@@ -234,7 +234,7 @@ static void test_no_times(void **unused)
 	}
 }
 
-/* The largest unit in which it is whole; and back. */
+/* A size is printed in the largest unit that divides it, and can be parsed again. */
 static void test_printed_sizes(void **unused)
 {
 	static const struct {
@@ -299,7 +299,7 @@ static void test_printed_times(void **unused)
 	}
 }
 
-/* What has no room is cut, not written beyond. */
+/* Output that does not fit is truncated. */
 static void test_printing_is_bounded(void **unused)
 {
 	for (size_t size = 1; size <= 6; size++) {
@@ -317,12 +317,18 @@ static void test_printing_is_bounded(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_no_numbers),       cmocka_unit_test(test_counts),
-		cmocka_unit_test(test_bounds_of_counts), cmocka_unit_test(test_sizes),
-		cmocka_unit_test(test_no_sizes),         cmocka_unit_test(test_durations),
-		cmocka_unit_test(test_no_durations),     cmocka_unit_test(test_times),
-		cmocka_unit_test(test_no_times),         cmocka_unit_test(test_printed_sizes),
-		cmocka_unit_test(test_printed_times),    cmocka_unit_test(test_printing_is_bounded),
+		cmocka_unit_test(test_invalid_numbers),
+		cmocka_unit_test(test_counts),
+		cmocka_unit_test(test_bounds_of_counts),
+		cmocka_unit_test(test_sizes),
+		cmocka_unit_test(test_invalid_sizes),
+		cmocka_unit_test(test_durations),
+		cmocka_unit_test(test_invalid_durations),
+		cmocka_unit_test(test_times),
+		cmocka_unit_test(test_invalid_times),
+		cmocka_unit_test(test_printed_sizes),
+		cmocka_unit_test(test_printed_times),
+		cmocka_unit_test(test_printing_is_bounded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How the command is called: its help, and what it says to what it does not know."""
+"""The command line: help texts, and errors for wrong arguments."""
 
 import json
 import os
@@ -42,7 +42,7 @@ OPTIONS = {
     "doctor": {"device", "port", "json", "secret-file"},
     "pool": {"alloc", "writes", "doorbell-every", "cq", "seed", "dump", "device", "port"},
 }
-# It has a plan of its own.
+# tips has a plan of its own.
 OPTIONS["tips"] = OPTIONS["run"] - {"preset", "plan"}
 OPTIONS["gate"] = OPTIONS["run"] - {
     "trials", "interleave", "needs", "rate", "arrivals", "pattern",
@@ -52,7 +52,7 @@ OPTIONS["gate"] = OPTIONS["run"] - {
     "base", "head", "base-device", "head-device", "rounds", "floor", "differs", "time-limit",
     "order-seed", "markdown", "junit", "annotations", "bisect", "strict",
 }
-# perftest's, where it has them.
+# The letters are perftest's where perftest has the option.
 LETTERS = {
     "run": {
         "c": "transport", "q": "qps", "l": "post-list", "b": "bidirectional", "o": "outstanding",
@@ -87,7 +87,7 @@ QUICK = [
 
 class Usage(unittest.TestCase):
     def refused(self, *words):
-        """The one sentence of a wrong call."""
+        """Returns the one-line error of a wrong command line."""
         ended = verbmark(*words)
         self.assertEqual(ended.status, 2, ended.err)
         self.assertEqual(ended.out, "")
@@ -95,7 +95,7 @@ class Usage(unittest.TestCase):
         self.assertTrue(ended.err.startswith("verbmark: "), ended.err)
         return ended.err.removeprefix("verbmark: ")
 
-    def test_nothing(self):
+    def test_no_command(self):
         sentence = self.refused()
         self.assertTrue(sentence.startswith("a command is missing: "), sentence)
         self.assertTrue(sentence.endswith("; see --help"), sentence)
@@ -128,7 +128,7 @@ class Usage(unittest.TestCase):
                 )
                 self.assertLessEqual(max(map(len, ended.out.splitlines())), 100)
 
-    def test_help_has_the_commands_own_defaults(self):
+    def test_help_shows_the_commands_defaults(self):
         for command, ends in (
             ("run", {"duration": "(bw: 100ms)", "warmup": "(2s)", "trials": "(6; -n, -D: 1)"}),
             ("gate", {"metric": "lat, bw (lat)", "duration": "(30ms)",
@@ -141,16 +141,16 @@ class Usage(unittest.TestCase):
                 with self.subTest(command=command, name=name):
                     self.assertTrue(shown[name].endswith(end), shown[name])
             self.assertEqual("5000" in shown["iterations"], command == "run")
-        # Two arms, 60 rounds: 12 cases of 60 ms and 60 ms beside them, or one of 50.
+        # Two sides and 60 pairs of runs: 12 cases of 60 ms plus 60 ms of overhead, or one of 50 ms.
         for words, seconds in (((), 173), (("-s", "64"), 13)):
             ended = verbmark("gate", "--base", "a", "--head", "b", "--dry-run", *words)
             self.assertTrue(ended.out.endswith(f"60 pairs of runs, about {seconds} s"))
 
-    def test_what_perftest_asks_for(self):
+    def test_perftest_options_are_accepted(self):
         ended = verbmark("run", "--dry-run", "-R", "-F", "n02", "--op", "send")
         self.assertEqual((ended.status, ended.err), (0, ""))
 
-    def test_help_comes_first(self):
+    def test_help_takes_precedence(self):
         self.assertEqual(verbmark("run", "--help", "--nonsense").status, 0)
         self.assertEqual(verbmark("run", "-n", "5", "-h").status, 0)
 
@@ -246,7 +246,7 @@ class Usage(unittest.TestCase):
         self.assertEqual(self.refused("devices", "--json=yes"), "--json takes no value")
         self.assertTrue(self.refused("doctor", "-p", "x").startswith("--port: 'x' is not a port"))
 
-    def test_words_too_many(self):
+    def test_too_many_words(self):
         self.assertEqual(self.refused("run", "a", "b"), "'b' is one word too many: HOST is 'a'")
         self.assertEqual(self.refused("serve", "n02"), "'n02' is one word too many")
         self.assertEqual(self.refused("devices", "rxe0"), "'rxe0' is one word too many")
@@ -254,7 +254,7 @@ class Usage(unittest.TestCase):
             self.refused("doctor", "a", "b"), "'b' is one word too many: HOST is 'a'"
         )
 
-    def test_what_does_not_go_together(self):
+    def test_conflicting_options(self):
         for words, sentence in (
             (("-a", "-s", "64"), "--all and --size exclude each other"),
             (("-e", "--cq", "poll"), "--events and --cq exclude each other"),
@@ -272,7 +272,7 @@ class Usage(unittest.TestCase):
         )
 
     def dry_run(self, *words):
-        """The cases, and what the last line says of all of them."""
+        """Returns the cases and the summary line."""
         ended = verbmark("run", "--dry-run", *words)
         self.assertEqual((ended.status, ended.err), (0, ""))
         *cases, last = ended.out.splitlines()
@@ -280,19 +280,19 @@ class Usage(unittest.TestCase):
         return cases, last
 
     def test_dry_run(self):
-        # Neither a server nor a device is needed, nor anything written.
+        # Needs neither a server nor a device, and writes nothing.
         with tempfile.TemporaryDirectory() as folder:
             ended = verbmark("run", "--dry-run", "nobody.invalid", cwd=folder)
             self.assertEqual(ended.out.splitlines()[:-1], QUICK)
             self.assertEqual(os.listdir(folder), [])
-        # Six trials of 100 ms and 30 ms beside them, of each of 30 cases; warm-ups of 100 ms.
+        # 30 cases, each with a warm-up of 100 ms and six trials of 100 ms plus 30 ms of overhead.
         self.assertEqual(self.dry_run(), (QUICK, "30 cases, about 23 s, up to 41 s" + LONG))
         self.assertEqual(self.dry_run("--preset", "quick", "-n", "5")[0], QUICK)
         cases, last = self.dry_run("-s", "1:4k:16", "--op", "read", "-e", "-D", "1s", "--trials", "1")
         self.assertEqual(cases, [f"read/lat/{size}/event" for size in ("1", "16", "256", "4k")])
         self.assertEqual(last, "4 cases, about 4 s, up to 12 s" + LONG)
 
-    def test_dry_run_tells_what_is_skipped(self):
+    def test_dry_run_lists_skipped_cases(self):
         cases, last = self.dry_run("-t", "4,8", "-Q", "5", "-D", "1s")
         self.assertEqual(
             cases,
@@ -301,7 +301,7 @@ class Usage(unittest.TestCase):
         )
         self.assertEqual(last, "1 case, about 1 s, up to 3 s" + LONG)
 
-    def test_places(self):
+    def test_pinning(self):
         self.assertEqual(
             self.dry_run("--pin", "2,3,off,auto", "--server-pin", "0:4:+4")[0],
             [f"send/lat/64/poll{pin}/server-pin{server}"
@@ -338,7 +338,7 @@ class Usage(unittest.TestCase):
             ["send/bw/8/poll/t9", "write/lat/8/poll/t9"],
         )
 
-    def test_plans_that_are_none(self):
+    def test_invalid_plans(self):
         for text, sentence in (
             ("", ", line 1: "),
             ("nonsense", ", line 1: "),
@@ -381,26 +381,26 @@ class Usage(unittest.TestCase):
             self.refused("run", "--plan", "/dev/zero"), "/dev/zero is too long for a plan"
         )
 
-    def test_what_is_quoted_stays_one_line(self):
+    def test_quoted_input_stays_on_one_line(self):
         self.assertEqual(
             self.refused("run", "--size", "4\n\x1b[2Jé"),
             "--size: '4??[2Jé' is not a size, such as 64 or 4k",
         )
 
-    def test_the_plan_of_a_result(self):
+    def test_plan_of_a_result(self):
         result = {"schema": "verbmark.result/1", "cases": [], "run": {"plan": [{"size": [1, 2]}]}}
         self.assertEqual(
             self.dry_run("--plan", self.plan(json.dumps(result)))[0],
             ["send/lat/1/poll", "send/lat/2/poll"],
         )
 
-    def test_no_result_and_its_name(self):
+    def test_no_save_with_a_file_name(self):
         self.assertEqual(
             self.refused("run", "--no-save", "--json", "x.json"),
             "--no-save and --json exclude each other",
         )
 
-    def test_a_port_behind_a_host(self):
+    def test_port_after_a_host(self):
         for host, has_hint in (
             ("127.0.0.256:7471", True),
             ("127.0.0.256", False),
@@ -414,8 +414,8 @@ class Usage(unittest.TestCase):
             self.assertIn(f"cannot resolve '{host}': ", ended.out + ended.err)
             self.assertEqual("; use -p to give a port" in ended.out + ended.err, has_hint, host)
 
-    def test_effort_without_a_plan(self):
-        """Ten seconds are ten seconds for each case of what is run by itself; presets have trials."""
+    def test_duration_without_a_plan(self):
+        """-D is per case, with one trial by default; presets have more trials."""
         def trials(*words):
             ended = verbmark("run", "--dry-run", "-D", "10", *words)
             cases, seconds = re.search(r"(\d+) cases, about (\d+) s", ended.out).groups()
@@ -425,7 +425,7 @@ class Usage(unittest.TestCase):
         self.assertEqual(trials("--preset", "quick"), 6)
         self.assertEqual(trials("--trials", "3"), 3)
 
-    def test_a_plan_that_is_a_pipe(self):
+    def test_plan_from_a_pipe(self):
         reader, writer = os.pipe()
         os.write(writer, json.dumps({"size": [1, 2]}).encode())
         os.close(writer)

@@ -31,7 +31,7 @@ static void blame(const struct ended *ended, size_t count, const char *why, stru
 	failure_hint_size(&result, count - 1, 4096, fault);
 }
 
-static void test_larger_ones_are_lost(void **unused)
+static void test_larger_messages_are_lost(void **unused)
 {
 	static const char send[] = "send";
 	static const char rc[] = "rc";
@@ -47,12 +47,12 @@ static void test_larger_ones_are_lost(void **unused)
 	blame(ended, 4, SILENCE, &fault);
 	assert_string_equal(fault.text,
 			    SILENCE "; sizes up to 1024 passed: does the switch carry MTU 4096?");
-	/* What failed for another reason is not the path's fault. */
+	/* Other failures do not indicate a faulty path. */
 	blame(ended, 4, "post: remote access error", &fault);
 	assert_string_equal(fault.text, "post: remote access error");
 }
 
-static void test_what_acquits_the_path(void **unused)
+static void test_no_hint(void **unused)
 {
 	static const char send[] = "send";
 	static const char read[] = "read";
@@ -75,7 +75,7 @@ static void test_what_acquits_the_path(void **unused)
 	}
 }
 
-/* With smaller packets another path was tried: that speaks neither for this one nor against. */
+/* A case with another MTU neither confirms nor refutes the suspicion. */
 static void test_another_mtu(void **unused)
 {
 	struct result_case cases[3] = {
@@ -100,8 +100,8 @@ static void test_another_mtu(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_larger_ones_are_lost),
-		cmocka_unit_test(test_what_acquits_the_path),
+		cmocka_unit_test(test_larger_messages_are_lost),
+		cmocka_unit_test(test_no_hint),
 		cmocka_unit_test(test_another_mtu),
 	};
 

@@ -6,12 +6,12 @@
 #include "bench/client/pacing.h"
 #include "core/test/lib/check.h"
 
-/* A tick is a nanosecond. */
+/* A simulated server. A tick is a nanosecond. */
 struct server {
 	unsigned int messages;
-	unsigned int depth; /* that it takes before it has done them */
-	double each;        /* ticks from one that is due to the next */
-	double takes;       /* ticks for each of them */
+	unsigned int depth; /* messages in flight */
+	double each;        /* ticks between due messages */
+	double takes;       /* ticks per message */
 	double stalls_at;
 	double stalls_for;
 	bool is_random; /* gaps are exponential, from drand48 */
@@ -28,8 +28,8 @@ static bool note(struct pacing *pacing, uint64_t messages)
 }
 
 /*
- * One after the other, each from when it was due or the one before was done: Lindley's
- * recursion. What is posted waits for room alone.
+ * Simulates the server, and tells if the load is saturated. A message starts when it is due and
+ * the previous one is done (Lindley's recursion); a post only waits for room in the queue.
  */
 static bool is_saturated(const struct server *server)
 {
@@ -69,8 +69,8 @@ static bool is_saturated(const struct server *server)
 	return note(&pacing, server->messages);
 }
 
-/* More than is done, by one part in a hundred or more, whatever the rate and the length. */
-static void test_too_much(void **unused)
+/* A rate that exceeds the capacity by 1 % or more is detected, for any rate and length. */
+static void test_overload(void **unused)
 {
 	static const double each[] = {1000, 100000, 10000000};
 	static const unsigned int messages[] = {200, 2000, 20000};
@@ -86,7 +86,7 @@ static void test_too_much(void **unused)
 	}
 }
 
-/* Random arrivals are behind at times; of what is too much by a tenth nearly all trials are. */
+/* Random arrivals cause queueing; an overload by 10 % is detected in nearly all trials. */
 static void test_random(void **unused)
 {
 	struct server server = {.messages = 2000, .depth = 1, .each = 100000, .is_random = true};
@@ -102,18 +102,18 @@ static void test_random(void **unused)
 	assert_in_range(kept, 0, 25);
 }
 
-/* What has room for some is behind once that is full. */
-static void test_room(void **unused)
+/* A queue hides an overload until the queue is full. */
+static void test_queue(void **unused)
 {
 	struct server server = {.messages = 10000, .depth = 64, .each = 1000, .takes = 1020};
 
-	/* 64 in 3200 that are due. */
+	/* The queue grows by 64 messages while 3200 are due. */
 	assert_true(is_saturated(&server));
 	server.depth = 512;
 	assert_false(is_saturated(&server));
 }
 
-/* One alone, however long it is, and whenever it comes, as long as all else could be done. */
+/* A single stall, of any length and at any time, is no saturation if the load is not. */
 static void test_stall(void **unused)
 {
 	struct server server = {.messages = 2000, .depth = 1, .each = 100000};
@@ -131,8 +131,8 @@ static void test_stall(void **unused)
 			}
 }
 
-/* Nor does one hide what is too much. */
-static void test_stall_beside_too_much(void **unused)
+/* A stall does not hide an overload. */
+static void test_stall_with_overload(void **unused)
 {
 	struct server server = {
 		.messages = 2000, .depth = 1, .each = 100000, .takes = 104000, .stalls_for = 4e6};
@@ -144,7 +144,7 @@ static void test_stall_beside_too_much(void **unused)
 	}
 }
 
-/* What was never sent. */
+/* A load with unsent messages is saturated. */
 static void test_unsent(void **unused)
 {
 	struct pacing pacing = {.load = {.schedule = {.ticks_per_message = 1000}}, .rate = 1e6};
@@ -154,8 +154,8 @@ static void test_unsent(void **unused)
 	assert_true(note(&pacing, 1000));
 }
 
-/* All at once, in whatever parts they come. */
-static void test_a_burst(void **unused)
+/* All messages are due at once, and their number does not divide into equal parts. */
+static void test_burst(void **unused)
 {
 	struct server server = {.depth = 1, .each = 0.001, .takes = 100};
 
@@ -163,7 +163,7 @@ static void test_a_burst(void **unused)
 		assert_true(is_saturated(&server));
 }
 
-/* Ten messages a second: to be late by less than one is no sign of anything. */
+/* At ten messages per second, a lag of less than one message means nothing. */
 static void test_few(void **unused)
 {
 	struct pacing pacing = {
@@ -178,7 +178,7 @@ static void test_few(void **unused)
 	assert_false(note(&pacing, 10));
 	pacing.load.least = 110000000;
 	assert_true(note(&pacing, 10));
-	/* As late as before, or only now. */
+	/* The smallest lag has not grown, or has jumped, as after a stall. */
 	pacing.load.least_before = 110000000;
 	assert_false(note(&pacing, 10));
 	pacing.load.least_before = 27000000;
@@ -193,13 +193,13 @@ static void test_few(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_too_much),
+		cmocka_unit_test(test_overload),
 		cmocka_unit_test(test_random),
-		cmocka_unit_test(test_room),
+		cmocka_unit_test(test_queue),
 		cmocka_unit_test(test_stall),
-		cmocka_unit_test(test_stall_beside_too_much),
+		cmocka_unit_test(test_stall_with_overload),
 		cmocka_unit_test(test_unsent),
-		cmocka_unit_test(test_a_burst),
+		cmocka_unit_test(test_burst),
 		cmocka_unit_test(test_few),
 	};
 

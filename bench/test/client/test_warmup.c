@@ -5,7 +5,7 @@
 
 #define FIGURES 6
 
-/* A twentieth of the least is what the last three may differ by. */
+/* The last three figures may differ by a twentieth of the smallest. */
 static void test_agreement(void **unused)
 {
 	static const struct {
@@ -26,7 +26,7 @@ static void test_agreement(void **unused)
 		{{1e12, 1.04e12, 1.02e12},       3, true },
 		{{0, 0, 0},                      3, true },
 		{{0, 0, 1},                      3, false},
- /* What is further back does not matter. */
+ /* Earlier figures do not matter. */
 		{{900, 500, 100, 101, 102},      5, true },
 		{{900, 100, 101, 102},           4, true },
 		{{100, 100, 100, 200},           4, false},
@@ -44,7 +44,7 @@ static void test_agreement(void **unused)
 	}
 }
 
-/* A latency that creeps by a hundredth settles, one that grows by a tenth does not. */
+/* A latency that grows by 1 % per step converges, one that grows by 10 % does not. */
 static void test_drifts(void **unused)
 {
 	struct warmup creeping = {0};

@@ -16,7 +16,7 @@ static void check(const char *list, const char *text, bool is_permitted)
 		fail_msg("%s: %s", list, text);
 }
 
-static void test_who_is_permitted(void **unused)
+static void test_permitted_addresses(void **unused)
 {
 	static const struct {
 		const char *list;
@@ -29,12 +29,12 @@ static void test_who_is_permitted(void **unused)
 		{"192.0.2.1",                     "192.0.2.2",        false},
 		{"192.0.2.0/24",                  "192.0.2.255",      true },
 		{"192.0.2.0/24",                  "192.0.3.0",        false},
- /* The boundary within a byte: 172.16 to 172.31. */
+ /* A prefix that ends within a byte: 172.16 to 172.31. */
 		{"172.16.0.0/12",                 "172.15.255.255",   false},
 		{"172.16.0.0/12",                 "172.16.0.0",       true },
 		{"172.16.0.0/12",                 "172.31.255.255",   true },
 		{"172.16.0.0/12",                 "172.32.0.0",       false},
- /* Bits behind the prefix say nothing. */
+ /* Bits after the prefix are ignored. */
 		{"10.9.8.7/8",                    "10.1.1.1",         true },
 		{"0.0.0.0/0",                     "203.0.113.9",      true },
 		{"0.0.0.0/0",                     "2001:db8::1",      false},
@@ -46,7 +46,7 @@ static void test_who_is_permitted(void **unused)
 		{"fd00::/8",                      "fe00::1",          false},
 		{"2001:db8::7",                   "2001:db8::7",      true },
 		{"2001:db8::7",                   "2001:db8::8",      false},
- /* How IPv4 comes to a socket for both. */
+ /* IPv4 addresses as a dual-stack socket reports them. */
 		{"192.0.2.0/24",                  "::ffff:192.0.2.9", true },
 		{"192.0.2.0/24",                  "::ffff:192.0.3.9", false},
 		{"::ffff:192.0.2.0/120",          "192.0.2.9",        true },
@@ -62,7 +62,7 @@ static void test_who_is_permitted(void **unused)
 		check(rows[i].list, rows[i].address, rows[i].is_permitted);
 }
 
-static void test_lists_that_are_none(void **unused)
+static void test_invalid_lists(void **unused)
 {
 	static const char *const lists[] = {
 		"",
@@ -91,11 +91,11 @@ static void test_lists_that_are_none(void **unused)
 		struct allowed_networks allowed = {0};
 
 		if (!allowed_networks_parse(lists[i], &allowed))
-			fail_msg("'%s' is taken", lists[i]);
+			fail_msg("'%s' is accepted", lists[i]);
 	}
 }
 
-static void test_several_times(void **unused)
+static void test_repeated_option(void **unused)
 {
 	struct sockaddr_storage address;
 	struct allowed_networks allowed = {0};
@@ -113,9 +113,9 @@ static void test_several_times(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_who_is_permitted),
-		cmocka_unit_test(test_lists_that_are_none),
-		cmocka_unit_test(test_several_times),
+		cmocka_unit_test(test_permitted_addresses),
+		cmocka_unit_test(test_invalid_lists),
+		cmocka_unit_test(test_repeated_option),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

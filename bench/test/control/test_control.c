@@ -10,22 +10,22 @@
 #include "core/rdma/context.h"
 #include "core/test/lib/check.h"
 
-/* What takes longer hangs. */
+/* A test that waits for longer hangs. */
 #define PATIENCE_MS 20000
-/* Silence is told after 4 s; what watches for it wakes up by then. */
+/* The time after which a silent peer is given up. */
 #define SILENCE_MS 4000
 
 #define ALIVE "\0\0\0\x10{\"type\":\"alive\"}"
 #define HELLO "\0\0\0\x10{\"type\":\"hello\"}"
 
-/* A control connection and the other end of it, a bare socket. */
+/* A control connection and its peer, a bare socket. */
 struct connection {
 	struct control control;
 	int peer;
 	bool is_open;
 };
 
-/* Static, and closed by a teardown: the watcher knows them when a test has failed. */
+/* Static, and closed by a teardown, because the watcher still uses them after a test fails. */
 static struct connection own;
 static struct connection other;
 
@@ -63,7 +63,7 @@ static int close_all(void **unused)
 	return 0;
 }
 
-/* The other end goes away. */
+/* Closes the peer's side. */
 static void peer_close(void)
 {
 	close(own.peer);
@@ -75,7 +75,7 @@ static void peer_send(const struct connection *from, const void *bytes, size_t l
 	assert_int_equal(send(from->peer, bytes, length, MSG_NOSIGNAL), length);
 }
 
-/* The next message at the peer's end, and that it came in time. */
+/* Returns the next message that the peer receives; fails if none arrives in time. */
 static json_t *peer_receive(const struct connection *from, struct frame_reader *reader)
 {
 	uint64_t deadline = clock_deadline(PATIENCE_MS);
@@ -124,7 +124,7 @@ static void check_failure(struct connection *from, int code, const char *text)
 	assert_null(message);
 }
 
-/* Each is above what a frame may be by one; the next message goes through all the same. */
+/* A message one above a limit is rejected, and the next one still gets through. */
 static void test_messages_that_are_too_long(void **unused)
 {
 	struct frame_reader reader = {0};
@@ -133,14 +133,14 @@ static void test_messages_that_are_too_long(void **unused)
 	json_t *list = json_array();
 	json_t *message;
 
-	/* {"a":""} around it. */
+	/* {"a":""} surrounds the text. */
 	memset(text, 'x', (1 << 20) - 7);
 	message = json_pack("{s:s%}", "a", text, (size_t)(1 << 20) - 7);
 	assert_int_equal(control_send(&own.control, message, &error), -EMSGSIZE);
 	assert_string_equal(error.text,
 			    "control message of 1048577 bytes exceeds the limit of 1048576");
 	test_free(text);
-	/* {"a":[0,0]}: as many members as numbers, and the object. */
+	/* {"a":[0,0]} has as many members as numbers, plus the array. */
 	for (int i = 0; i < 65536; i++)
 		json_array_append_new(list, json_integer(0));
 	error = (struct error){0};
@@ -164,8 +164,8 @@ static bool is_over(void *owner)
 	return *(const bool *)owner;
 }
 
-/* What has come is taken all the same; what has not is not waited for. */
-static void test_a_stop(void **unused)
+/* A stop ends the wait, but a message that has arrived is still returned. */
+static void test_stop(void **unused)
 {
 	bool is_stopped = false;
 	const struct dial_stop stop = {is_over, &is_stopped};
@@ -173,7 +173,7 @@ static void test_a_stop(void **unused)
 	struct error error = {0};
 	json_t *message;
 
-	/* Longer than it waits before it looks. */
+	/* Long enough to look at the stop several times. */
 	assert_int_equal(control_await(&own.control, &message, 500, &stop, &error), -ETIMEDOUT);
 	assert_string_equal(error.text, "no answer within 500 ms");
 	assert_true(clock_now_ns() >= begun_ns + 500 * NS_PER_MS);
@@ -186,7 +186,7 @@ static void test_a_stop(void **unused)
 	json_decref(message);
 }
 
-static void test_messages_come(void **unused)
+static void test_receiving(void **unused)
 {
 	static const char three[] = HELLO "\0\0\0\x0e{\"type\":\"two\"}"
 					  "\0\0\0\x0e{\"type\":\"tri\"}";
@@ -202,7 +202,7 @@ static void test_messages_come(void **unused)
 	check_message(&own, "tri");
 }
 
-static void test_messages_go(void **unused)
+static void test_sending(void **unused)
 {
 	struct frame_reader reader = {0};
 	struct error error = {0};
@@ -230,7 +230,7 @@ static void test_no_message(void **unused)
 
 	assert_int_equal(control_receive(&own.control, &message, 20, &error), -ETIMEDOUT);
 	assert_string_equal(error.text, "no answer within 20 ms");
-	/* That was the wait's end and not the connection's. */
+	/* A timeout of the wait does not end the connection. */
 	peer_send(&own, HELLO, sizeof(HELLO) - 1);
 	check_message(&own, "hello");
 }
@@ -249,7 +249,7 @@ static void test_heartbeat(void **unused)
 	frame_finish(&reader);
 }
 
-/* One who beats is alive, however little else there is to say; one who does not is not. */
+/* Heartbeats alone keep a connection alive; without them it times out. */
 static void test_silence(void **unused)
 {
 	uint64_t start = clock_now_ns();
@@ -268,7 +268,7 @@ static void test_silence(void **unused)
 	assert_true(clock_now_ns() - start >= SILENCE_MS * NS_PER_MS);
 	peer_send(&own, HELLO, sizeof(HELLO) - 1);
 	check_message(&own, "hello");
-	/* It stays dead: what comes late is not read. */
+	/* It stays dead: later messages are not read. */
 	peer_send(&other, HELLO, sizeof(HELLO) - 1);
 	check_failure(&other, -ETIMEDOUT, "silent for 4 s");
 }
@@ -279,7 +279,7 @@ static void test_end_of_the_connection(void **unused)
 
 	peer_send(&own, HELLO HELLO "\0\0", 2 * (sizeof(HELLO) - 1) + 2);
 	peer_close();
-	/* What came before is still said. */
+	/* Messages that arrived before the end are still returned. */
 	check_message(&own, "hello");
 	check_message(&own, "hello");
 	check_failure(&own, -ECONNRESET, "closed the control connection, or its process ended");
@@ -310,10 +310,10 @@ static void test_garbage(void **unused)
 	}
 }
 
-/* Four wait; who sends more without being asked is not verbmark. */
+/* The inbox holds four messages; a peer that sends more without being asked is not verbmark. */
 static void test_flood(void **unused)
 {
-	/* At once, so that nobody can take one between two of them. */
+	/* Sent at once, so that no message is taken in between. */
 	char many[(CONTROL_INBOX + 1) * (sizeof(HELLO) - 1)];
 	struct error error = {0};
 	json_t *message;
@@ -354,7 +354,7 @@ static void test_guard(void **unused)
 {
 	struct alarm guarded;
 
-	/* By a message. */
+	/* A message raises the alarm. */
 	open_alarm(&guarded);
 	control_guard(&own.control, &guarded);
 	peer_send(&own, ALIVE HELLO, 2 * (sizeof(HELLO) - 1));
@@ -363,7 +363,7 @@ static void test_guard(void **unused)
 	control_guard(&own.control, NULL);
 	alarm_close(&guarded);
 
-	/* By the end of the connection. */
+	/* So does the end of the connection. */
 	open_alarm(&guarded);
 	control_guard(&own.control, &guarded);
 	assert_false(alarm_raised(&guarded));
@@ -373,13 +373,13 @@ static void test_guard(void **unused)
 	alarm_close(&guarded);
 }
 
-/* What is there already ends the first wait. */
-static void test_guard_comes_late(void **unused)
+/* Events that precede the guard raise the alarm as well. */
+static void test_guard_set_late(void **unused)
 {
 	struct alarm guarded;
 
 	peer_send(&own, HELLO HELLO, 2 * (sizeof(HELLO) - 1));
-	/* Once one was taken the other is in the inbox: they came in one piece. */
+	/* Both arrived together, so the second message is in the inbox by now. */
 	check_message(&own, "hello");
 	open_alarm(&guarded);
 	control_guard(&own.control, &guarded);
@@ -396,7 +396,7 @@ static void test_guard_comes_late(void **unused)
 	alarm_close(&guarded);
 }
 
-/* While messages are waited for only the end of the connection is a reason. */
+/* control_guard_end() raises the alarm only when the connection ends. */
 static void test_guard_of_the_end(void **unused)
 {
 	struct alarm guarded;
@@ -414,7 +414,7 @@ static void test_guard_of_the_end(void **unused)
 	control_guard(&own.control, NULL);
 	alarm_close(&guarded);
 
-	/* Which may have been there before. */
+	/* Also if it ended before. */
 	open_alarm(&guarded);
 	control_guard_end(&own.control, &guarded);
 	check_aborted(&guarded, "interrupted");
@@ -444,8 +444,8 @@ static void test_guard_of_several(void **unused)
 		alarm_close(&guarded[i]);
 }
 
-/* A heartbeat ends nothing, and what is not guarded is left alone. */
-static void test_guard_of_nobody(void **unused)
+/* Heartbeats raise no alarm, and neither does anything after the guard is removed. */
+static void test_guard_removed(void **unused)
 {
 	struct alarm guarded;
 
@@ -472,7 +472,7 @@ static void test_failure_from_another_thread(void **unused)
 	assert_int_equal(pthread_create(&thread, NULL, fail_it, &own.control), 0);
 	check_failure(&own, -EINTR, "interrupted");
 	pthread_join(thread, NULL);
-	/* The first reason stays. */
+	/* The first reason is kept. */
 	control_fail(&own.control, -EIO, "something else");
 	check_failure(&own, -EINTR, "interrupted");
 }
@@ -501,8 +501,8 @@ static void *send_many(void *argument)
 	return NULL;
 }
 
-/* Frames of several threads, and heartbeats, do not run into each other. */
-static void test_senders_at_once(void **unused)
+/* Frames from several threads do not mix, nor with heartbeats. */
+static void test_concurrent_senders(void **unused)
 {
 	struct sender senders[SENDERS];
 	struct frame_reader reader = {0};
@@ -534,7 +534,7 @@ static void test_senders_at_once(void **unused)
 }
 
 /* A peer that does not read is given up. */
-static void test_a_peer_that_does_not_read(void **unused)
+static void test_peer_that_does_not_read(void **unused)
 {
 	uint64_t start = clock_now_ns();
 	struct error error = {0};
@@ -552,9 +552,9 @@ static void test_a_peer_that_does_not_read(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_messages_come, open_own, close_all),
-		cmocka_unit_test_setup_teardown(test_a_stop, open_own, close_all),
-		cmocka_unit_test_setup_teardown(test_messages_go, open_own, close_all),
+		cmocka_unit_test_setup_teardown(test_receiving, open_own, close_all),
+		cmocka_unit_test_setup_teardown(test_stop, open_own, close_all),
+		cmocka_unit_test_setup_teardown(test_sending, open_own, close_all),
 		cmocka_unit_test_setup_teardown(test_messages_that_are_too_long, open_own,
 						close_all),
 		cmocka_unit_test_setup_teardown(test_no_message, open_own, close_all),
@@ -564,15 +564,14 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_garbage, open_own, close_all),
 		cmocka_unit_test_setup_teardown(test_flood, open_own, close_all),
 		cmocka_unit_test_setup_teardown(test_guard, open_own, close_all),
-		cmocka_unit_test_setup_teardown(test_guard_comes_late, open_own, close_all),
+		cmocka_unit_test_setup_teardown(test_guard_set_late, open_own, close_all),
 		cmocka_unit_test_setup_teardown(test_guard_of_the_end, open_own, close_all),
 		cmocka_unit_test_setup_teardown(test_guard_of_several, open_own, close_all),
-		cmocka_unit_test_setup_teardown(test_guard_of_nobody, open_own, close_all),
+		cmocka_unit_test_setup_teardown(test_guard_removed, open_own, close_all),
 		cmocka_unit_test_setup_teardown(test_failure_from_another_thread, open_own,
 						close_all),
-		cmocka_unit_test_setup_teardown(test_senders_at_once, open_own, close_all),
-		cmocka_unit_test_setup_teardown(test_a_peer_that_does_not_read, open_own,
-						close_all),
+		cmocka_unit_test_setup_teardown(test_concurrent_senders, open_own, close_all),
+		cmocka_unit_test_setup_teardown(test_peer_that_does_not_read, open_own, close_all),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

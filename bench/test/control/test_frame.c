@@ -6,11 +6,11 @@
 #include "core/base/compiler.h"
 #include "core/test/lib/check.h"
 
-/* Written by hand: 18 bytes of JSON behind their length. */
+/* A frame written by hand: 18 bytes of JSON after their length. */
 #define FRAME        "\0\0\0\x12{\"type\":\"example\"}"
 #define FRAME_LENGTH (sizeof(FRAME) - 1)
 
-/* Reads from a copy of exactly that size, so that a sanitizer sees a read beyond it. */
+/* Reads from a copy of exactly that size, so that a sanitizer detects reads beyond it. */
 static int read_exactly(struct frame_reader *reader, const void *bytes, size_t length, size_t *used,
 			json_t **message, struct error *error)
 {
@@ -86,7 +86,7 @@ static void test_byte_by_byte(void **unused)
 	frame_finish(&reader);
 }
 
-/* What stands behind a frame is left for the next call. */
+/* Bytes after a frame are left for the next call. */
 static void test_several_in_one_read(void **unused)
 {
 	static const char bytes[] = FRAME FRAME "\0\0\0\2{}" FRAME "\0\0";
@@ -117,7 +117,7 @@ static void test_several_in_one_read(void **unused)
 	frame_finish(&reader);
 }
 
-static void test_lengths_that_cannot_be(void **unused)
+static void test_invalid_lengths(void **unused)
 {
 	static const struct {
 		const char *head;
@@ -127,7 +127,7 @@ static void test_lengths_that_cannot_be(void **unused)
 		{"\0\x10\0\1",       "control message of 1048577 bytes: the peer is not verbmark"   },
 		{"\xff\xff\xff\xff",
 		 "control message of 2147483647 bytes: the peer is not verbmark"                    },
- /* Of one with a seal, too, it is how many there are. */
+ /* A sealed frame, whose length has the top bit set. */
 		{"\x80\x20\0\0",     "control message of 2097152 bytes: the peer is not verbmark"   },
 		{"HTTP",             "control message of 1213486160 bytes: the peer is not verbmark"},
 		{"SSH-",             "the peer is not verbmark"                                     },
@@ -169,8 +169,8 @@ static int read_text(const void *text, size_t length, json_t **message, struct e
 	return code;
 }
 
-/* The longest that may be: a text of 2^20 - 8 bytes in an object. */
-static void test_the_longest(void **unused)
+/* The longest message has a text of 2^20 - 8 bytes in an object. */
+static void test_longest_message(void **unused)
 {
 	static const char head[6] = "{\"a\":\"";
 	uint8_t *text = test_malloc(1 << 20);
@@ -187,7 +187,7 @@ static void test_the_longest(void **unused)
 	test_free(text);
 }
 
-static void test_no_objects(void **unused)
+static void test_invalid_objects(void **unused)
 {
 	static const char *const texts[] = {
 		"[]",
@@ -237,7 +237,7 @@ static void test_nul_bytes(void **unused)
 	}
 }
 
-/* As deep as fits a frame: neither parser nor release may go down the stack with it. */
+/* Neither parsing nor freeing deep nesting may exhaust the stack. */
 static void test_deep(void **unused)
 {
 	static const char member[5] = "{\"a\":";
@@ -254,7 +254,7 @@ static void test_deep(void **unused)
 			memcpy(text + 5 * j, member, sizeof(member));
 			text[length - 1 - j] = '}';
 		}
-		/* The innermost is an empty object. */
+		/* The innermost object is empty. */
 		memset(text + 5 * (depths[i] - 1) + 1, ' ', 4);
 		code = read_text(text, length, &message, &error);
 		if (depths[i] <= 2000) {
@@ -268,7 +268,7 @@ static void test_deep(void **unused)
 	}
 }
 
-/* {"a":[{},{}]}: twice as many brackets and commas as there are objects, and one. */
+/* Returns {"a":[{},{}]} with count objects: each needs a bracket and a comma. */
 static char *make_members(size_t count, size_t *length)
 {
 	char *text = test_malloc(6 + 3 * count + 1);
@@ -276,13 +276,13 @@ static char *make_members(size_t count, size_t *length)
 	memcpy(text, "{\"a\":[", 6);
 	for (size_t i = 0; i < count; i++)
 		memcpy(text + 6 + 3 * i, "{},", 3);
-	/* Behind the last one there is no comma. */
+	/* No comma follows the last object. */
 	*length = 6 + 3 * count + 1;
 	memcpy(text + *length - 2, "]}", 2);
 	return text;
 }
 
-/* Frames that are no longer than others, and would take 70 times as much memory. */
+/* Such frames have a valid length, but would need 70 times as much memory. */
 static void test_many_members(void **unused)
 {
 	static const struct {
@@ -310,7 +310,7 @@ static void test_many_members(void **unused)
 	}
 }
 
-/* Nothing else keeps who says nothing, and nobody looks at what else is in it. */
+/* Heartbeats may arrive at any time and their contents are ignored, so they must be short. */
 static void test_heartbeats(void **unused)
 {
 	static const char longest[] =
@@ -327,7 +327,7 @@ static void test_heartbeats(void **unused)
 	assert_null(message);
 }
 
-/* What the other end sent may stand in an error, and that goes to a terminal. */
+/* Errors may quote the peer's bytes, and end up on a terminal. */
 static void test_errors_are_printable(void **unused)
 {
 	static const char *const texts[] = {"\033[2J\033]0;x\007", "{\"a\":\033[31m}",
@@ -343,7 +343,7 @@ static void test_errors_are_printable(void **unused)
 	}
 }
 
-static void test_a_frame_is_made(void **unused)
+static void test_encoding(void **unused)
 {
 	json_t *message = json_pack("{s:s}", "type", "example");
 	size_t length = 0;
@@ -356,9 +356,9 @@ static void test_a_frame_is_made(void **unused)
 	json_decref(message);
 }
 
-static void test_no_frame_is_too_long(void **unused)
+static void test_encoding_limits_length(void **unused)
 {
-	/* {"a":""} around it. */
+	/* {"a":""} surrounds the text. */
 	static const size_t lengths[] = {(1 << 20) - 8, (1 << 20) - 7};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(lengths); i++) {
@@ -390,7 +390,7 @@ static uint64_t next_random(uint64_t *state)
 	return *state;
 }
 
-/* A good stream with a few bytes changed, or nothing but noise; half the time cut. */
+/* Makes a valid stream with a few bytes changed, or noise; the length is random. */
 static size_t make_input(uint64_t *random, uint8_t *bytes, size_t room)
 {
 	static const char good[] =
@@ -401,7 +401,7 @@ static size_t make_input(uint64_t *random, uint8_t *bytes, size_t room)
 	if (next_random(random) % 4 == 0) {
 		for (size_t i = 0; i < length; i++)
 			bytes[i] = (uint8_t)next_random(random);
-		/* A length that passes, so that the noise comes to the parser. */
+		/* A valid length, so that the noise reaches the parser. */
 		memset(bytes, 0, 3);
 		return length;
 	}
@@ -412,7 +412,7 @@ static size_t make_input(uint64_t *random, uint8_t *bytes, size_t room)
 	return length;
 }
 
-/* Whatever comes, in whatever pieces: progress, an error, or an object. */
+/* Any bytes in any pieces cause progress, an error, or an object. */
 static void test_fuzz(void **unused)
 {
 	uint64_t random = 0x9e3779b97f4a7c15ULL;
@@ -442,7 +442,7 @@ static void test_fuzz(void **unused)
 		}
 		frame_finish(&reader);
 	}
-	/* Both happen, or this has tried nothing. */
+	/* Make sure that the inputs cause both. */
 	assert_true(n_messages > 10000 && n_errors > 10000);
 }
 
@@ -453,16 +453,16 @@ int main(void)
 		cmocka_unit_test(test_every_split),
 		cmocka_unit_test(test_byte_by_byte),
 		cmocka_unit_test(test_several_in_one_read),
-		cmocka_unit_test(test_lengths_that_cannot_be),
-		cmocka_unit_test(test_the_longest),
-		cmocka_unit_test(test_no_objects),
+		cmocka_unit_test(test_invalid_lengths),
+		cmocka_unit_test(test_longest_message),
+		cmocka_unit_test(test_invalid_objects),
 		cmocka_unit_test(test_nul_bytes),
 		cmocka_unit_test(test_deep),
 		cmocka_unit_test(test_many_members),
 		cmocka_unit_test(test_heartbeats),
 		cmocka_unit_test(test_errors_are_printable),
-		cmocka_unit_test(test_a_frame_is_made),
-		cmocka_unit_test(test_no_frame_is_too_long),
+		cmocka_unit_test(test_encoding),
+		cmocka_unit_test(test_encoding_limits_length),
 		cmocka_unit_test(test_fuzz),
 	};
 

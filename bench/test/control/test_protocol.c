@@ -15,7 +15,7 @@ static void check_equal(json_t *message, const char *text)
 	json_decref(message);
 }
 
-static void test_on_the_wire(void **unused)
+static void test_messages(void **unused)
 {
 	const struct parameters wanted =
 		asked("op=write metric=bw size=4k cq=event server-cq=adaptive duration=1s");
@@ -59,7 +59,7 @@ static void test_hello(void **unused)
 		"{\"type\":\"hello\",\"protocol\":4,\"version\":\"9.9\",\"x\":[]}";
 	struct error error = {0};
 	json_t *own = protocol_hello(NULL);
-	/* Only the protocol's number must match, and who knows more may say more. */
+	/* Only the protocol number must match, and a newer version may send more members. */
 	json_t *other = message_load(newer);
 
 	assert_int_equal(protocol_check_hello(own, &error), 0);
@@ -96,7 +96,7 @@ static void test_another_protocol(void **unused)
 	}
 }
 
-static void test_no_hellos(void **unused)
+static void test_invalid_hellos(void **unused)
 {
 	static const char *const texts[] = {
 		"{}",
@@ -119,7 +119,7 @@ static void test_no_hellos(void **unused)
 	}
 }
 
-/* What the server gets is what the client has, and what is chosen for both is alike. */
+/* The server reads the client's parameters, and chooses the same defaults. */
 static void test_cases_over_the_wire(void **unused)
 {
 	static const char *const texts[] = {
@@ -158,8 +158,8 @@ static void test_cases_over_the_wire(void **unused)
 	",\"parameters\":" parameters "}"
 #define CASE(parameters) CASE_AT("1", parameters)
 
-/* Who leaves something out gets what both would choose. */
-static void test_a_case_of_few_words(void **unused)
+/* Parameters that are omitted get the same defaults as at the client. */
+static void test_case_with_few_parameters(void **unused)
 {
 	json_t *message = message_load(CASE("{\"metric\":\"bw\",\"tx-depth\":40}"));
 	struct protocol_case read;
@@ -174,7 +174,7 @@ static void test_a_case_of_few_words(void **unused)
 	json_decref(message);
 }
 
-/* The first words of why. */
+/* Checks the beginning of the error. */
 static void check_case_fails(const char *text, int code, const char *why)
 {
 	json_t *message = message_load(text);
@@ -187,7 +187,7 @@ static void check_case_fails(const char *text, int code, const char *why)
 	json_decref(message);
 }
 
-static void test_cases_that_cannot_be(void **unused)
+static void test_invalid_parameters(void **unused)
 {
 	static const struct {
 		const char *parameters;
@@ -228,8 +228,8 @@ static void test_cases_that_cannot_be(void **unused)
 	}
 }
 
-/* What no plan has would end in a call that the device does not have. */
-static void test_cases_that_no_plan_has(void **unused)
+/* Combinations that no plan has are rejected: the device could not run them. */
+static void test_unsupported_combinations(void **unused)
 {
 	static const char *const rows[][2] = {
 		{"{\"op\":\"write\",\"metric\":\"bw\",\"transport\":\"UD\",\"bidirectional\":true}",
@@ -249,7 +249,7 @@ static void test_cases_that_no_plan_has(void **unused)
 	}
 }
 
-/* A newer client may know more. */
+/* A newer client may have parameters that this server does not know. */
 static void test_unknown_parameters(void **unused)
 {
 	check_case_fails(CASE("{\"colours\":16}"), -EOPNOTSUPP,
@@ -279,7 +279,7 @@ static void test_malformed_cases(void **unused)
 	check_case_fails(CASE_AT("256", "{}"), -EPROTO, "malformed case: invalid device port 256");
 }
 
-/* What becomes part of a path; a name has less than 64 bytes, as the kernel's have. */
+/* Names become part of a path, and have less than 64 bytes, like the kernel's. */
 static void test_names_of_devices(void **unused)
 {
 	static const struct {
@@ -313,8 +313,8 @@ static void test_names_of_devices(void **unused)
 	}
 }
 
-/* Facts may be of the host alone, and a case is on a device. */
-static void test_no_name_of_a_device(void **unused)
+/* A description may be of the host alone, but a case needs a device. */
+static void test_missing_device_name(void **unused)
 {
 	json_t *message = message_load(CASE("{}"));
 	struct protocol_describe asked;
@@ -326,7 +326,7 @@ static void test_no_name_of_a_device(void **unused)
 	json_decref(message);
 }
 
-static void test_what_was_expected(void **unused)
+static void test_expected_messages(void **unused)
 {
 	static const struct {
 		const char *message;
@@ -372,7 +372,7 @@ static void test_what_was_expected(void **unused)
 	}
 }
 
-/* A reason may be as long as a frame. */
+/* A reason may be as long as a frame, but the error is bounded. */
 static void test_long_reasons(void **unused)
 {
 	char reason[5000];
@@ -388,7 +388,7 @@ static void test_long_reasons(void **unused)
 	json_decref(message);
 }
 
-/* Only an answered operation has half round trips. */
+/* Only operations with a reply have half round trips. */
 static void test_kinds(void **unused)
 {
 	static const struct {
@@ -424,18 +424,18 @@ static void test_kinds(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_on_the_wire),
+		cmocka_unit_test(test_messages),
 		cmocka_unit_test(test_hello),
 		cmocka_unit_test(test_another_protocol),
-		cmocka_unit_test(test_no_hellos),
+		cmocka_unit_test(test_invalid_hellos),
 		cmocka_unit_test(test_cases_over_the_wire),
-		cmocka_unit_test(test_a_case_of_few_words),
-		cmocka_unit_test(test_cases_that_cannot_be),
-		cmocka_unit_test(test_cases_that_no_plan_has),
+		cmocka_unit_test(test_case_with_few_parameters),
+		cmocka_unit_test(test_invalid_parameters),
+		cmocka_unit_test(test_unsupported_combinations),
 		cmocka_unit_test(test_unknown_parameters),
 		cmocka_unit_test(test_malformed_cases),
-		cmocka_unit_test(test_no_name_of_a_device),
-		cmocka_unit_test(test_what_was_expected),
+		cmocka_unit_test(test_missing_device_name),
+		cmocka_unit_test(test_expected_messages),
 		cmocka_unit_test(test_long_reasons),
 		cmocka_unit_test(test_names_of_devices),
 		cmocka_unit_test(test_kinds),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What both ends tell each other of a trial that is over. */
+/* Messages of client and server about a trial that is over. */
 #include <errno.h>
 #include <string.h>
 
@@ -29,12 +29,12 @@ static void test_done_round_trip(void **unused)
 	assert_memory_equal(&read, &done, offsetof(struct protocol_done, has_next));
 	assert_true(read.has_next);
 	assert_int_equal(read.arrived, 9);
-	/* What is not told of the other direction is not known. */
+	/* If the message has no rate of the other direction, it is unknown. */
 	assert_true(read.driven == 2.5);
 	json_object_del(message, "driven");
 	assert_int_equal(protocol_read_done(message, "n02", &read, &error), 0);
 	assert_true(read.driven < 0);
-	/* Nor does an older one listen for the next trial. */
+	/* An older server does not listen for the next trial. */
 	json_object_del(message, "next");
 	assert_int_equal(protocol_read_done(message, "n02", &read, &error), 0);
 	assert_false(read.has_next);
@@ -71,7 +71,7 @@ static void test_stops(void **unused)
 	}
 }
 
-/* What a device does not have is no failure of the case. */
+/* Features that a device lacks are reported differently from failures of a case. */
 static void test_failures(void **unused)
 {
 	const struct error plain = {.code = -EINVAL, .text = "it is broken"};
@@ -89,8 +89,8 @@ static void test_failures(void **unused)
 	}
 }
 
-/* What another machine says goes to a document: whatever it is. */
-static void test_places(void **unused)
+/* The peer's text goes into a document, so it must be sanitized. */
+static void test_placement(void **unused)
 {
 	static const struct {
 		const char *done;
@@ -151,7 +151,7 @@ static void test_chosen(void **unused)
 	}
 }
 
-static void test_no_dones(void **unused)
+static void test_malformed_reports(void **unused)
 {
 	static const char *const texts[] = {
 		"{\"type\":\"done\"}",
@@ -178,8 +178,8 @@ static void test_no_dones(void **unused)
 	}
 }
 
-/* What is below 0, or would be with a thousand trials' in a document. */
-static void test_dones_that_cannot_be(void **unused)
+/* Figures below 0, or so large that a thousand trials would overflow a document. */
+static void test_impossible_reports(void **unused)
 {
 	static const char *const names[] = {"messages",   "user_ns", "completions",
 					    "elapsed_ns", "arrived", "driven"};
@@ -197,7 +197,7 @@ static void test_dones_that_cannot_be(void **unused)
 		json_object_set_new(message, name, json_integer(figure));
 		code = protocol_read_done(message, "n02", &read, &error);
 		json_decref(message);
-		/* Below 0 it is not known. */
+		/* A negative rate of the other direction means that it is unknown. */
 		if (figure < 0 && !strcmp(name, "driven")) {
 			assert_int_equal(code, 0);
 			continue;
@@ -214,10 +214,10 @@ int main(void)
 		cmocka_unit_test(test_done_round_trip),
 		cmocka_unit_test(test_stops),
 		cmocka_unit_test(test_failures),
-		cmocka_unit_test(test_places),
+		cmocka_unit_test(test_placement),
 		cmocka_unit_test(test_chosen),
-		cmocka_unit_test(test_no_dones),
-		cmocka_unit_test(test_dones_that_cannot_be),
+		cmocka_unit_test(test_malformed_reports),
+		cmocka_unit_test(test_impossible_reports),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

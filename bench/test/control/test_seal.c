@@ -11,7 +11,7 @@
 
 static const uint8_t key[SEAL_KEY] = "thirty-two bytes of key, no more";
 
-/* Both ends of one direction. */
+/* Sender and receiver of one direction. */
 struct line {
 	struct seal sent;
 	struct frame_reader reader;
@@ -31,7 +31,7 @@ static size_t put(struct line *line, const char *body, uint8_t *frame)
 	return frame_put(frame, body, strlen(body), line ? &line->sent : NULL);
 }
 
-/* What comes of those bytes: 1 for a message, or what is wrong. */
+/* Reads one frame: returns 1 for a message, or the error. */
 static int take(struct line *line, const uint8_t *bytes, size_t length, struct error *error)
 {
 	json_t *message = NULL;
@@ -62,7 +62,7 @@ static void test_in_order(void **unused)
 		assert_int_equal(take(&line, frame, put(&line, HELLO, frame), &error), 1);
 }
 
-/* Every bit of it counts, and what breaks is never a message. */
+/* Any changed bit breaks the seal. */
 static void test_changed(void **unused)
 {
 	struct line whole = line_open();
@@ -76,7 +76,7 @@ static void test_changed(void **unused)
 		size_t used;
 
 		frame[bit / 8] ^= (uint8_t)(1U << bit % 8);
-		/* A longer one is not whole. */
+		/* A longer length only makes the frame incomplete. */
 		assert_true(frame_read(&line.reader, frame, length, &used, &message, &error) <= 0);
 		assert_null(message);
 		frame_finish(&line.reader);
@@ -84,7 +84,7 @@ static void test_changed(void **unused)
 	}
 }
 
-static void test_repeated_and_left_out(void **unused)
+static void test_repeated_and_dropped(void **unused)
 {
 	struct line line = line_open();
 	struct error error = {0};
@@ -99,7 +99,7 @@ static void test_repeated_and_left_out(void **unused)
 	check_broken(&line, second, length, -EBADMSG);
 }
 
-/* Every bit of a seal is compared, with bodies of every length around a block of the hash. */
+/* Each bit of a seal is compared, for bodies of all lengths around a block of the hash. */
 static void test_all_of_a_seal_is_compared(void **unused)
 {
 	static const uint8_t body[257];
@@ -123,8 +123,8 @@ static void test_all_of_a_seal_is_compared(void **unused)
 	}
 }
 
-/* Of the other direction, or of nobody. */
-static void test_anothers(void **unused)
+/* A seal with another key, such as the key of the other direction. */
+static void test_another_key(void **unused)
 {
 	static const uint8_t other[SEAL_KEY] = "thirty-two bytes of key, another";
 	struct line line = line_open();
@@ -134,14 +134,14 @@ static void test_anothers(void **unused)
 	check_broken(&line, frame, put(&line, HELLO, frame), -EBADMSG);
 }
 
-static void test_without(void **unused)
+static void test_unsealed(void **unused)
 {
 	static const char refused[] = "{\"type\":\"refused\",\"reason\":\"no\"}";
 	struct line line = line_open();
 	struct error error = {0};
 	uint8_t frame[128];
 
-	/* Before the first seal the other end may not have made its own yet. */
+	/* Before the first sealed frame, the peer may not know the key yet. */
 	assert_int_equal(take(&line, frame, put(NULL, ALIVE, frame), &error), 1);
 	assert_int_equal(take(&line, frame, put(NULL, refused, frame), &error), 1);
 	check_broken(&line, frame, put(NULL, HELLO, frame), -EBADMSG);
@@ -153,7 +153,7 @@ static void test_without(void **unused)
 	assert_int_equal(take(&line, frame, put(&line, ALIVE, frame), &error), 1);
 }
 
-static void test_before_there_is_a_key(void **unused)
+static void test_sealed_before_there_is_a_key(void **unused)
 {
 	struct line line = line_open();
 	struct error error = {0};
@@ -164,7 +164,7 @@ static void test_before_there_is_a_key(void **unused)
 	assert_int_equal(take(&line, frame, put(NULL, HELLO, frame), &error), 1);
 }
 
-/* A seal and nothing else, and lengths that would leave less than nothing. */
+/* Frames with only a seal, and with lengths that are shorter than a seal. */
 static void test_too_short(void **unused)
 {
 	for (uint8_t length = 0; length <= SEAL_SIZE; length++) {
@@ -175,7 +175,7 @@ static void test_too_short(void **unused)
 	}
 }
 
-static void test_the_longest(void **unused)
+static void test_longest_message(void **unused)
 {
 	struct line line = line_open();
 	struct error error = {0};
@@ -198,12 +198,12 @@ int main(void)
 		cmocka_unit_test(test_in_order),
 		cmocka_unit_test(test_changed),
 		cmocka_unit_test(test_all_of_a_seal_is_compared),
-		cmocka_unit_test(test_repeated_and_left_out),
-		cmocka_unit_test(test_anothers),
-		cmocka_unit_test(test_without),
-		cmocka_unit_test(test_before_there_is_a_key),
+		cmocka_unit_test(test_repeated_and_dropped),
+		cmocka_unit_test(test_another_key),
+		cmocka_unit_test(test_unsealed),
+		cmocka_unit_test(test_sealed_before_there_is_a_key),
 		cmocka_unit_test(test_too_short),
-		cmocka_unit_test(test_the_longest),
+		cmocka_unit_test(test_longest_message),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -32,7 +32,7 @@ static struct secret_talk talk(void)
 	return talk;
 }
 
-/* hashlib.blake2b of Python, over what secret.h and the manual say, gives these. */
+/* Expected keys: hashlib.blake2b of Python, as described in secret.h and the manual page. */
 static void test_keys(void **unused)
 {
 	static const char *const wanted[] = {
@@ -42,34 +42,34 @@ static void test_keys(void **unused)
 		"691e18bd4e3d74650f70f922513afe986665ab8f74d4dfa2cb69bfa74948c956",
 	};
 	const struct secret secret = made(TEXT "\n");
-	const struct secret_talk said = talk();
+	const struct secret_talk greeting = talk();
 	struct secret_keys keys;
 	const uint8_t *const found[] = {keys.proof, keys.to_server, keys.to_client, keys.pairs};
 	char text[SECRET_HEX];
 
-	secret_agree(&secret, &said, &keys);
+	secret_agree(&secret, &greeting, &keys);
 	for (size_t i = 0; i < ARRAY_LENGTH(wanted); i++) {
 		secret_print(found[i], text);
 		assert_string_equal(text, wanted[i]);
 	}
 }
 
-/* Whatever of it differs, nothing that follows from it is the same. */
-static void test_all_of_it_counts(void **unused)
+/* The keys depend on the secret and on all parts of the greeting. */
+static void test_keys_depend_on_everything(void **unused)
 {
 	const struct secret secret = made(TEXT);
 	const struct secret other = made("correct horse battery stable");
-	const struct secret_talk said = talk();
+	const struct secret_talk greeting = talk();
 	struct secret_keys keys;
 	struct secret_keys others[5];
-	struct secret_talk changed[5] = {said, said, said, said, said};
+	struct secret_talk changed[5] = {greeting, greeting, greeting, greeting, greeting};
 
 	changed[1].client_version = "1.02";
 	changed[1].server_version = ".0";
 	changed[2].server_version = "2.1";
 	changed[3].client_nonce[31] ^= 1;
 	changed[4].server_nonce[0] ^= 128;
-	secret_agree(&secret, &said, &keys);
+	secret_agree(&secret, &greeting, &keys);
 	secret_agree(&other, &changed[0], &others[0]);
 	for (size_t i = 1; i < ARRAY_LENGTH(changed); i++)
 		secret_agree(&secret, &changed[i], &others[i]);
@@ -84,14 +84,14 @@ static void test_all_of_it_counts(void **unused)
 	assert_memory_not_equal(keys.to_server, keys.to_client, SEAL_KEY);
 }
 
-/* A proof with a single wrong bit, wherever that bit is, proves nothing. */
+/* A proof with a single wrong bit is rejected, wherever that bit is. */
 static void test_all_of_a_proof_is_compared(void **unused)
 {
 	const struct secret secret = made(TEXT);
-	const struct secret_talk said = talk();
+	const struct secret_talk greeting = talk();
 	struct secret_keys keys;
 
-	secret_agree(&secret, &said, &keys);
+	secret_agree(&secret, &greeting, &keys);
 	for (size_t bit = 0; bit < 8 * SECRET_PROOF; bit++) {
 		uint8_t proof[SECRET_PROOF];
 
@@ -102,12 +102,12 @@ static void test_all_of_a_proof_is_compared(void **unused)
 	assert_true(secret_is_proof(&keys, keys.proof));
 }
 
-/* Secrets that differ in their first, middle or last byte alone, at lengths around every limit. */
+/* Secrets that differ in the first, middle or last byte, with lengths around every limit. */
 static void test_all_of_a_secret_counts(void **unused)
 {
 	static const size_t lengths[] = {SECRET_LEAST, 17, 31,  32,  33,  63,
 					 64,           65, 127, 128, 129, SECRET_MOST};
-	const struct secret_talk said = talk();
+	const struct secret_talk greeting = talk();
 
 	for (size_t i = 0; i < ARRAY_LENGTH(lengths); i++) {
 		const size_t places[] = {0, lengths[i] / 2, lengths[i] - 1};
@@ -117,7 +117,7 @@ static void test_all_of_a_secret_counts(void **unused)
 
 		memset(text, 's', lengths[i]);
 		secret = made(text);
-		secret_agree(&secret, &said, &keys);
+		secret_agree(&secret, &greeting, &keys);
 		for (size_t j = 0; j < ARRAY_LENGTH(places); j++) {
 			struct secret_keys others;
 			struct secret other;
@@ -125,7 +125,7 @@ static void test_all_of_a_secret_counts(void **unused)
 			text[places[j]] = 't';
 			other = made(text);
 			text[places[j]] = 's';
-			secret_agree(&other, &said, &others);
+			secret_agree(&other, &greeting, &others);
 			assert_false(secret_is_proof(&keys, others.proof));
 			assert_memory_not_equal(keys.to_server, others.to_server, SEAL_KEY);
 			assert_memory_not_equal(keys.to_client, others.to_client, SEAL_KEY);
@@ -134,7 +134,7 @@ static void test_all_of_a_secret_counts(void **unused)
 	}
 }
 
-static void test_texts_of_32_bytes(void **unused)
+static void test_parsing_32_bytes(void **unused)
 {
 	static const char *const none[] = {
 		NULL,
@@ -157,14 +157,14 @@ static void test_texts_of_32_bytes(void **unused)
 
 static void test_tickets(void **unused)
 {
-	const struct secret_talk said = talk();
-	const uint8_t *const keys[] = {said.client_nonce, said.client_nonce, said.client_nonce,
-				       said.server_nonce};
-	const uint8_t *const salts[] = {said.server_nonce, said.server_nonce, said.client_nonce,
-					said.server_nonce};
+	const struct secret_talk greeting = talk();
+	const uint8_t *const keys[] = {greeting.client_nonce, greeting.client_nonce,
+				       greeting.client_nonce, greeting.server_nonce};
+	const uint8_t *const salts[] = {greeting.server_nonce, greeting.server_nonce,
+					greeting.client_nonce, greeting.server_nonce};
 	uint8_t shown[ARRAY_LENGTH(keys)][3][16];
 
-	/* Of other queue pairs, salts and keys, and of later connections: others. */
+	/* Tickets differ between queue pairs, salts, keys and consecutive connections. */
 	for (uint32_t i = 0; i < ARRAY_LENGTH(keys); i++) {
 		struct secret_tickets tickets = {0};
 
@@ -176,7 +176,7 @@ static void test_tickets(void **unused)
 	for (size_t i = 0; i < sizeof(shown) / 16; i++)
 		for (size_t j = 0; j < i; j++)
 			assert_memory_not_equal(shown[i / 3][i % 3], shown[j / 3][j % 3], 16);
-	/* The other end has the same, in the same order; a new salt begins anew. */
+	/* The peer computes the same sequence; a new salt starts over. */
 	for (size_t turn = 0; turn < 2; turn++) {
 		struct secret_tickets tickets = {0};
 		uint8_t ticket[16];
@@ -231,7 +231,7 @@ static void test_files(void **unused)
 	check_file(path, "--secret-file: cannot open ");
 	write_file(path, TEXT "\r\n", 0600);
 	check_file(path, NULL);
-	/* However its lines end. */
+	/* Line ends do not matter. */
 	assert_int_equal(secret_read(&secret, path, &error), 0);
 	assert_memory_equal(secret.key, wanted.key, sizeof(secret.key));
 	for (mode_t bit = 1; bit <= S_IROTH; bit <<= 1) {
@@ -240,7 +240,7 @@ static void test_files(void **unused)
 	}
 	chmod(path, 0620);
 	check_file(path, "others can read ");
-	/* The group of root's is nobody else, and that of others may be anybody. */
+	/* Root's group is trusted; other groups may have any members. */
 	chmod(path, 0440);
 	assert_int_equal(chown(path, (uid_t)-1, getuid() ? getgid() : 12345), 0);
 	check_file(path, "others can read ");
@@ -264,7 +264,7 @@ static void test_files(void **unused)
 	assert_int_equal(rmdir(folder), 0);
 }
 
-static void test_another_users_file(void **unused)
+static void test_file_of_another_user(void **unused)
 {
 	char path[] = "/tmp/verbmark-secret-XXXXXX";
 	int fd = mkstemp(path);
@@ -287,13 +287,13 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_keys),
-		cmocka_unit_test(test_all_of_it_counts),
+		cmocka_unit_test(test_keys_depend_on_everything),
 		cmocka_unit_test(test_all_of_a_proof_is_compared),
 		cmocka_unit_test(test_all_of_a_secret_counts),
-		cmocka_unit_test(test_texts_of_32_bytes),
+		cmocka_unit_test(test_parsing_32_bytes),
 		cmocka_unit_test(test_tickets),
 		cmocka_unit_test(test_files),
-		cmocka_unit_test(test_another_users_file),
+		cmocka_unit_test(test_file_of_another_user),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

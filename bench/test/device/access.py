@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Where messages go: over a buffer, whose size both ends have, or not at all."""
+"""Access patterns: which addresses of a buffer messages use, and the buffer's size."""
 
 from verbmark import CASE, HELLO, Ended, Peer, Served, client, measure
 
@@ -9,7 +9,7 @@ WALKING = "send,write,read,write-imm,fetch-add,compare-swap"
 ACCESSES = "sequential,random,stride=256"
 
 
-class Places(Served):
+class Access(Served):
     def measure(self, *options):
         cases = measure(self.server, *options).document["cases"]
         for case in cases:
@@ -23,7 +23,7 @@ class Places(Served):
                 self.assertGreaterEqual(end["buffer_bytes"], case["buffer"])
 
     def test_latencies(self):
-        """Eight times around, in trials that begin anew: no round is taken for another's."""
+        """Eight laps around the buffer in several trials: no old message passes for a new one."""
         cases = self.measure(
             "--op", WALKING, "-n", 2048, "--trials", 3, "--buffer", "64k", "--access", ACCESSES
         )
@@ -36,7 +36,7 @@ class Places(Served):
         self.check_places(atomics, 8192)
 
     def test_few_places(self):
-        """As many laps as the number of a round has values, and more, with one place and with two."""
+        """More laps than there are sequence numbers, with one and with two addresses."""
         for buffer, count in ((64, 1), (128, 2)):
             cases = self.measure("--op", "write", "-n", 1500, "--buffer", buffer)
             self.assertEqual([case["access"] for case in cases], ["random"])
@@ -69,7 +69,7 @@ class Places(Served):
         for case in cases:
             self.assertEqual(case["latency_ns"]["count"], 300, case["id"])
 
-    def test_the_default_is_named(self):
+    def test_default_is_shown(self):
         ended = measure(self.server, "-n", 20)
         self.assertEqual(ended.document["cases"][0]["access"], "same")
         self.assertIn(" RC q1 access same", ended.err)
@@ -84,12 +84,12 @@ class Places(Served):
             ["send/lat/64/poll/buffer64k", "send/lat/64/poll/buffer128k"],
         )
 
-    def test_more_than_there_is(self):
-        """Said by whichever end has not got it, before it touches any of it; and no end falls."""
+    def test_buffer_exceeds_memory(self):
+        """A client or server without enough memory says so before it touches any, and survives."""
         with open("/proc/meminfo", encoding="ascii") as file:
             kib = next(int(line.split()[1]) for line in file if line.startswith("MemTotal:"))
         if kib * 1024 > LARGEST:
-            print("# 64 GiB are no problem here")
+            print("# this machine has more than 64 GiB")
             return
         before = self.server.rss_kib()
         ended = Ended(client("-n", 20, "--buffer", "64g", port=self.server.port))

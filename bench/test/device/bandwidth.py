@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Bandwidth, trials and measuring by time: whether the figures of a case agree."""
+"""Bandwidth, trials and measuring by time: the figures of a case must agree with each other."""
 
 import statistics
 
@@ -11,7 +11,7 @@ STREAMS = (
 )
 MODES = ("poll", "event", "adaptive")
 DEPTH = 128
-# What makes rxe send something again: messages that are then counted twice by it.
+# Counters of rxe for messages that it sends again, and so counts twice.
 AGAIN = ("completer_retry_err", "rcvd_rnr_err", "rcvd_seq_err")
 PERCENTILES = (("p50", 20), ("p90", 100), ("p99", 1000), ("p99_9", 10000), ("p99_99", 100000))
 
@@ -29,7 +29,7 @@ class Sweep(Served):
         return case
 
     def check_interval(self, interval, values):
-        """All values are within it: of six trials, or fewer, none is left out."""
+        """Checks an interval over at most six trials, which must include all values."""
         self.assertEqual(interval["low"], min(values))
         self.assertEqual(interval["high"], max(values))
         self.assertAlmostEqual(interval["median"], statistics.median(values))
@@ -66,17 +66,17 @@ class Bandwidth(Sweep):
         self.assertEqual(sum(row[2] for row in histogram["bins"]), len(windows))
         self.assertEqual(histogram["sum"], sum(windows))
         self.assertEqual((histogram["min"], histogram["max"]), (min(windows), max(windows)))
-        # 10 ms, doubled until a hundred messages fall into one.
+        # Throughput windows are 10 ms, doubled until one covers a hundred messages.
         times = whole["window_ns"] / 10e6
         self.assertIn(times, [2**n for n in range(12)])
         covered_ns = len(windows) * whole["window_ns"]
         self.assertLessEqual(covered_ns, whole["duration_ns"])
-        # Of each trial less than one at its end is missing, and less than one more where
-        # they were merged in pairs.
+        # Each trial lacks less than a window at its end, and less than another one if windows were
+        # merged in pairs.
         self.assertGreater(
             covered_ns, whole["duration_ns"] - 2 * len(case["trials"]) * whole["window_ns"]
         )
-        # Rates are of whole messages; those in no window are the only ones missing.
+        # Rates count whole messages; only those outside of all windows are missing.
         in_windows = sum(windows) * whole["window_ns"] / 1e9
         self.assertLessEqual(in_windows, whole["bytes"])
         mean = sum(windows) / len(windows)
@@ -127,16 +127,16 @@ class Bandwidth(Sweep):
         return document
 
     def test_many_queue_pairs(self):
-        """They fit where completion queues are short."""
+        """Many queue pairs run even if completion queues are limited."""
         document = self.many("--op", "send,write-notify,doorbell")
         for case in document["cases"]:
             for end in case["chosen"].values():
                 self.assertLessEqual(end["cq_depth"], 32768)
-        # Of 128 each has fewer than of one, and two are not compared.
+        # Each of 128 queue pairs sends fewer messages, and two points are not compared.
         self.assertNotIn("crowds", document)
 
-    def test_a_receive_for_each_message(self):
-        """Of 600 88 are not posted again, and more than all come."""
+    def test_receive_for_each_message(self):
+        """88 of 600 receives are not reposted, and more messages arrive than are measured."""
         for ways in ((), ("-b",)):
             cases = self.cases(
                 "--metric", "bw", "--op", "send,write-notify", "-q", "1,3", "-r", 600, "-n", 600,
@@ -147,26 +147,26 @@ class Bandwidth(Sweep):
                     self.assertEqual([trial["messages"] for trial in case["trials"]], [600, 600])
                     self.assertTrue(all(trial["warmup"]["messages"] for trial in case["trials"]))
 
-    def test_the_knee_of_many(self):
+    def test_knee_of_many_queue_pairs(self):
         document = self.many("--op", "send,write-notify", "-t", 2, "-r", 2, "-Q", 1)
         self.assertEqual(len(document["crowds"]), 2)
         for crowd in document["crowds"]:
             op = crowd["at"]["case"].partition("/")[0]
             found = [case for case in document["cases"] if case["op"] == op]
             rates = [case["trials"][0]["bandwidth"]["messages_per_s"] for case in found]
-            # The number of points before those that all have less than 0.8 times the best.
+            # The number of points before all further ones have less than 0.8 times the best rate.
             before = next((n for n in (1, 2) if max(rates[n:]) < 0.8 * max(rates[:n])), 3)
             self.assertEqual(crowd["at"]["queue_pairs"], (1, 16, 128)[before - 1])
             self.assertAlmostEqual(crowd["best"]["messages_per_s"], max(rates[:before]), delta=1)
 
-    def test_a_server_that_waits_differently(self):
+    def test_server_with_another_completion_mode(self):
         cases = self.cases(
             "--metric", "bw", "--op", "send", "--cq", "poll", "--server-cq", "poll,event",
             "-D", "200ms",
         )
         for case in cases:
             self.check_case(case, 200)
-            # It sees what comes, and that is what was sent.
+            # The server sees all messages that were sent.
             server = case["cpu"]["server"]
             self.assertGreaterEqual(server["messages"], case["bandwidth"]["messages"])
             self.assertEqual(server["cq_events"] > 0, case["server_cq"] == "event")
@@ -177,7 +177,7 @@ class Bandwidth(Sweep):
         self.assertEqual(case["bandwidth"]["messages"], 5000)
 
     def test_one_at_a_time(self):
-        # Without a window of operations it is a latency: one is always under way.
+        # With a single outstanding operation this measures latency.
         cases = self.cases("--metric", "bw", "--op", "write,read", "-t", 1, "-n", 2000)
         for case in cases:
             self.assertEqual(case["tx_depth"], 1)
@@ -206,26 +206,26 @@ class Bandwidth(Sweep):
         sent = wait_until_settled() - before
         again = sum(counter(name) for name in AGAIN) - retries
         self.assertGreaterEqual(sent, messages * per_message)
-        # Of each trial: what was under way at its end, and its connection.
+        # Each trial may have more: operations in flight at its end, and its connection.
         more = DEPTH * per_message + 20
         self.assertLessEqual(sent, messages * per_message + (2 + 2 * again) * more)
 
     def test_packets(self):
-        # A message in one packet and its acknowledgement; the data are that of a read.
+        # Each message needs one packet and its acknowledgement; for a read, the data acknowledge.
         for op in OPS:
             for cq in MODES:
                 with self.subTest(op, cq=cq):
                     self.check_packets(op, cq, 64, 2)
 
     def test_packets_of_large_messages(self):
-        # 16 KiB are four packets of the MTU.
+        # 16 KiB need four packets at this MTU.
         for op in OPS:
             with self.subTest(op):
                 self.check_packets(op, "poll", "16k", 4 + 1)
 
 
     def test_packets_of_grants(self):
-        """Two are asked for and answered, each with its acknowledgement; nothing else goes."""
+        """Each grant needs a request and a reply, with acknowledgements; nothing else is sent."""
         before = counter("sent_pkts")
         again = [counter(name) for name in AGAIN]
         self.cases("--op", "alloc", "-s", "1,1m", "-n", 300, "--warmup", 0, "--trials", 1)
@@ -236,7 +236,7 @@ class Bandwidth(Sweep):
 
 
 class Options(Sweep):
-    """What a case may have besides; each by so many messages, which are all there."""
+    """Options of a case, each with a fixed number of messages, all of which must arrive."""
 
     MESSAGES = 600
 
@@ -256,7 +256,7 @@ class Options(Sweep):
             self.assertEqual(case["latency_ns"]["count"], 50)
 
     def test_doorbells(self):
-        """So many writes have one completion at either end, and the rest of them one."""
+        """Each group of that many writes has one completion on either side; the rest has one."""
         for every, rung in ((1, 600), (7, 86), (64, 10), (600, 1)):
             (case,) = self.check("--op", "doorbell", "--doorbell-every", every, "--warmup", 0)
             cpu = case["cpu"]
@@ -270,17 +270,17 @@ class Options(Sweep):
         self.check("--op", "doorbell", "--latencies", "--access", "same,random", count=2)
 
     def test_latencies_of_doorbells(self):
-        """A message is as many writes as there are to a doorbell: of all of them the time."""
+        """A message is all writes up to a doorbell, and its latency covers all of them."""
         options = ("--op", "doorbell", "--doorbell-every", "1,40", "-n", 200, "--warmup", 0)
         for case in self.cases(*options, "--cq", "poll,event", "--access", "same,random"):
             self.assertEqual(case["latency_ns"]["kind"], "half")
             self.assertEqual(case["latency_ns"]["count"], 200)
-            # Its answer, and each signalled post; that of the last one nobody waits for.
+            # The reply and each signaled post complete; nobody waits for the last post.
             self.assertIn(case["cpu"]["client"]["completions"], (399, 400))
             self.assertEqual(case["cpu"]["server"]["messages"], 200)
 
     def test_grants(self):
-        """By the size of what is granted, by messages of always the same."""
+        """Grants of any size need messages of the same size."""
         options = ("--op", "alloc", "-s", "1,10000,1m", "-n", 100, "--warmup", 0)
         for case in self.cases(*options, "--cq", "poll,event"):
             self.assertEqual(case["latency_ns"]["kind"], "full")
@@ -297,63 +297,63 @@ class Options(Sweep):
     def test_lists(self):
         self.check("--op", "send,write,read,write-imm,fetch-add", "-l", "2,16", "-q", "1,3",
                    count=20)
-        # What is posted by one call has room, whatever the size.
+        # One call's posts fit, whatever the size.
         self.check("--op", "write", "-l", 64, "-s", "256k")
 
-    def test_both_ways(self):
+    def test_bidirectional(self):
         for case in self.check("--op", STREAMS, "-b", count=9):
             total = case["bandwidth"]["total"]
-            # A server that is not given a processor for so short a time has sent nothing.
+            # A server that got no CPU during so short a measurement sent nothing.
             self.assertGreaterEqual(total["messages_per_s"], case["bandwidth"]["messages_per_s"])
 
-    def far_messages(self, case):
-        """Those of the other direction, by its rate and the time."""
+    def reverse_messages(self, case):
+        """Returns the number of messages in the other direction, from its rate and the time."""
         (trial,) = case["trials"]
-        far = trial["bandwidth"]["far_messages_per_s"] * trial["duration_ns"] / 1e9
+        reverse = trial["bandwidth"]["far_messages_per_s"] * trial["duration_ns"] / 1e9
         total = case["bandwidth"]["total"]["messages_per_s"] * trial["duration_ns"] / 1e9
-        self.assertAlmostEqual(total - far, trial["messages"], 2)
-        return far
+        self.assertAlmostEqual(total - reverse, trial["messages"], 2)
+        return reverse
 
-    def test_the_other_way_is_measured_as_long(self):
-        """All completions of the client are of its own messages, and of those that came."""
+    def test_both_directions_are_measured_equally_long(self):
+        """The client's completions are those of its own messages and of received ones."""
         options = ("--metric", "bw", "-D", "150ms", "-b", "-Q", 1, "--warmup", "1s")
         for case in self.cases("--op", "send,write-imm", *options):
             cpu = case["cpu"]["client"]
             self.assertAlmostEqual(
-                self.far_messages(case), cpu["completions"] - cpu["messages"], 2
+                self.reverse_messages(case), cpu["completions"] - cpu["messages"], 2
             )
-            # With the warm-up they were many more.
+            # The server's count includes the warm-up.
             self.assertGreater(case["cpu"]["server"]["messages"], 0)
-        # What asks for nothing here is counted there, which has driven for longer.
+        # One-sided operations are counted by the server, which runs for longer.
         for case in self.cases("--op", "write,read", *options):
             server = case["cpu"]["server"]["messages"]
-            self.assertLess(self.far_messages(case), server)
+            self.assertLess(self.reverse_messages(case), server)
 
-    def test_a_few_large_ones_of_both_ways(self):
+    def test_few_large_messages_in_both_directions(self):
         """
-        A post of one may take as long as the message; and each queue pair has few of them. In one
-        run the far end may have had no processor.
+        Posting a large message may take as long as sending it, and each queue pair sends only a
+        few. In a single run the server may get no CPU.
         """
         for options in (("--op", "write", "-s", "1m"), ("--op", "read", "-s", "1m"),
                         ("--op", "write", "-s", "16k", "-q", 16)):
             runs = (self.cases("--metric", "bw", "-b", "-t", 64, "-n", 40, *options)
                     for _ in range(100))
-            self.assertTrue(any(self.far_messages(case) > 0 for (case,) in runs), options)
+            self.assertTrue(any(self.reverse_messages(case) > 0 for (case,) in runs), options)
 
-    def test_large_ones_are_posted_in_parts(self):
-        """By lists that fit into neither the depth nor the count, and where loops go on."""
+    def test_large_messages_are_posted_in_parts(self):
+        """Post lists divide neither the depth nor the count, and loops continue after them."""
         options = ("--op", "write,read", "-s", "64k", "-t", 8)
         self.check(*options, "-l", 3, "-q", "1,3", count=4)
         self.check(*options, "-l", 3, "-b", count=2)
         for case in self.cases(*options, "--metric", "bw", "-D", "200ms", "--threads", 2, "-q", 2):
             self.assertGreater(case["bandwidth"]["messages"], 0)
 
-    def test_latencies_of_both_ways(self):
+    def test_latencies_of_bidirectional_streams(self):
         # Long enough for a server that shares its CPU with other programs.
         options = ("--metric", "bw", "-D", "500ms", "-b", "--latencies")
         for case in self.cases("--op", "send,write,read", *options):
             self.assertEqual(case["latency_ns"]["count"], case["bandwidth"]["messages"])
-            self.assertGreater(self.far_messages(case), 0)
+            self.assertGreater(self.reverse_messages(case), 0)
 
     def test_latencies(self):
         for case in self.check("--op", "send,write,read", "--latencies", count=3):
@@ -361,7 +361,7 @@ class Options(Sweep):
             self.assertEqual(case["latency_ns"]["kind"], "completion")
 
     def test_rare_signals_of_latencies(self):
-        """The one before is taken only when the next one is due: there is room for both."""
+        """A signaled message is reaped only when the next one is due, so both must fit."""
         for case in self.cases("--op", "send,write,write-notify", "-Q", 64, "-n", 500):
             self.assertEqual(case["latency_ns"]["count"], 500)
 
@@ -396,8 +396,8 @@ class Trials(Sweep):
             for key, value in case["cpu"][end].items():
                 self.assertEqual(value, sum(trial["cpu"][end][key] for trial in case["trials"]))
 
-    def test_what_a_trial_cannot_tell(self):
-        # Twelve of a trial have no median, 24 of both have.
+    def test_too_few_samples_in_a_trial(self):
+        # A median needs more than the 12 samples of a trial; the 24 of both are enough.
         case = self.case("-n", 12, "--trials", 2)
         self.assertIn("p50", case["latency_ns"])
         self.assertNotIn("p50", case["latency_ns"]["intervals"])
@@ -413,9 +413,8 @@ class Duration(Sweep):
 
     def check_time(self, asked_ms, *options, factor=1):
         """
-        A trial is over with the first operation that is seen to be complete after its
-        time. The machine may take a processor away for a while: an operation that it
-        took away from is among the samples.
+        A trial ends with the first operation that completes after its time. If the machine
+        takes the CPU away for a while, the interrupted operation is among the samples.
         """
         case = self.case("-D", f"{asked_ms}ms", *options)
         latency = case["latency_ns"]
@@ -435,11 +434,11 @@ class Duration(Sweep):
             with self.subTest(op, cq=cq):
                 self.check_time(1000, "--op", op, "--cq", cq, factor=factor)
 
-    def test_a_large_message(self):
+    def test_large_message(self):
         self.check_time(500, "-s", "1m", factor=2)
 
     def test_bandwidths(self):
-        # What else the machine does makes one too long now and then, but not each time.
+        # Other load makes one trial too long now and then, but not all of them.
         for op in OPS:
             durations = []
             while not durations or min(durations) > 1.05 * 500e6:

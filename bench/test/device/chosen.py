@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """
-What a result says of that which nobody asked for, against what the kernel, iproute2 and
-ibv_devinfo say of it, and the defaults that the manual page tells.
+The values in a result that were chosen automatically, compared with those of the kernel, iproute2
+and ibv_devinfo, and with the defaults in the manual page.
 """
 
 import ipaddress
@@ -28,7 +28,7 @@ def read(path):
 
 
 def resources(kind, pid):
-    """A process's, which iproute2 shows by its threads."""
+    """Returns a process's resources, which iproute2 lists by its threads."""
     threads = {int(thread) for thread in os.listdir(f"/proc/{pid}/task")}
     shown = subprocess.run(
         ["rdma", "-dd", "-j", "resource", "show", kind], check=True, capture_output=True
@@ -47,13 +47,13 @@ def devinfo():
 
 
 def gids():
-    """Address and type, by the index."""
+    """Returns (address, type) of the GIDs by index."""
     rows = re.findall(r"(?m)^\s*GID\[\s*(\d+)\]:\s+(\S+), (.+)$", shown())
     return {int(index): (address, kind) for index, address, kind in rows}
 
 
 def in_huge_pages(pid):
-    """Bytes that a process has there."""
+    """Returns the number of bytes that a process has in huge pages."""
     rows = re.findall(r"(?m)^Private_Hugetlb:\s+(\d+) kB", read(f"/proc/{pid}/smaps"))
     return sum(map(int, rows)) * 1024
 
@@ -70,10 +70,10 @@ class Chosen(Served):
         return [case["chosen"][end] for end in ENDS]
 
     def while_it_runs(self, look, *options):
-        """What look(pid) finds at both ends, and what the document says of them."""
+        """Returns pairs of look(pid) and of the document's values, for client and server."""
         with client("-D", "2s", "--json", self.path, *options, port=self.server.port) as program:
             found = [
-                wait_until(lambda pid=pid: look(pid), what="what a case has")
+                wait_until(lambda pid=pid: look(pid), what="the resources of a case")
                 for pid in (program.pid, self.server.pid)
             ]
             self.assertEqual(program.wait(RUN_PATIENCE), 0, program.errors)
@@ -90,21 +90,21 @@ class Chosen(Served):
             self.assertEqual(end["path_mtu_bytes"], int(devinfo()["active_mtu"]))
             self.assertEqual(end["page_bytes"], PAGE)
             self.assertEqual(end["buffer_bytes"] % PAGE, 0)
-            # Nobody waits for an event, and there is no queue of others.
+            # Without events there is no vector, and no shared receive queue was asked for.
             self.assertEqual(
                 end.keys() & {"completion_vector", "spin_ns", "shared_receive_depth"}, set()
             )
 
-    def test_the_gid(self):
-        """The address that was named is in the table's row of that number."""
+    def test_gid(self):
+        """The address that the user named has that index in the port's GID table."""
         for connect in ("cm", "qp"):
             for end in self.ends("--connect", connect):
                 gid, kind = gids()[end["gid_index"]]
                 self.assertEqual(end["gid_type"], kind)
                 self.assertEqual(str(ipaddress.IPv6Address(gid).ipv4_mapped), ADDRESS)
 
-    def test_the_gid_of_each_end(self):
-        """The server's row is its own, and where it alone is named the client's is the best one."""
+    def test_gid_of_client_and_server(self):
+        """--server-gid-index sets the server's index; the client's is chosen automatically."""
         rows = {index: ipaddress.IPv6Address(gid).ipv4_mapped for index, (gid, _) in gids().items()}
         best, _ = (end["gid_index"] for end in self.ends("--connect", "qp"))
         others = [index for index, address in rows.items() if address and index != best]
@@ -116,14 +116,14 @@ class Chosen(Served):
             ):
                 found = [end["gid_index"] for end in self.ends(*options)]
                 self.assertEqual(tuple(found), wanted, options)
-        # Of another family there is no way, which the server's own row is known by.
+        # GIDs of different address families cannot be combined.
         for index in (index for index, address in rows.items() if not address):
             ended = Ended(client("-n", 20, "--server-gid-index", index, port=self.server.port))
             self.assertEqual(ended.status, 1, ended.out)
             self.assertIn("the peer's GID is IPv4, the local one IPv6", ended.out)
 
-    def test_the_clock(self):
-        """A counter has ticks, and the kernel's clock nanoseconds."""
+    def test_clock(self):
+        """The resolution is a tick of the counter, or that of the kernel's clock."""
         clock = measure(self.server, "-n", 50).document["run"]["clock"]
         source = read("/sys/devices/system/clocksource/clocksource0/current_clocksource")
         counters = {"tsc": "tsc", "arch_sys_counter": "cntvct"}
@@ -136,8 +136,8 @@ class Chosen(Served):
             )
         self.assertGreater(clock["cost_ns"], 0)
 
-    def test_the_hard_fingerprint(self):
-        """Both ends are this machine; a network interface of another MTU is another one."""
+    def test_hard_fingerprint(self):
+        """Client and server have this machine's fingerprint; another MTU changes it."""
         def found():
             hosts = measure(self.server, "-n", 50).document["hosts"]
             return [hosts[end]["hard_fingerprint"] for end in ENDS]
@@ -155,17 +155,17 @@ class Chosen(Served):
         set_mtu(mtu)
         self.assertEqual(found(), before)
 
-    def test_the_way_of_waiting(self):
-        near, far = self.ends("--cq", "adaptive", "--server-cq", "event")
-        self.assertEqual(near["spin_ns"], 50000)
-        self.assertNotIn("spin_ns", far)
-        for end in (near, far):
+    def test_completion_mode(self):
+        client_end, server_end = self.ends("--cq", "adaptive", "--server-cq", "event")
+        self.assertEqual(client_end["spin_ns"], 50000)
+        self.assertNotIn("spin_ns", server_end)
+        for end in (client_end, server_end):
             self.assertIn(end["completion_vector"], range(int(devinfo()["num_comp_vectors"])))
 
     def test_queues(self):
-        """At least what was asked for."""
+        """Queues are at least as deep as requested."""
         for depth in ("64", "300"):
-            # Before it there is one that only finds out what goes inline.
+            # Ignore the short queue with which the inline limit is found.
             def deep_enough(pid):
                 return [row["cqe"] for row in resources("cq", pid) if row["cqe"] >= int(depth)]
 
@@ -176,12 +176,12 @@ class Chosen(Served):
                 self.assertGreaterEqual(end["send_depth"], int(depth))
                 self.assertGreaterEqual(end["receive_depth"], int(depth))
 
-    def test_a_shared_receive_queue(self):
+    def test_shared_receive_queue(self):
         for end in self.ends("--use-srq", "-r", 100):
             self.assertGreaterEqual(end["shared_receive_depth"], 100)
             self.assertNotIn("receive_depth", end)
 
-    def test_the_buffer(self):
+    def test_buffer(self):
         for rows, end in self.while_it_runs(lambda pid: resources("mr", pid), "-s", "100k"):
             self.assertEqual(sum(row["mrlen"] for row in rows), end["buffer_bytes"])
 
@@ -199,26 +199,26 @@ class Chosen(Served):
             self.assertEqual(mapped, huge)
             self.assertEqual((end["page_bytes"], end["buffer_bytes"]), (huge, huge))
 
-    def test_what_was_asked_for(self):
+    def test_requested_values(self):
         options = ("-m", 256, "-T", 104, "-u", 17, "--retries", 5, "-I", 0)
-        near, far = self.ends("--op", "read", *options)
-        for end in (near, far):
+        client_end, server_end = self.ends("--op", "read", *options)
+        for end in (client_end, server_end):
             self.assertEqual((end["path_mtu_bytes"], end["traffic_class"]), (256, 104))
             self.assertEqual((end["ack_timeout_ns"], end["retries"]), (4096 << 17, 5))
-        self.assertFalse(near["inline"])
+        self.assertFalse(client_end["inline"])
         # The server's program takes no part in a read.
-        self.assertEqual(far.keys() & {"inline", "post_call"}, set())
+        self.assertEqual(server_end.keys() & {"inline", "post_call"}, set())
 
-    def test_reads_under_way(self):
-        """What the device makes of 3: never fewer, and the same at both ends."""
-        near, far = self.ends("--op", "read", "-o", 3)
-        self.assertIn(near["initiator_depth"], (3, 4))
-        self.assertEqual(near["initiator_depth"], far["responder_depth"])
+    def test_outstanding_reads(self):
+        """The device may round 3 up; both sides have the same value."""
+        client_end, server_end = self.ends("--op", "read", "-o", 3)
+        self.assertIn(client_end["initiator_depth"], (3, 4))
+        self.assertEqual(client_end["initiator_depth"], server_end["responder_depth"])
 
-    def test_too_large_to_go_inline(self):
-        near, far = self.ends("--op", "write", "--metric", "bw", "-s", "257")
-        self.assertFalse(near["inline"])
-        self.assertNotIn("post_call", far)
+    def test_too_large_for_inline(self):
+        client_end, server_end = self.ends("--op", "write", "--metric", "bw", "-s", "257")
+        self.assertFalse(client_end["inline"])
+        self.assertNotIn("post_call", server_end)
 
     def test_datagrams(self):
         for end in self.ends("-c", "UD", "-T", 8):

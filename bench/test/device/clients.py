@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A server and what may come to its control port while it works for others."""
+"""A server and unexpected connections to its control port while it serves other clients."""
 
 import contextlib
 import os
@@ -21,8 +21,8 @@ def asking(**parameters):
     return {"parameters": CASE["parameters"] | parameters}
 
 
-class NoWordToBegin(unittest.TestCase):
-    """The server is to drive its own direction, and hears something else first."""
+class NoBegin(unittest.TestCase):
+    """The server waits for permission to send in its own direction, and gets another message."""
 
     def run_with(self, **changes):
         with Server() as server, Relay(server, "begin") as relay:
@@ -35,18 +35,18 @@ class NoWordToBegin(unittest.TestCase):
             return program.out
 
     def test_stop(self):
-        """As a client does that has given up."""
+        """A client that has given up sends this."""
         self.assertTrue([line for line in self.run_with(type="stop") if "bidirectional: " in line])
 
-    def test_another_word(self):
+    def test_another_message(self):
         (line,) = [line for line in self.run_with(type="note") if "bidirectional: " in line]
         self.assertRegex(line, ": the client sent an unexpected message instead of 'stop'$")
 
 
-class GoneMeanwhile(unittest.TestCase):
-    """A client goes while the server, which is late by then, puts another one's things away."""
+class Disconnecting(unittest.TestCase):
+    """A client disconnects while the server is still cleaning up after another one."""
 
-    def test_both_are_put_away(self):
+    def test_both_are_cleaned_up(self):
         with Server(program=FAULTY) as server:
             standing = lambda: (server.threads(), server.descriptors())
             before = standing()
@@ -56,9 +56,9 @@ class GoneMeanwhile(unittest.TestCase):
                 peer.expect("welcome")
             number = server.threads()
             first.close()
-            wait_until(lambda: server.threads() < number, what="the end of the first one")
+            wait_until(lambda: server.threads() < number, what="the first cleanup")
             second.close()
-            wait_until(lambda: standing() == before, what="the end of both")
+            wait_until(lambda: standing() == before, what="both cleanups")
 
 
 class Clients(unittest.TestCase):
@@ -77,13 +77,13 @@ class Clients(unittest.TestCase):
         peer.expect("welcome")
         return peer
 
-    def told(self, part):
-        """The server has said that, of one of its clients."""
+    def wait_for_line(self, part):
+        """Waits until the server reports that about one of its clients."""
         wait_until(
             lambda: any(part in line for line in list(self.server.err)), what=f"'{part}'"
         )
 
-    def test_another_protocol_is_refused(self):
+    def test_another_protocol_is_rejected(self):
         peer = self.dial()
         peer.send({"type": "hello", "protocol": 999, "version": "9.9"})
         refused = peer.receive()
@@ -93,8 +93,8 @@ class Clients(unittest.TestCase):
             r"^the client speaks protocol 999 \(verbmark 9\.9\), the server speaks 4 \(.+\): "
             r"upgrade the older one$",
         )
-        self.assertIsNone(peer.receive(), "the connection goes on")
-        self.told("speaks protocol 999")
+        self.assertIsNone(peer.receive(), "the server did not close the connection")
+        self.wait_for_line("speaks protocol 999")
         measure(self.server, "-n", 50)
 
     def test_no_greeting(self):
@@ -102,13 +102,13 @@ class Clients(unittest.TestCase):
         peer.send(CASE)
         self.assertIn("unexpected greeting", peer.receive()["reason"])
 
-    def test_silence_is_ended(self):
+    def test_silent_client(self):
         with socket.create_connection((ADDRESS, self.server.port), PATIENCE) as sock:
             while sock.recv(4096):
                 pass
-        self.told("silent for 4 s")
+        self.wait_for_line("silent for 4 s")
 
-    def test_a_greeting_that_drips(self):
+    def test_slow_greeting(self):
         with socket.create_connection((ADDRESS, self.server.port), PATIENCE) as sock:
             try:
                 for byte in frame(HELLO):
@@ -122,9 +122,9 @@ class Clients(unittest.TestCase):
                         pass
             except ConnectionError:
                 pass
-        self.told("no answer within 5000 ms")
+        self.wait_for_line("no answer within 5000 ms")
 
-    def test_cases_that_cannot_be(self):
+    def test_invalid_cases(self):
         wrong = [
             (asking(op="push"), "this server cannot run the case: op is none of send, write, read"),
             (asking(size=0), "this server cannot run the case: size is not from 1 to 1g"),
@@ -140,7 +140,7 @@ class Clients(unittest.TestCase):
             ({"device": "mlx5_0"}, f"no device 'mlx5_0'; available: {DEVICE}"),
             ({"device": 7}, "malformed case"),
             ({"device": ""}, "malformed case: invalid device name"),
-            # Cut to the 127 bytes that a path had, it was that of a terminal, which blocks.
+            # Cut to the 127 bytes that a path once had, this named a terminal, which blocks.
             (
                 {"device": "../../../" + "./" * 44 + "dev/ptmx"},
                 "malformed case: invalid device name",
@@ -154,12 +154,12 @@ class Clients(unittest.TestCase):
             failed = peer.receive()
             self.assertEqual(failed["type"], "failed")
             self.assertIn(reason, failed["reason"])
-        # None of them has cost more than itself.
+        # Each failed case costs nothing else.
         peer.send(CASE)
         peer.expect("listening")
 
     def test_cases_at_the_limits(self):
-        # Whatever the device makes of them; nothing of it lasts.
+        # The device may refuse these values, but nothing may be left behind.
         for parameters in (
             {"size": 1 << 30},
             {"tx-depth": 16384, "rx-depth": 16384},
@@ -175,10 +175,10 @@ class Clients(unittest.TestCase):
                 peer.send(CASE | asking(**parameters))
                 self.assertIn(peer.receive(RUN_PATIENCE)["type"], ("listening", "failed"))
                 peer.close()
-        wait_until(lambda: self.server.threads() <= 2, what="the end of all")
+        wait_until(lambda: self.server.threads() <= 2, what="the clients to be cleaned up")
         measure(self.server, "-n", 50)
 
-    def test_resources_of_clients_that_go(self):
+    def test_resources_of_disconnected_clients(self):
         self.greet().close()
         measure(self.server, "-n", 50)
         before = self.standing()
@@ -191,16 +191,16 @@ class Clients(unittest.TestCase):
                     peer.send(last)
                     peer.receive()
                 peer.close()
-        wait_until(lambda: self.standing() == before, what="as before")
+        wait_until(lambda: self.standing() == before, what="the resources to be released")
 
     def standing(self):
         return resources(), self.server.descriptors(), self.server.threads()
 
-    def test_a_full_house(self):
+    def test_maximum_of_clients(self):
         guests = []
         while len(guests) < 64:
             guests.append(self.greet())
-            # Those that came first are not to be taken for dead.
+            # Heartbeats keep the first clients alive.
             for guest in guests:
                 guest.send(ALIVE)
         ended = Ended(client("-n", 50, port=self.server.port))
@@ -212,10 +212,10 @@ class Clients(unittest.TestCase):
         )
         for guest in guests:
             guest.close()
-        wait_until(lambda: self.server.threads() <= 2, what="room")
+        wait_until(lambda: self.server.threads() <= 2, what="a free place")
         measure(self.server, "-n", 50)
 
-    def test_nonsense_while_another_measures(self):
+    def test_attack_during_a_measurement(self):
         path = f"{os.environ['OUT']}/result.json"
         dice = random.Random(7471)
         over = threading.Event()
@@ -223,7 +223,7 @@ class Clients(unittest.TestCase):
         slow = threading.Thread(target=self.drip, args=(over,), daemon=True)
         slow.start()
         rounds = 0
-        # One measurement may be over before the attacker has had a processor.
+        # A measurement may end before the attacker has got a CPU.
         for _ in range(50):
             before = counter("sent_pkts")
             program = client(
@@ -254,7 +254,7 @@ class Clients(unittest.TestCase):
                             return
                         sock.sendall(bytes([byte]))
             except ConnectionError:
-                pass  # the server has had enough
+                pass  # the server closed the connection
 
     def attack(self, dice):
         hello = frame(HELLO)
@@ -274,25 +274,25 @@ class Clients(unittest.TestCase):
                 with socket.create_connection((ADDRESS, self.server.port), PATIENCE) as sock:
                     sock.sendall(bytes_sent)
                     if dice.random() < 0.5:
-                        # Gone with a reset instead of an end.
+                        # Close with a reset.
                         sock.setsockopt(
                             socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0)
                         )
             except ConnectionError:
-                pass  # it was ended before all was sent
+                pass  # the server closed the connection early
 
 
 class Ends(unittest.TestCase):
-    """A server that ends by itself."""
+    """A server that ends on its own."""
 
     def test_once(self):
-        """After one that was served: whoever only knocks is none."""
+        """--once counts only clients that were served, not rejected ones."""
         with Server("--once") as server:
             Peer.dial(server.port).close()
             with Peer.dial(server.port) as peer:
                 peer.send({"type": "hello", "protocol": 999, "version": "9.9"})
                 self.assertEqual(peer.receive()["type"], "refused")
-            wait_until(lambda: len(server.err) == 2, what="two that were none")
+            wait_until(lambda: len(server.err) == 2, what="two rejected clients")
             measure(server, "-n", 50)
             self.assertEqual(server.wait(), 0)
 
@@ -309,8 +309,8 @@ class Ends(unittest.TestCase):
                 self.assertIsNone(server.process.poll())
             self.assertEqual(server.wait(), 0)
 
-    def test_idle_and_who_knocks(self):
-        """There is always somebody who has not greeted: none of them is a client."""
+    def test_idle_ignores_strangers(self):
+        """Connections without a greeting do not keep the server from being idle."""
         with Server("--idle", "2s") as server:
             strangers = []
             start = time.monotonic()
@@ -324,8 +324,8 @@ class Ends(unittest.TestCase):
             for stranger in strangers:
                 stranger.close()
 
-    def test_once_and_who_knocks(self):
-        """Who has not greeted when the one has been served is sent away."""
+    def test_once_rejects_strangers(self):
+        """When the client has been served, connections without a greeting are rejected."""
         with Server("--once") as server:
             measured = threading.Event()
             strangers = [Peer.dial(server.port)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A server that is left running: what it gives its clients, and whom it takes for one."""
+"""A long-running server: its limits for clients, and whom it accepts."""
 
 import fcntl
 import os
@@ -30,25 +30,25 @@ class Limits(unittest.TestCase):
         self.addCleanup(peer.close)
         return peer
 
-    def check_left_out(self, name, **settings):
+    def check_limit(self, name, **settings):
         with Server(*LIMITS[name][0], **settings) as server:
             check_left_out(server, name)
             measure(server, "-n", 50)
 
     def test_sizes(self):
-        self.check_left_out("sizes")
+        self.check_limit("sizes")
 
     def test_queue_pairs(self):
-        self.check_left_out("queue pairs")
+        self.check_limit("queue pairs")
 
     def test_memory(self):
-        self.check_left_out("memory")
+        self.check_limit("memory")
 
     def test_descriptors(self):
-        self.check_left_out("descriptors", before=FEW_DESCRIPTORS)
+        self.check_limit("descriptors", before=FEW_DESCRIPTORS)
 
-    def test_memory_of_all(self):
-        """What one has taken is the other's again when it goes."""
+    def test_total_memory(self):
+        """Memory of a client is available again when the client disconnects."""
         big = CASE | {"parameters": CASE["parameters"] | {"size": 16 << 20}}
         with Server("--max-memory", "48m") as server:
             first = self.greeted(server)
@@ -64,13 +64,13 @@ class Limits(unittest.TestCase):
             )
             self.assertNotIn("unsupported", failed)
             first.close()
-            wait_until(lambda: server.threads() <= 3, what="the end of the first")
+            wait_until(lambda: server.threads() <= 3, what="the first client to be cleaned up")
             second.send(big)
             second.expect("listening")
 
     def test_clients(self):
         with Server("--max-clients", 1) as server:
-            # Who has not greeted is in nobody's way.
+            # Connections without a greeting do not count.
             strangers = [Peer.dial(server.port) for _ in range(5)]
             first = self.greeted(server)
             ended = sweep(server)
@@ -83,14 +83,14 @@ class Limits(unittest.TestCase):
             first.close()
             for stranger in strangers:
                 stranger.close()
-            wait_until(lambda: server.threads() <= 2, what="room")
+            wait_until(lambda: server.threads() <= 2, what="a free place")
             measure(server, "-n", 50)
 
     def test_strangers(self):
-        """Of many that have not greeted the oldest gives way, and clients are served."""
+        """The oldest of too many connections without a greeting is closed; clients are served."""
         with Server("--max-clients", 1) as server:
             strangers = [Peer.dial(server.port) for _ in range(64)]
-            wait_until(lambda: server.threads() >= 64, what="all of them")
+            wait_until(lambda: server.threads() >= 64, what="all connections")
             measure(server, "-n", 50)
             refused = strangers[0].expect("refused")
             self.assertEqual(
@@ -99,18 +99,18 @@ class Limits(unittest.TestCase):
             )
             self.assertIsNone(strangers[0].receive())
             strangers.append(Peer.dial(server.port))
-            wait_until(lambda: server.threads() >= 64, what="the place that was free")
+            wait_until(lambda: server.threads() >= 64, what="the connection to be accepted")
             for stranger in strangers:
                 stranger.close()
-            wait_until(lambda: server.threads() <= 2, what="room")
+            wait_until(lambda: server.threads() <= 2, what="free places")
             measure(server, "-n", 50)
 
     def test_device_that_is_not_offered(self):
-        """Whoever asks for another one all the same has neither a case nor a description."""
+        """A client that asks for another device gets neither a case nor a description."""
         with Server("--device", DEVICE) as server:
-            for asked in (CASE, {"type": "describe"}):
+            for request in (CASE, {"type": "describe"}):
                 peer = self.greeted(server)
-                peer.send({**asked, "device": "other9", "port": 1})
+                peer.send({**request, "device": "other9", "port": 1})
                 self.assertEqual(
                     peer.expect("failed")["reason"],
                     f"this server offers {DEVICE} and not other9/1: omit --server-device, or "
@@ -119,7 +119,7 @@ class Limits(unittest.TestCase):
             measure(server, "-n", 50)
 
     def test_time(self):
-        """It is over during a case, which is interrupted; the next client has its own."""
+        """The limit ends a case, which is interrupted; the next client has its own time."""
         path = f"{os.environ['OUT']}/time.json"
         with Server("--max-time", "2s") as server:
             ended = Ended(client("-D", "60s", "--json", path, port=server.port))
@@ -134,7 +134,7 @@ class Limits(unittest.TestCase):
         os.unlink(path)
 
     def test_stopped_between_cases(self):
-        """What comes in the place of an answer is why, and the next case does not fail of it."""
+        """The server's reason arrives in place of an answer; the next case must not fail."""
         path = f"{os.environ['OUT']}/between.json"
         with Server() as server, Relay(server, "note") as relay:
             program = client("-s", "64,128", "-n", 50, "--json", path, port=relay.port)
@@ -148,7 +148,7 @@ class Limits(unittest.TestCase):
         os.unlink(path)
 
     def test_pause(self):
-        """A client that lives and asks for nothing."""
+        """A client sends heartbeats but no requests."""
         with Server("--max-pause", "1s") as server:
             with Peer.dial(server.port) as peer:
                 peer.send(HELLO)
@@ -161,8 +161,8 @@ class Limits(unittest.TestCase):
                 self.assertIsNone(peer.receive())
             measure(server, "-n", 50)
 
-    def test_a_message_that_drips(self):
-        """As fast as a heartbeat, and never whole: that is not a client that lives."""
+    def test_slow_message(self):
+        """Bytes that never complete a message are no heartbeat, however often they arrive."""
         with Server() as server:
             sock = socket.create_connection((ADDRESS, server.port))
             sock.settimeout(0.01)
@@ -181,25 +181,25 @@ class Limits(unittest.TestCase):
             measure(server, "-n", 50)
 
     def test_long_greetings(self):
-        """Nothing is kept for a stranger but what a greeting takes."""
+        """The server limits greetings to a length that is enough for every valid one."""
         with Server() as server:
             with Peer.dial(server.port) as peer:
                 peer.sock.sendall(struct.pack(">I", 4097) + b" " * 100)
-                # The end of the connection may overtake the reason.
+                # The close may overtake the reason.
                 refused = peer.receive()
                 self.assertIn(refused and refused["type"], (None, "refused"))
                 self.assertIsNone(refused and peer.receive())
             wait_until(lambda: server.err, what="the reason")
             self.assertIn("control message of 4097 bytes", server.err[0])
             peer = self.greeted(server)
-            # A case that is as long as cases may be.
+            # Cases may be long.
             peer.send(CASE | {"pairs": " " * 100000})
             peer.expect("listening")
             peer.send(ALIVE)
 
 
 class Readers(unittest.TestCase):
-    """What the server says of its clients goes to standard error, which somebody reads, or not."""
+    """The server logs to standard error, which may or may not be read."""
 
     def stranger(self, port, host=ADDRESS):
         with Peer.dial(port, host) as peer:
@@ -207,7 +207,7 @@ class Readers(unittest.TestCase):
             self.assertEqual(peer.receive()["type"], "refused")
 
     def test_nobody_reads(self):
-        """Clients are served all the same, and lines that were lost are counted."""
+        """Clients are served even if nobody reads, and lost lines are counted."""
         reading, writing = os.pipe()
         fcntl.fcntl(writing, fcntl.F_SETPIPE_SZ, 4096)
         with subprocess.Popen(
@@ -226,7 +226,7 @@ class Readers(unittest.TestCase):
             lines = []
             reader = threading.Thread(target=lambda: lines.extend(err))
             reader.start()
-            wait_until(lambda: lines, what="what there was room for")
+            wait_until(lambda: lines, what="the lines that fit")
             self.stranger(port)
             wait_until(lambda: "lines more" in "".join(lines), what="the count")
             server.terminate()
@@ -237,7 +237,7 @@ class Readers(unittest.TestCase):
         self.assertGreater(int(lost[0]), 100)
         self.assertEqual(len(lines) - 1 + int(lost[0]), 301)
 
-    def test_who_knocks(self):
+    def test_rejected_clients(self):
         """The server reports refused clients at most once a second, with their number."""
         def reported():
             others = re.findall(r"and (\d+) others before", "".join(server.err))
@@ -274,16 +274,16 @@ class Networks(unittest.TestCase):
             )
             with Peer.dial(server.port) as peer:
                 self.assertEqual(peer.receive()["type"], "refused")
-                self.assertIsNone(peer.receive(), "it is served")
+                self.assertIsNone(peer.receive(), "the server did not close the connection")
             # Another network's clients are served.
             with Peer.dial(server.port, "::1") as peer:
                 peer.send(HELLO)
                 peer.expect("welcome")
 
     def test_queue_pairs_of_others(self):
-        """Whoever is served says where queue pairs are: what is sent goes to allowed ones alone."""
+        """A client names the address of its queue pairs, which must be an allowed one too."""
         with Server("--allow", f"{ADDRESS}/32,2001:db8::/32") as server:
-            for place, gid in (
+            for address, gid in (
                 ("192.0.2.99", "00000000000000000000ffffc0000263"),
                 ("2001:db9::7", "20010db9000000000000000000000007"),
             ):
@@ -291,15 +291,15 @@ class Networks(unittest.TestCase):
                     peer.send(by_hand(gid, transport="UD"))
                     self.assertEqual(
                         peer.expect("failed")["reason"],
-                        f"the other end's queue pairs are at {place}, which is of no network of "
+                        f"the other end's queue pairs are at {address}, which is of no network of "
                         "'serve --allow' here: take another --gid-index, or add it there",
                     )
                     peer.send(by_hand("20010db8000000000000000000000007", transport="UD"))
                     self.assertNotIn("--allow", peer.receive().get("reason", ""))
             measure(server, "-n", 50, "--connect", "qp")
 
-    def test_who_connects(self):
-        """What listens for a client's queue pairs is for allowed addresses, too."""
+    def test_connections_to_queue_pairs(self):
+        """Only allowed addresses may connect to a client's queue pairs, too."""
         for networks, status, sentence in (
             ("::1", 1, f"clients from {ADDRESS} are not allowed; add their network to "
                        "'serve --allow' on the server"),
@@ -331,7 +331,7 @@ class Networks(unittest.TestCase):
                 Peer.dial(server.port)
             measure(server, "-n", 50, host="::1")
 
-    def test_addresses_that_are_none(self):
+    def test_invalid_addresses(self):
         for options, sentence in (
             (("--bind", "192.0.2.1"), "--bind: this host has no address 192.0.2.1: 'ip address'"),
             (("--bind", "nobody.invalid"), "--bind: 'nobody.invalid' is not an address, such as"),
@@ -342,4 +342,4 @@ class Networks(unittest.TestCase):
 
 
 if not os.environ.get("SOFTROCE_ADDRESS"):
-    raise unittest.SkipTest("there is no RDMA device")
+    raise unittest.SkipTest("no RDMA device")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What devices and doctor say, against what iproute2 and the kernel say of the machine."""
+"""The commands devices and doctor, compared with iproute2 and the kernel."""
 
 import json
 import os
@@ -44,7 +44,7 @@ class Devices(unittest.TestCase):
                 (row["local"], row["prefixlen"], link["netdev"]) for row in interface["addr_info"]
             }
             self.assertEqual(addresses, wanted)
-            # The largest MTU of RDMA that fits the interface's, with its headers.
+            # The largest RDMA MTU that fits into the interface's, including headers.
             self.assertEqual(port["mtu"], max(m for m in (256, 512, 1024, 2048, 4096)
                                               if m + 80 <= interface["mtu"] or m == 256))
 
@@ -135,15 +135,15 @@ class Doctor(unittest.TestCase):
         for node in facts["access"].values():
             self.assertTrue(os.path.exists(node["path"]), node)
             self.assertTrue(node["opens"], node)
-        # rdma-core is of the same version as its library's file.
+        # rdma-core's version is that in the name of its library.
         library = os.path.basename(os.path.realpath("/usr/lib/x86_64-linux-gnu/libibverbs.so.1"))
         if library != "libibverbs.so.1":
             self.assertEqual(facts["rdma_core"]["library"], library)
             self.assertTrue(library.endswith("." + facts["rdma_core"]["version"]))
 
-    def test_a_software_device_is_a_note(self):
+    def test_software_device_is_a_note(self):
         if not is_rxe(self.name):
-            self.skipTest("this is no Soft-RoCE device")
+            self.skipTest("this is not a Soft-RoCE device")
         document = self.examine("-d", self.name)
         facts = document["hosts"]["client"]
         self.assertTrue(facts["device"]["software"])
@@ -157,19 +157,19 @@ class Doctor(unittest.TestCase):
             "no-device", "device", "rights", "port", "memlock", "clock", "governor", "pcie", "numa",
         })
 
-    def test_a_server_here(self):
+    def test_local_server(self):
         with Server() as server:
             document = self.examine(ADDRESS, "-p", server.port)
-        far = document["hosts"]["server"]
-        self.assertEqual(far["host"], document["hosts"]["client"]["host"])
-        self.assertEqual(far["port"]["active_mtu"],
+        server_facts = document["hosts"]["server"]
+        self.assertEqual(server_facts["host"], document["hosts"]["client"]["host"])
+        self.assertEqual(server_facts["port"]["active_mtu"],
                          document["hosts"]["client"]["port"]["active_mtu"])
         self.assertFalse(self.spoiling(document) & {
             "server", "network", "firewall", "unreachable", "mtu", "gid-type", "link-layer",
         })
         self.assertEqual(server.errors, "")
 
-    def test_an_unknown_device(self):
+    def test_unknown_device(self):
         ended = verbmark("doctor", "-d", "nothing0")
         self.assertEqual(ended.status, 1)
         self.assertEqual(ended.out, "")
@@ -196,7 +196,7 @@ def shell(command):
 
 
 class Spare(unittest.TestCase):
-    """A pool where there is a second device, behind the first one in every list."""
+    """A pool on a second device, which comes after the first one in every list."""
 
     @classmethod
     def setUpClass(cls):
@@ -216,14 +216,14 @@ class Spare(unittest.TestCase):
     def tearDownClass(cls):
         shell(f"rdma link delete {SPARE}; ip link delete vmspare0")
 
-    def test_it_is_on_the_device_of_its_address(self):
+    def test_pool_is_on_the_device_of_its_address(self):
         with Server("--bind", SPARE_ADDRESS, "--pool", "1m") as server:
             wait_until(lambda: "pool: " in "\n".join(server.out), what="the pool")
             self.assertIn(f" on {SPARE}, ", "\n".join(server.out))
             ended = verbmark("pool", SPARE_ADDRESS, "-p", server.port, "-d", SPARE)
         self.assertEqual((ended.status, ended.err), (0, ""))
 
-    def test_an_address_of_another_device(self):
+    def test_address_of_another_device(self):
         ended = verbmark("serve", "-p", "0", "-d", DEVICE, "--bind", SPARE_ADDRESS, "--pool", "1m")
         self.assertEqual(ended.status, 1)
         self.assertIn(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The doctor's messages: what it says of a path that is good, and of servers that are not."""
+"""The doctor's test messages: over a good path, and with faulty servers."""
 
 import json
 import socket
@@ -14,7 +14,7 @@ SIZES = r"messages of 64, \d+k and 64k bytes get to \S+ and back, with an MTU of
 
 
 def welcome():
-    """As a server here would say it."""
+    """Returns the welcome message that a server on this machine would send."""
     devices = json.loads(verbmark("devices", "--json").out)
     return {
         "type": "welcome", "protocol": 4, "version": "0", "host": "n02", "devices": devices,
@@ -29,7 +29,7 @@ class Path(unittest.TestCase):
         self.seconds = ended.seconds
         return {row["code"]: row for row in document["findings"]}, document
 
-    def test_a_good_one(self):
+    def test_good_path(self):
         before = counter("sent_pkts")
         with Server() as server:
             found, document = self.examine(server.port)
@@ -42,11 +42,11 @@ class Path(unittest.TestCase):
         })
         if IS_SOFT:
             return
-        # What the messages moved is told, as what moves by itself is.
+        # Counters moved by the test messages are reported, like those that move on their own.
         self.assertGreater(document["counters"]["sent_pkts"], 400)
         self.assertGreaterEqual(counter("sent_pkts"), before + document["counters"]["sent_pkts"])
 
-    def test_many_at_once(self):
+    def test_repeated_tests(self):
         with Server() as server:
             for _ in range(3):
                 self.assertFalse(self.examine(server.port)[0]["path"]["spoils"])
@@ -56,13 +56,13 @@ class Path(unittest.TestCase):
         bound = ("setpriv", "--bounding-set=-ipc_lock", "prlimit", "--memlock=65536:65536")
         with Server(before=bound) as server:
             found = self.examine(server.port)[0]
-        # The small messages' buffers fit.
+        # The buffers of the small messages fit.
         self.assertTrue(found["path"]["spoils"], found)
         self.assertRegex(found["path"]["what"], "^messages of 64k bytes fail, smaller ones do not")
         self.assertIn("memlock is 64 KiB", found["path"]["what"])
 
-    def answered(self, answer):
-        """Findings with a server that does so with each case, and describes nothing."""
+    def with_answer(self, answer):
+        """Returns the findings if a server answers each case like this and describes no facts."""
         greeting = welcome()
 
         def serve(sock):
@@ -83,11 +83,13 @@ class Path(unittest.TestCase):
         with Impostor(serve) as server:
             return self.examine(server.port)[0]
 
-    def test_a_server_that_refuses_each_case(self):
-        found = self.answered(lambda peer, case: peer.send({"type": "failed", "reason": "never"}))
+    def test_server_that_rejects_each_case(self):
+        found = self.with_answer(
+            lambda peer, case: peer.send({"type": "failed", "reason": "never"})
+        )
         self.assertEqual(found["path"]["what"], "no message can be sent: the server: never")
 
-    def test_a_server_that_talks_nonsense(self):
+    def test_server_with_malformed_answers(self):
         pair = {
             "lid": 0, "gid": "00" * 16, "qpn": 1, "psn": 1, "mtu": 1024, "reads": 1, "qkey": 0,
             "address": 0, "size": 4096, "rkey": 0,
@@ -103,30 +105,30 @@ class Path(unittest.TestCase):
             [],
         ):
             with self.subTest(answer):
-                found = self.answered(lambda peer, case, answer=answer: peer.send(answer))
+                found = self.with_answer(lambda peer, case, answer=answer: peer.send(answer))
                 self.assertTrue(
                     set(found) & {"path", "server", "path-blocked", "connect-qp", "connect-cm"},
                     found,
                 )
 
-    def test_a_server_that_goes(self):
-        found = self.answered(lambda peer, case: peer.sock.shutdown(socket.SHUT_RDWR))
+    def test_server_that_disconnects(self):
+        found = self.with_answer(lambda peer, case: peer.sock.shutdown(socket.SHUT_RDWR))
         self.assertTrue(found["server"]["what"].startswith("the server went away while messages"))
 
-    def test_a_server_that_is_silent(self):
+    def test_silent_server(self):
         def answer(peer, case):
             end = time.monotonic() + PATIENCE
             while time.monotonic() < end:
                 peer.send(ALIVE)
                 time.sleep(0.5)
 
-        found = self.answered(answer)
+        found = self.with_answer(answer)
         self.assertIn("no answer within", found["server"]["what"])
 
-    def test_a_server_that_never_ends_to_be_ready(self):
+    def test_server_that_is_ready_forever(self):
         def answer(peer, case):
             end = time.monotonic() + PATIENCE
             while time.monotonic() < end:
                 peer.send({"type": "ready"})
 
-        self.answered(answer)
+        self.with_answer(answer)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """
-Either end is killed, stopped or asked to end, at each stage of a case: the other one
-ends, or goes on serving, in time and with a sentence, and keeps nothing.
+Client or server is killed, stopped or asked to end at each stage of a case. The peer ends with a
+message, or continues to serve, in time, and leaks nothing.
 """
 
 import itertools
@@ -25,14 +25,14 @@ ENDLESS = 10**12
 NOBODY = ADDRESS.rpartition(".")[0] + ".77"
 
 
-def neighbour():
+def neighbor():
     shown = subprocess.run(
         ["ip", "-j", "neigh", "show", NOBODY], check=True, capture_output=True
     )
     return [state for row in json.loads(shown.stdout) for state in row["state"]]
 
 
-def forget_neighbour():
+def forget_neighbor():
     subprocess.run(
         ["ip", "neigh", "del", NOBODY, "dev", os.environ["SOFTROCE_NETDEV"]],
         check=False, capture_output=True,
@@ -40,21 +40,21 @@ def forget_neighbour():
 
 
 def is_asleep(program):
-    """No thread of it runs, nor is the device at work for it."""
+    """Tells if all threads sleep and the device does nothing for the program."""
     sent = counter("sent_pkts")
     for thread in os.listdir(f"/proc/{program.pid}/task"):
         with open(f"/proc/{program.pid}/task/{thread}/stat", encoding="ascii") as stat:
             if stat.read().rpartition(")")[2].split()[0] != "S":
                 return False
-    # Further apart than the counters' own cache lives.
+    # Longer than the counters are cached.
     time.sleep(0.05)
     return counter("sent_pkts") == sent
 
 
 class Scene:
-    """A client and a server at a certain stage of a case, to have one of them killed."""
+    """A client and a server at a stage of a case at which one of them is killed."""
 
-    # The message that a relay holds.
+    # The type of message that the relay holds back.
     held = "listening"
     cq = "poll"
     metric = "lat"
@@ -71,10 +71,10 @@ class Scene:
     messages = ENDLESS
 
     def reach(self, victim):
-        """Both are there, and stay."""
+        """Waits until client and server have reached the stage, where they stay."""
 
     def after(self, survivor):
-        """What the survivor needs to notice anything."""
+        """Lets the survivor notice."""
 
     def __enter__(self):
         return self
@@ -85,17 +85,17 @@ class Scene:
 
 
 class Resolving(Scene):
-    """The client asks the network for an address that nobody has."""
+    """The client resolves an address that does not exist."""
 
     def reach(self, victim):
-        forget_neighbour()
+        forget_neighbor()
         self.relay.wait()
         self.relay.release(address=NOBODY)
-        wait_until(lambda: "INCOMPLETE" in neighbour(), what="the resolution")
+        wait_until(lambda: "INCOMPLETE" in neighbor(), what="the resolution")
 
 
 class Connecting(Scene):
-    """The client's request is at the server, which does not look."""
+    """The client's request has arrived at the server, which is stopped."""
 
     def reach(self, victim):
         self.relay.wait()
@@ -111,7 +111,7 @@ class Connecting(Scene):
 
 
 class BeforeTheFirstMessage(Scene):
-    """Both are connected, and the client does not know that the server is ready."""
+    """Both are connected, but the client has not heard that the server is ready."""
 
     held = "ready"
 
@@ -119,8 +119,8 @@ class BeforeTheFirstMessage(Scene):
         self.relay.wait()
 
 
-class BeforeTheOtherWay(BeforeTheFirstMessage):
-    """The server is to drive its own direction, and does not know that it may."""
+class BeforeTheOtherDirection(BeforeTheFirstMessage):
+    """The server waits for permission to send in its own direction."""
 
     held = "begin"
     metric = "bw"
@@ -135,7 +135,7 @@ class InTheLoop(Scene):
 
         def is_running():
             if self.client.process.poll() is not None:
-                raise AssertionError(f"it has ended: {self.client.errors}")
+                raise AssertionError(f"the client has ended: {self.client.errors}")
             return counter("sent_pkts") > before + 1000
 
         wait_until(is_running, what="the loop")
@@ -146,7 +146,7 @@ class InAStream(InTheLoop):
 
 
 class InEventWait(InTheLoop):
-    """The other one has stopped, so that what is killed can only be waiting."""
+    """The survivor is stopped, so the victim can only be waiting."""
 
     cq = "event"
 
@@ -154,14 +154,14 @@ class InEventWait(InTheLoop):
         super().reach(victim)
         survivor = self.server if victim is self.client else self.client
         stop(survivor)
-        wait_until(lambda: is_asleep(victim), what="the wait")
+        wait_until(lambda: is_asleep(victim), what="the victim to sleep")
 
     def after(self, survivor):
         survivor.signal(signal.SIGCONT)
 
 
 class WhileClosing(Scene):
-    """All is measured, the server has said so and closes; the client has not heard."""
+    """The server has sent its results and is closing; the client has not received them."""
 
     held = "done"
     messages = 50
@@ -172,7 +172,7 @@ class WhileClosing(Scene):
 
 class Killed(unittest.TestCase):
     def setUp(self):
-        self.addCleanup(forget_neighbour)
+        self.addCleanup(forget_neighbor)
 
     def standing(self):
         return resources(), self.server.descriptors(), self.server.threads()
@@ -180,18 +180,18 @@ class Killed(unittest.TestCase):
     def kill_clients(self, kind):
         self.server = Server()
         self.addCleanup(self.server.kill)
-        # Whatever the process keeps once it has used a device is there by now.
+        # Allocate what the process keeps after its first use of a device.
         measure(self.server, "-n", 50)
         before = self.standing()
         memory = []
         for round_number in range(ROUNDS):
             with kind(self.server) as scene:
                 scene.reach(scene.client)
-                n_told = len(self.server.err)
+                n_lines = len(self.server.err)
                 scene.client.kill()
                 scene.after(self.server)
-                wait_until(lambda: self.standing() == before, what=f"as before: {before}")
-                wait_until(lambda: len(self.server.err) > n_told, what="a sentence")
+                wait_until(lambda: self.standing() == before, what=f"cleanup: {before}")
+                wait_until(lambda: len(self.server.err) > n_lines, what="a message")
             memory.append(self.server.rss_kib())
             self.assertRegex(
                 self.server.err[-1],
@@ -199,8 +199,8 @@ class Killed(unittest.TestCase):
                 "or its process ended$",
             )
             self.assertEqual(len(self.server.err), round_number + 1, self.server.err)
-        # The allocator keeps what threads have used, once or twice, and the top of its heap
-        # comes and goes: a client's rings that stayed, in a stream, would be 70 KiB each round.
+        # The allocator keeps some memory of threads, and the top of its heap varies. The leaked
+        # rings of a client, in a stream, would be 70 KiB per round.
         if not IS_SANITIZED:
             steps = [after - before for before, after in itertools.pairwise(memory[1:])]
             self.assertLess(statistics.median(steps), 40, memory)
@@ -220,7 +220,7 @@ class Killed(unittest.TestCase):
                     "or its process ended",
                 )
                 self.assertEqual(len(scene.client.err), 1, scene.client.err)
-            wait_until(lambda: resources() == before, what=f"as before: {before}")
+            wait_until(lambda: resources() == before, what=f"cleanup: {before}")
 
     def test_clients_while_resolving(self):
         self.kill_clients(Resolving)
@@ -231,8 +231,8 @@ class Killed(unittest.TestCase):
     def test_clients_before_the_first_message(self):
         self.kill_clients(BeforeTheFirstMessage)
 
-    def test_clients_before_the_other_way(self):
-        self.kill_clients(BeforeTheOtherWay)
+    def test_clients_before_the_other_direction(self):
+        self.kill_clients(BeforeTheOtherDirection)
 
     def test_clients_in_the_loop(self):
         self.kill_clients(InTheLoop)
@@ -255,8 +255,8 @@ class Killed(unittest.TestCase):
     def test_servers_before_the_first_message(self):
         self.kill_servers(BeforeTheFirstMessage)
 
-    def test_servers_before_the_other_way(self):
-        self.kill_servers(BeforeTheOtherWay)
+    def test_servers_before_the_other_direction(self):
+        self.kill_servers(BeforeTheOtherDirection)
 
     def test_servers_in_the_loop(self):
         self.kill_servers(InTheLoop)
@@ -272,7 +272,7 @@ class Killed(unittest.TestCase):
 
 
 class Asked(unittest.TestCase):
-    """Signals that can be answered. The first case is finished, the second is running."""
+    """Signals that can be handled. The first case is complete, the second one is running."""
 
     def setUp(self):
         self.path = f"{os.environ['OUT']}/result.json"
@@ -280,8 +280,8 @@ class Asked(unittest.TestCase):
         self.addCleanup(self.server.kill)
 
     def start(self, op="send", cq="event", metric="lat", size="1m"):
-        # A stream has so many under way that a mebibyte of each would keep rxe, emulated, busy
-        # for seconds at its end. The second case does not end by itself.
+        # With 1 MiB per message, the messages in flight of a stream would keep an emulated rxe
+        # busy for seconds at the end. The second case does not end on its own.
         parts = ((1, 3000), (size if metric == "lat" else "64k", 10**9), (64, 3000))
         plan = f"{self.path}.plan"
         with open(plan, "w", encoding="ascii") as file:
@@ -294,7 +294,7 @@ class Asked(unittest.TestCase):
         self.addCleanup(program.kill)
         wait_until(lambda: len(below_heading(program.out)) == 3, what="the first case")
         before = counter("sent_pkts")
-        # More than the second case's connection takes.
+        # Setting up the second case sends fewer packets.
         wait_until(lambda: counter("sent_pkts") > before + 1000, what="the second case")
         return program
 
@@ -330,10 +330,10 @@ class Asked(unittest.TestCase):
     def test_sigint_of_the_server(self):
         self.check_stopped_server(signal.SIGINT)
 
-    def test_sigterm_of_a_server_that_takes_a_stream(self):
+    def test_sigterm_of_a_server_that_receives_a_stream(self):
         self.check_stopped_server(signal.SIGTERM, metric="bw")
 
-    def test_a_server_without_clients(self):
+    def test_server_without_clients(self):
         for number in (signal.SIGTERM, signal.SIGINT):
             with Server() as server:
                 server.signal(number)
@@ -354,7 +354,7 @@ class Asked(unittest.TestCase):
         self.assertNotIn("latency_ns", document["cases"][1])
         self.assertNotIn("bandwidth", document["cases"][1])
         self.assertEqual(document["cases"][1]["trials"], [])
-        # The server may have been about to answer; it is no more than that.
+        # The server may already have been answering; it logs nothing else.
         for line in self.server.err:
             self.assertIn("closed the control connection", line)
         measure(self.server, "-n", 50)
@@ -362,23 +362,23 @@ class Asked(unittest.TestCase):
     def test_sigint_of_the_client(self):
         self.check_interrupted(signal.SIGINT)
 
-    def test_sigint_of_the_client_that_polls_memory(self):
+    def test_sigint_of_a_client_that_polls_memory(self):
         self.check_interrupted(signal.SIGINT, op="write", cq="poll")
 
-    def test_sigint_of_a_client_whose_polls_find_something_at_once(self):
+    def test_sigint_of_a_client_with_fast_operations(self):
         self.check_interrupted(signal.SIGINT, op="read", cq="poll", size=128)
 
     def test_sigint_of_a_client_that_streams(self):
         self.check_interrupted(signal.SIGINT, metric="bw")
 
-    def test_sigterm_of_a_client_that_streams_by_polling(self):
+    def test_sigterm_of_a_client_that_polls_a_stream(self):
         self.check_interrupted(signal.SIGTERM, op="read", cq="poll", metric="bw")
 
     def test_sigterm_of_the_client(self):
         self.check_interrupted(signal.SIGTERM, op="read")
 
     def check_interrupted_at(self, kind):
-        self.addCleanup(forget_neighbour)
+        self.addCleanup(forget_neighbor)
         with kind(self.server) as scene:
             scene.reach(scene.client)
             scene.client.signal(signal.SIGINT)
@@ -387,10 +387,10 @@ class Asked(unittest.TestCase):
             scene.after(self.server)
         measure(self.server, "-n", 50)
 
-    def test_sigint_while_it_resolves(self):
+    def test_sigint_while_resolving(self):
         self.check_interrupted_at(Resolving)
 
-    def test_sigint_while_it_connects(self):
+    def test_sigint_while_connecting(self):
         self.check_interrupted_at(Connecting)
 
     def test_sigint_before_the_first_message(self):
@@ -406,20 +406,20 @@ class Asked(unittest.TestCase):
         self.assertIn("the peer has been silent for 4 s", program.errors)
         self.document()
         self.server.signal(signal.SIGCONT)
-        wait_until(lambda: self.server.err, what="a sentence")
+        wait_until(lambda: self.server.err, what="a message")
         measure(self.server, "-n", 50)
 
     def test_sigstop_of_the_server(self):
         self.check_stalled()
 
-    def test_sigstop_of_a_server_that_takes_no_part(self):
+    def test_sigstop_of_a_server_with_one_sided_operations(self):
         self.check_stalled(op="read", cq="poll")
 
-    def test_sigstop_of_a_server_that_takes_a_stream(self):
+    def test_sigstop_of_a_server_that_receives_a_stream(self):
         self.check_stalled(metric="bw")
 
     def test_sigstop_of_both(self):
-        """Each of them was away itself: none is taken for dead, and it goes on."""
+        """Each knows that it was stopped itself, so neither gives up on its peer."""
         program = self.start()
         ends = (program, self.server)
         for end in ends:
@@ -438,7 +438,7 @@ class Asked(unittest.TestCase):
     def test_sigstop_of_the_client(self):
         program = self.start()
         stop(program)
-        wait_until(lambda: self.server.err, what="a sentence")
+        wait_until(lambda: self.server.err, what="a message")
         self.assertIn("the peer has been silent for 4 s", self.server.err[0])
         measure(self.server, "-n", 50)
 
@@ -458,14 +458,14 @@ class Asked(unittest.TestCase):
         bound = ("setpriv", "--bounding-set=-ipc_lock", "prlimit", "--memlock=65536:65536")
         with client("-n", 50, "-s", "1m", port=self.server.port, before=bound) as program:
             self.assertEqual(program.wait(), 1)
-            said = "\n".join(program.out)
-            self.assertIn("memlock is 64 KiB", said)
-            self.assertNotIn("the server:", said)
+            shown = "\n".join(program.out)
+            self.assertIn("memlock is 64 KiB", shown)
+            self.assertNotIn("the server:", shown)
         measure(self.server, "-n", 50)
 
 
 class Removed(unittest.TestCase):
-    """The device is taken away, and brought back for whoever comes next."""
+    """The device is removed, and added again for later tests."""
 
     def remove(self):
         def rdma(*words):
@@ -475,7 +475,7 @@ class Removed(unittest.TestCase):
         rdma("delete", device)
         rdma("add", device, "type", "rxe", "netdev", interface)
 
-    def test_while_nothing_runs(self):
+    def test_while_idle(self):
         with Server() as server:
             self.remove()
             self.assertEqual(server.wait(), 1)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Two machines: servers that are started over there, and what the doctor finds between them."""
+"""Two machines: servers launched on the second one, and what the doctor finds between them."""
 
 import json
 import os
@@ -9,19 +9,19 @@ import unittest
 
 import verbmark
 from verbmark import (
-    ADDRESS, PATIENCE, VERBMARK, Ended, Program, ServedThere, client, run, wait_until,
+    ADDRESS, PATIENCE, VERBMARK, Ended, Program, ServedRemotely, client, run, wait_until,
 )
 
 PEER = os.environ["SOFTROCE_PEER_ADDRESS"]
 NETDEV = os.environ["SOFTROCE_NETDEV"]
 
 
-def over_there(*command):
+def on_second(*command):
     return subprocess.run(["on-second", *command], capture_output=True, text=True, check=False)
 
 
 def serving(machine=()):
-    """The process ids of the servers there."""
+    """Returns the process ids of the servers on a machine."""
     found = subprocess.run(
         [*machine, "pgrep", "-f", "verbmark serve"], capture_output=True, text=True, check=False
     )
@@ -36,8 +36,8 @@ class Launch(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         if not os.path.exists("/usr/sbin/sshd"):
-            raise unittest.SkipTest("no sshd")
-        # A folder that both machines have.
+            raise unittest.SkipTest("sshd is not installed")
+        # Both machines share this folder.
         cls.folder = tempfile.mkdtemp(dir=os.environ["OUT"])
         for name in ("host", "user"):
             run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", f"{cls.folder}/{name}")
@@ -51,7 +51,7 @@ class Launch(unittest.TestCase):
             f"mkdir -p /run/sshd && exec /usr/sbin/sshd -D -e -f {cls.folder}/config",
         )
         wait_until(lambda: "listening" in cls.sshd.errors, what="sshd")
-        # The key is copied: on the shared folder it may look as if others could read it.
+        # Copy the key: ssh rejects it if permissions on the shared folder look too wide.
         cls.key = tempfile.NamedTemporaryFile()
         with open(f"{cls.folder}/user", "rb") as key:
             cls.key.write(key.read())
@@ -68,7 +68,7 @@ class Launch(unittest.TestCase):
         subprocess.run(["rm", "-rf", cls.folder], check=True)
 
     def nobody_serves(self):
-        wait_until(lambda: not serving(("on-second",)), what="the end of the server over there")
+        wait_until(lambda: not serving(("on-second",)), what="the launched server to end")
 
     def test_ssh(self):
         document = measure("--launch", self.ssh, "-n", 100, "--op", "send,write,read")
@@ -85,13 +85,13 @@ class Launch(unittest.TestCase):
                 self.assertGreater(case["counters"][end]["sent_pkts"], 100)
         self.nobody_serves()
 
-    def test_the_run_is_killed(self):
+    def test_killed_client(self):
         with client("--launch", self.ssh, "-D", "60s", "--json", os.devnull, host=PEER) as run_here:
-            wait_until(lambda: serving(("on-second",)), what="the server over there")
+            wait_until(lambda: serving(("on-second",)), what="the launched server")
             run_here.kill()
         self.nobody_serves()
 
-    def test_no_such_program(self):
+    def test_missing_program(self):
         program = Program(VERBMARK, "run", PEER, "--no-save", "--launch", f"{self.ssh} exec not-there")
         ended = Ended(program)
         self.assertEqual(ended.status, 1)
@@ -100,22 +100,22 @@ class Launch(unittest.TestCase):
             "not-there.*\nverbmark: the server started by --launch exited: see its messages above$",
         )
 
-    def test_no_such_key(self):
+    def test_missing_key(self):
         words = self.ssh.replace(self.key.name, "/dev/null")
         ended = Ended(client("--launch", words, host=PEER))
         self.assertEqual(ended.status, 1)
         self.assertIn("the server started by --launch exited: see its messages above", ended.err)
 
 
-class Here(unittest.TestCase):
-    def test_a_namespace(self):
-        # The device is in this one, which is given a name.
+class Namespace(unittest.TestCase):
+    def test_launch_in_a_namespace(self):
+        # Name the current namespace, which has the device.
         run("ip", "netns", "attach", "here", str(os.getpid()))
         self.addCleanup(run, "ip", "netns", "delete", "here")
         ended = Ended(
             client("--launch", "ip netns exec %h", "-n", 50, host="here", before=("env",)), PATIENCE
         )
-        # The name of the namespace is no host, and is told so after the server was there.
+        # The server starts, but the namespace's name is not a host name.
         self.assertIn("cannot resolve 'here'", ended.err)
         run("sh", "-c", f"echo {ADDRESS} here >>/etc/hosts")
         ended = Ended(client("--launch", "ip netns exec %h", "-n", 50, host="here"), PATIENCE)
@@ -123,9 +123,9 @@ class Here(unittest.TestCase):
         self.assertFalse(serving())
 
 
-class Wire(ServedThere):
-    """A server over there, and packets of RDMA that are dropped on their way."""
-    # The length in the IP header: more than 4095, more than 2047.
+class Wire(ServedRemotely):
+    """A server on the second machine, and RDMA packets that are dropped on the wire."""
+    # Bits of the length in the IP header: 4096 or more, and 2048 or more.
     LONGEST = ("match", "u16", "0x1000", "0x1000", "at", "2")
     LONGER = ("match", "u16", "0x0800", "0x0800", "at", "2")
 
@@ -133,14 +133,14 @@ class Wire(ServedThere):
         verbmark.lose(self, NETDEV, percent, *match, **kind)
 
     @staticmethod
-    def sort(*match, **kind):
-        verbmark.sort(NETDEV, *match, **kind)
+    def match_packets(*match, **kind):
+        verbmark.match_packets(NETDEV, *match, **kind)
 
 
 class Limits(Wire):
-    def test_the_smaller_of_both_mtus(self):
-        """What the other end's port cannot carry is left out before anything is sent."""
-        # The network card's, with room for headers: that of RDMA is 1024 then.
+    def test_smaller_mtu_of_client_and_server(self):
+        """Cases that the server's port cannot carry are skipped up front."""
+        # With headers, the network card's MTU leaves 1024 bytes for RDMA.
         mtu = run("on-second", "cat", f"/sys/class/net/{NETDEV}/mtu").strip()
         change = ("on-second", "ip", "link", "set", "dev", NETDEV, "mtu")
         run(*change, "1500")
@@ -158,12 +158,12 @@ class Limits(Wire):
 
 
 class Doctor(Wire):
-    THERE = ("on-second",)
-    # The queue pair in the transport's header: 1 is that of rdma_cm.
+    SECOND = ("on-second",)
+    # The destination queue pair in the BTH: 1 is that of rdma_cm.
     MANAGEMENT = ("match", "u32", "0x00000001", "0x00ffffff", "at", "32")
 
     def examine(self, host=PEER):
-        """Findings by their codes, within the time that they may take."""
+        """Returns the findings by code."""
         ended = Ended(Program(VERBMARK, "doctor", "--json", host))
         self.assertEqual(ended.err, "")
         document = json.loads(ended.out)
@@ -171,11 +171,11 @@ class Doctor(Wire):
         self.assertEqual(ended.status, int(bool(spoiling)))
         return {row["code"]: row for row in document["findings"]}
 
-    def test_a_good_path(self):
+    def test_good_path(self):
         found = self.examine()
         self.assertFalse(found["path"]["spoils"], found)
         self.assertIn("get to softroce2 and back, with an MTU of 4096", found["path"]["what"])
-        # An emulated machine may be too slow for an acknowledgement in time: that is no such.
+        # Late acknowledgements, as on an emulated machine, must not cause these findings.
         self.assertFalse(set(found) & {"path-blocked", "path-mtu", "path-loss", "connect-cm"})
 
     def check_blocked(self):
@@ -188,8 +188,8 @@ class Doctor(Wire):
         self.lose(100)
         self.check_blocked()
 
-    def test_nothing_comes_back(self):
-        self.lose(100, machine=self.THERE)
+    def test_no_reply_arrives(self):
+        self.lose(100, machine=self.SECOND)
         self.check_blocked()
 
     def check_mtu(self, passes):
@@ -205,11 +205,11 @@ class Doctor(Wire):
 
     def test_large_packets_are_lost(self):
         self.lose(100, *self.LONGEST)
-        self.sort(*self.LONGER)
+        self.match_packets(*self.LONGER)
         self.check_mtu(1024)
 
-    def test_large_packets_are_lost_on_their_way_back(self):
-        self.lose(100, *self.LONGEST, machine=self.THERE)
+    def test_large_replies_are_lost(self):
+        self.lose(100, *self.LONGEST, machine=self.SECOND)
         self.check_mtu(2048)
 
     def test_rdma_cm_is_blocked(self):
@@ -218,22 +218,22 @@ class Doctor(Wire):
         self.assertTrue(found["connect-cm"]["spoils"])
         self.assertIn("and by queue pairs works", found["connect-cm"]["what"])
         self.assertIn("--connect qp", found["connect-cm"]["mend"])
-        # What is proven is said besides.
+        # The path is still reported as far as it works.
         self.assertRegex(found["path"]["what"], "connected by queue pairs$")
 
     def test_some_packets_are_lost(self):
-        # Of some 200 packets: with a twentieth, none is spared by chance.
+        # About 200 packets are sent, so at least one is lost.
         self.lose(5)
         found = self.examine()
-        # Both ends count what they send again, or miss.
+        # Both hosts count retransmissions and gaps.
         self.assertTrue(found["lost-packets"]["spoils"], found)
 
-    def test_the_control_port_is_closed(self):
+    def test_closed_control_port(self):
         self.lose(100, protocol=6, port=7471)
         ended = Ended(Program(VERBMARK, "doctor", "--json", PEER))
         document = json.loads(ended.out)
         found = {row["code"]: row for row in document["findings"]}
         self.assertTrue(found["firewall"]["spoils"])
         self.assertIn("--add-port=7471/tcp", found["firewall"]["mend"])
-        # This end was examined all the same.
+        # The local host is examined in any case.
         self.assertIn("software-device", found)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A client and what may stand where it looks for a server."""
+"""A client and other programs that it finds in place of a server."""
 
 import http.server
 import os
@@ -42,7 +42,7 @@ def half_a_frame(sock):
     sock.close()
 
 
-def says(*messages):
+def sends(*messages):
     def serve(sock):
         peer = Peer(sock)
         peer.expect("hello")
@@ -55,7 +55,7 @@ def says(*messages):
 
 
 def next_message(peer):
-    """The next one that is no question for counters: those are answered."""
+    """Returns the next message, after answering requests for counters."""
     message = peer.receive()
     while message and message["type"] == "note":
         peer.send({"type": "noted", "counters": {}, "noise": {}})
@@ -63,8 +63,8 @@ def next_message(peer):
     return message
 
 
-def says_in_turn(*answers):
-    """Welcomes, answers one message after another with these, and closes."""
+def answers_in_turn(*answers):
+    """Returns a server that welcomes, answers each message with the next of these, and closes."""
 
     def serve(sock):
         peer = Peer(sock)
@@ -76,7 +76,7 @@ def says_in_turn(*answers):
             if not next_message(peer):
                 break
             peer.send(answer)
-        # Not before it was read.
+        # Close only after the last answer was read.
         next_message(peer)
         sock.close()
 
@@ -97,7 +97,7 @@ class Impostors(unittest.TestCase):
             self.check(impostor.port, f"^verbmark: {sentence}")
 
     def test_nothing_listens(self):
-        # Kept, so that nobody else has it meanwhile.
+        # Keep the port bound so that no other program can take it.
         with socket.socket() as kept:
             kept.bind((ADDRESS, 0))
             port = kept.getsockname()[1]
@@ -107,23 +107,23 @@ class Impostors(unittest.TestCase):
                 "or add --launch 'ssh %h'$",
             )
 
-    def test_nothing_comes_to_listen(self):
+    def test_wait_times_out(self):
         with socket.socket() as kept:
             kept.bind((ADDRESS, 0))
             self.check(kept.getsockname()[1], "nothing listens", least=1, options=("--wait", "1s"))
 
-    def test_a_name_that_is_none(self):
+    def test_unknown_name(self):
         self.check(7471, "^verbmark: cannot resolve 'nobody.invalid': ", host="nobody.invalid")
 
-    def test_a_host_that_is_not_there(self):
+    def test_missing_host(self):
         host = ADDRESS.rpartition(".")[0] + ".77"
         self.check(7471, f"^verbmark: cannot reach {host}:7471: No route to host$", host=host)
 
-    def test_a_network_that_is_not_there(self):
+    def test_unreachable_network(self):
         self.check(7471, "^verbmark: cannot reach 192.0.2.1:7471: Network is", host="192.0.2.1")
 
-    def test_a_host_that_does_not_answer(self):
-        # Its queue is full: whoever knocks now is not answered.
+    def test_host_that_does_not_answer(self):
+        # With a full backlog, new connections are not answered.
         with socket.socket() as listener:
             listener.bind((ADDRESS, 0))
             listener.listen(0)
@@ -139,25 +139,25 @@ class Impostors(unittest.TestCase):
             for sock in knocking:
                 sock.close()
 
-    def test_a_web_server(self):
+    def test_web_server(self):
         class Handler(http.server.BaseHTTPRequestHandler):
             def log_message(self, *unused):
                 pass
 
         with http.server.HTTPServer(("", 0), Handler) as web:
             threading.Thread(target=web.serve_forever, daemon=True).start()
-            # It waits for the end of a line.
+            # The web server waits for the end of a line.
             self.check(web.server_port, "the peer has been silent for 4 s")
             web.shutdown()
 
-    def test_one_that_answers_in_its_own_way(self):
+    def test_server_of_another_protocol(self):
         def serve(sock):
             sock.recv(1)
             sock.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
 
         self.check_impostor(serve, ".*the peer is not verbmark")
 
-    def test_one_that_talks_first(self):
+    def test_server_that_talks_first(self):
         def serve(sock):
             sock.sendall(b"SSH-2.0-OpenSSH_9.2\r\n")
             silence(sock)
@@ -167,7 +167,7 @@ class Impostors(unittest.TestCase):
     def test_silence(self):
         self.check_impostor(silence, f"{ADDRESS}:[0-9]+: the peer has been silent for 4 s")
 
-    def test_a_close(self):
+    def test_close(self):
         self.check_impostor(close, ".*closed the control connection")
 
     def test_garbage(self):
@@ -181,7 +181,7 @@ class Impostors(unittest.TestCase):
     def test_half_a_frame(self):
         self.check_impostor(half_a_frame, ".*closed the control connection")
 
-    def test_one_that_only_beats(self):
+    def test_only_heartbeats(self):
         def serve(sock):
             while True:
                 sock.sendall(frame({"type": "alive"}))
@@ -189,31 +189,31 @@ class Impostors(unittest.TestCase):
 
         self.check_impostor(serve, ".*no answer within 5000 ms")
 
-    def test_a_refusal(self):
+    def test_rejection(self):
         self.check_impostor(
-            says({"type": "refused", "reason": "the client speaks protocol 1, the server 2"}),
+            sends({"type": "refused", "reason": "the client speaks protocol 1, the server 2"}),
             f"{ADDRESS}: the client speaks protocol 1, the server 2$",
         )
 
     def test_another_protocol(self):
-        # As an older and a newer one would, each in its own words.
+        # From an older and a newer version, which word it differently.
         own = Ended(Program(VERBMARK, "--version")).out.split()[-1]
         for protocol, upgraded in ((1, ADDRESS), (99, "this host")):
             refusal = {"type": "refused", "reason": "no", "protocol": protocol, "version": "0.0.9"}
             with self.subTest(protocol):
                 self.check_impostor(
-                    says(refusal),
+                    sends(refusal),
                     rf"{ADDRESS} speaks protocol {protocol} \(verbmark 0.0.9\), "
                     rf"we speak \d+ \({re.escape(own)}\): upgrade {upgraded}$",
                 )
 
-    def test_a_reason_that_would_spoil_a_terminal(self):
+    def test_control_characters_in_reason(self):
         self.check_impostor(
-            says({"type": "refused", "reason": "\x1b[2Jred\x07\n\x9b"}),
+            sends({"type": "refused", "reason": "\x1b[2Jred\x07\n\x9b"}),
             rf"{ADDRESS}: \?\[2Jred\?\?\?\?$",
         )
 
-    def test_welcomes_that_say_nothing(self):
+    def test_useless_welcomes(self):
         for welcome, sentence in (
             ({"devices": []}, "the peer lists 0 device ports"),
             ({"devices": "all"}, "the peer lists 0 device ports"),
@@ -222,19 +222,19 @@ class Impostors(unittest.TestCase):
             ({"devices": [PORT | {"state": "DOWN"}]}, "no active ports"),
         ):
             with self.subTest(sentence):
-                self.check_impostor(says(WELCOME | welcome), f".*{sentence}")
+                self.check_impostor(sends(WELCOME | welcome), f".*{sentence}")
 
     def test_no_common_network(self):
         other = [{"address": "198.51.100.9", "prefix": 24, "interface": "eth0"}]
         self.check_impostor(
-            says(WELCOME | {"devices": [PORT | {"addresses": other}]}),
+            sends(WELCOME | {"devices": [PORT | {"addresses": other}]}),
             rf"{DEVICE} \(\S+/\d+\) and {ADDRESS}'s {DEVICE} \(198.51.100.9/24\) share no network; "
             "if there is a route, name both devices: -d and --server-device$",
         )
 
 
 class Cases(unittest.TestCase):
-    """An impostor that knows how to greet, and then does not do what it should."""
+    """A server that greets correctly and then misbehaves."""
 
     def check(self, serve, sentence):
         with Impostor(serve) as impostor:
@@ -243,27 +243,29 @@ class Cases(unittest.TestCase):
         self.assertEqual(ended.status, 1)
 
     def test_two_failures(self):
-        # Each is told, and neither is waited for twice.
+        # Each failure is reported, and the client does not wait for either twice.
         self.check(
-            says_in_turn({"type": "failed", "reason": "one"}, {"type": "failed", "reason": "two"}),
+            answers_in_turn(
+                {"type": "failed", "reason": "one"}, {"type": "failed", "reason": "two"}
+            ),
             f"(?s)send/lat/64/poll: {ADDRESS}: one\n.*send/lat/128/poll: {ADDRESS}: two",
         )
 
     def test_nonsense(self):
         self.check(
-            says_in_turn({"type": "nonsense"}, {"type": "done"}),
+            answers_in_turn({"type": "nonsense"}, {"type": "done"}),
             f"send/lat/64/poll: {ADDRESS} sent an unexpected message instead of 'listening'",
         )
 
-    def test_a_listener_of_no_sense(self):
+    def test_incomplete_listening(self):
         self.check(
-            says_in_turn({"type": "listening"}, {"type": "failed", "reason": "stopped"}),
+            answers_in_turn({"type": "listening"}, {"type": "failed", "reason": "stopped"}),
             "send/lat/64/poll: the server does not say where it listens",
         )
 
-    def test_an_address_with_no_device(self):
+    def test_address_without_device(self):
         self.check(
-            says_in_turn(
+            answers_in_turn(
                 {"type": "listening", "address": "192.0.2.1", "ports": [1]},
                 {"type": "failed", "reason": "stopped"},
             ),
@@ -272,4 +274,4 @@ class Cases(unittest.TestCase):
 
 
 if not os.environ.get("SOFTROCE_ADDRESS"):
-    raise unittest.SkipTest("there is no RDMA device")
+    raise unittest.SkipTest("no RDMA device")

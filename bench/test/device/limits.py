@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What devices cannot do is left out of a plan before any case is begun."""
+"""Cases that a device does not support are skipped before any case runs."""
 
 import json
 import os
@@ -16,7 +16,7 @@ WHERE = f"{DEVICE}/1"
 
 
 def shown():
-    """What the device has, as ibv_devinfo tells it."""
+    """Returns the device's limits and GID indexes according to ibv_devinfo."""
     text = subprocess.run(
         ("ibv_devinfo", "-v", "-d", DEVICE), check=True, capture_output=True, text=True
     ).stdout
@@ -28,7 +28,7 @@ def shown():
 
 
 class Limits(Served):
-    """Of a real device, which both ends are on: the client's is the first that is looked at."""
+    """Limits of a real device, used by client and server; the client's is checked first."""
 
     @classmethod
     def setUpClass(cls):
@@ -36,7 +36,7 @@ class Limits(Served):
         cls.limits, cls.gids = shown()
 
     def check(self, options, sentence, whose="the client's"):
-        """Of a list of two the one that cannot be is skipped; alone it is an error."""
+        """Checks that one of two values is skipped, and that it is an error if given alone."""
         *plain, (option, good, bad) = options
         ended = measure(self.server, "-n", 20, *plain, option, f"{bad},{good}")
         cases = {case["status"]: case for case in ended.document["cases"]}
@@ -55,12 +55,12 @@ class Limits(Served):
         self.assertEqual(wait_until_settled(), before)
         self.assertEqual(self.server.errors, "")
 
-    def exceeds(self, what, asked, limit):
-        return f"{what} {asked} exceeds the device's limit {self.limits[limit]}"
+    def exceeds(self, what, value, limit):
+        return f"{what} {value} exceeds the device's limit {self.limits[limit]}"
 
     def test_queues(self):
         cqe = self.limits["max_cqe"]
-        # Each has its own sends and receives, and all of them one completion queue.
+        # A queue pair has its own send and receive queues; all share one completion queue.
         bad = cqe // 1024 + 1
         self.check(
             ("--metric", "bw", "-t", 512, "-r", 512, ("-q", 1, bad)),
@@ -81,14 +81,14 @@ class Limits(Served):
             )
 
     def test_inline(self):
-        # So many pieces a queue pair has, and inline data lie where they would.
+        # Inline data take the place of scatter-gather entries of 16 bytes each.
         most = self.limits["max_sge"] * 16
         self.check(
             (("-I", most, most + 1),), f"inline size {most + 1} exceeds the device's limit {most}"
         )
 
-    def test_pieces(self):
-        # Those of rxe are as many as the option takes.
+    def test_scatter_gather_entries(self):
+        # rxe supports the maximum of the option.
         if self.limits["max_sge"] < 32:
             self.check((("--sge", 1, 32),), self.exceeds("number of scatter-gather entries", 32, "max_sge"))
         cases = measure(self.server, "-n", 20, "--sge", "1,2,32", "-s", "31,32").document["cases"]
@@ -99,8 +99,8 @@ class Limits(Served):
 
     def test_gids(self):
         missing = max(self.gids) + 1
-        told = ", ".join(map(str, sorted(self.gids)[:8])) + " and more" * (len(self.gids) > 8)
-        sentence = f"the port has no GID at index {missing}; available: {told}"
+        indexes = ", ".join(map(str, sorted(self.gids)[:8])) + " and more" * (len(self.gids) > 8)
+        sentence = f"the port has no GID at index {missing}; available: {indexes}"
         self.check((("-x", max(self.gids), missing),), sentence)
         (best,) = measure(self.server, "-n", 20, "--connect", "qp").document["cases"]
         self.check(
@@ -124,7 +124,7 @@ class Limits(Served):
                 "max_qp_init_rd_atom",
             ):
                 self.assertEqual(device[name], self.limits[name], name)
-            # JSON's integers here have 63 bits.
+            # Integers in our JSON have 63 bits.
             self.assertEqual(device["max_mr_size"], min(self.limits["max_mr_size"], 2**63 - 1))
             self.assertEqual(device["atomics"], "hca")
             self.assertEqual(set(device["max_inline"]), {"RC", "UC", "UD"})
@@ -132,11 +132,11 @@ class Limits(Served):
             self.assertEqual(end["facts"]["port"]["gids"], self.gids)
 
 
-class OfAServer(unittest.TestCase):
-    """A server whose device has what a test says, and which notes what it is asked."""
+class ServerLimits(unittest.TestCase):
+    """A server that reports made-up limits and records the messages it gets."""
 
     def run_against(self, facts, *options, port=None):
-        asked = []
+        messages = []
 
         def serve(sock):
             peer = Peer(sock)
@@ -148,7 +148,7 @@ class OfAServer(unittest.TestCase):
             peer.expect("describe")
             peer.send({"type": "description", "facts": facts, "noise": {}})
             while message := peer.receive():
-                asked.append(message)
+                messages.append(message)
                 if message["type"] == "case":
                     peer.send({"type": "failed", "reason": "made up"})
                 elif message["type"] == "note":
@@ -158,10 +158,10 @@ class OfAServer(unittest.TestCase):
             ended = Ended(
                 client("-n", 20, "--json", "-", *options, port=impostor.port), RUN_PATIENCE
             )
-        ended.asked = asked
+        ended.messages = messages
         return ended
 
-    def test_left_out(self):
+    def test_skipped(self):
         ended = self.run_against(
             {"device": {"atomics": "none", "max_qp_wr": 100, "max_cqe": 1000, "max_srq": 0}},
             "--op", "fetch-add,write", "-r", "100,101",
@@ -179,7 +179,7 @@ class OfAServer(unittest.TestCase):
             },
         )
         self.assertEqual(ids["write/lat/64/poll/r100"]["error"], f"{ADDRESS}: made up")
-        cases = [message for message in ended.asked if message["type"] == "case"]
+        cases = [message for message in ended.messages if message["type"] == "case"]
         self.assertEqual(
             [(case["parameters"]["op"], case["parameters"]["rx-depth"]) for case in cases],
             [("write", 100)],
@@ -193,7 +193,7 @@ class OfAServer(unittest.TestCase):
             f"^verbmark: nothing is left to run: [^ ]+: {ADDRESS}'s {WHERE}: {sentence}$",
         )
         self.assertEqual((ended.out, ended.status), ("", 2))
-        self.assertEqual([message["type"] for message in ended.asked], ["bye"])
+        self.assertEqual([message["type"] for message in ended.messages], ["bye"])
 
     def test_nothing_is_left(self):
         self.check_nothing_left(
@@ -214,11 +214,11 @@ class OfAServer(unittest.TestCase):
             port={"mtu": 1024},
         )
 
-    def test_who_tells_nothing_is_asked(self):
+    def test_unknown_limits(self):
         ended = self.run_against({}, "--op", "fetch-add", "--use-srq", "-I", 64)
         self.assertIn("fetch-add", ended.out)
-        self.assertEqual(ended.asked[0]["type"], "case")
+        self.assertEqual(ended.messages[0]["type"], "case")
 
 
 if not os.environ.get("SOFTROCE_ADDRESS"):
-    raise unittest.SkipTest("there is no RDMA device")
+    raise unittest.SkipTest("no RDMA device")

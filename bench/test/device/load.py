@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Loads: whether schedule, counts and histograms of a case agree with each other."""
+"""Open loop: schedule, counts and histograms of a case must agree with each other."""
 
 from verbmark import Served, measure
 
@@ -17,14 +17,14 @@ class Load(Served):
         return document["cases"]
 
     def check(self, case):
-        """What holds of every load, however it went."""
+        """Checks what is true for every load."""
         load, latency = case["load"], case["latency_ns"]
         messages = sum(trial["messages"] for trial in case["trials"])
         histograms = [load["lag_ns"]["histogram"], load["uncorrected_ns"]["histogram"],
                       latency["histogram"]]  # fmt: skip
         for histogram in histograms:
             self.assertEqual(histogram["count"], messages)
-        # From when it was due to its completion is the lag and what it took from there.
+        # The latency since a message was due is the lag of its post plus the time since the post.
         lag, rest, whole = (histogram["sum"] for histogram in histograms)
         self.assertLessEqual(abs(lag + rest - whole), 2 * messages)
         self.assertGreaterEqual(latency["max"] + 2, load["uncorrected_ns"]["max"])
@@ -38,7 +38,7 @@ class Load(Served):
         self.assertEqual(case["saturated"], 2 * saturated >= len(case["trials"]) and saturated > 0)
 
     def test_operations(self):
-        """Fifty messages at two thousand a second take at least 25 ms."""
+        """Fifty messages at a rate of two thousand need at least 25 ms."""
         for case in self.cases("--op", OPS, "--rate", "2k", "-n", "50", "--cq", "poll,event",
                                "--warmup", "1ms"):  # fmt: skip
             with self.subTest(case=case["id"]):
@@ -46,25 +46,25 @@ class Load(Served):
                 self.assertEqual(trial["messages"], 50)
                 self.assertGreaterEqual(trial["duration_ns"], 24_999_000)
                 self.assertEqual(trial["load"]["rate"], 2000)
-                # Nor was the last one late by more than that; a busy machine may be later.
+                # A case that took hardly longer was on schedule; a busy machine may be late.
                 if trial["duration_ns"] < 30_000_000:
                     self.assertFalse(case["saturated"])
 
     def test_by_time(self):
-        """At 1000 a second 200 are due within 200 ms, and none of them is left out."""
+        """At a rate of 1000, 200 messages are due within 200 ms and each is counted."""
         (case,) = self.cases("--rate", "1000", "-D", "200ms", "--trials", "2")
         for trial in case["trials"]:
             self.assertEqual(trial["messages"] + trial["load"]["unsent"], 200)
 
     def test_random_arrivals(self):
-        """Of 2000 that are expected the deviation is 45: six of it."""
+        """2000 messages are expected, with a standard deviation of 45; six of it are allowed."""
         (case,) = self.cases("--rate", "10k", "-D", "200ms", "--arrivals", "poisson", "--seed", "9")
         (trial,) = case["trials"]
         self.assertEqual((case["arrivals"], case["seed"]), ("poisson", 9))
         self.assertLess(abs(trial["messages"] + trial["load"]["unsent"] - 2000), 270)
 
-    def test_the_same_seed(self):
-        """As many messages are due by a time, whoever asks; another seed has other ones."""
+    def test_same_seed(self):
+        """The same seed makes the same number of messages due; another seed makes another."""
         due = {}
         for case in self.cases("--rate", "20k", "-D", "100ms", "--arrivals", "poisson", "--seed",
                                "1,2,3", "-s", "8,16", "--trials", "2"):  # fmt: skip
@@ -83,7 +83,7 @@ class Load(Served):
         self.assertEqual(len(cases), 8)
 
     def test_bits(self):
-        """16 Mbit are 2 MB: of 1000 bytes 2000 messages a second."""
+        """16 Mbit are 2 MB: 2000 messages of 1000 bytes per second."""
         (case,) = self.cases("--rate", "16mbit", "-s", "1000", "-n", "20", "--warmup", "1ms")
         self.assertEqual(case["load"]["rate"], 2000)
         self.assertEqual(case["rate"], "16mbit")
@@ -100,15 +100,15 @@ class Load(Served):
             self.assertLessEqual(abs(due - share * rate * 0.05), 1.001)
 
     def test_too_much(self):
-        """All are due at once: nobody can keep to that, and all are sent."""
+        """All messages are due at once: the load is saturated, but all are sent."""
         (case,) = self.cases("--rate", "1T", "-n", "3000", "-t", "16", "--warmup", "1ms")
         self.assertTrue(case["saturated"])
         self.assertEqual(case["trials"][0]["messages"], 3000)
         self.assertEqual(case["load"]["unsent"], 0)
         self.assertEqual(case["load"]["rate"], 1e12)
 
-    def test_given_up(self):
-        """Of 10^9 that are due nearly all are never sent, and counted: to a tick of the clock."""
+    def test_unsent_messages(self):
+        """Nearly all of 10^9 messages are never sent; they are counted to a tick of the clock."""
         (case,) = self.cases("--rate", "1T", "-D", "1ms", "--warmup", "1ms")
         (trial,) = case["trials"]
         self.assertTrue(case["saturated"])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Two machines, and a wire that loses packets: what of it is counted, and what is told."""
+"""Two machines and a lossy wire: which losses are counted and how they are reported."""
 
 from device.hosts import PEER, Wire, measure
 from verbmark import Ended, client
@@ -14,7 +14,7 @@ class Loss(Wire):
         for loss in losses:
             self.assertGreater(loss["sent"], loss["lost"])
 
-    def test_latencies_go_on(self):
+    def test_latencies_continue(self):
         self.lose(2)
         document = measure(
             "--connect", "qp", "--op", "send,write", "--transport", "uc,ud", "-n", 400
@@ -23,12 +23,12 @@ class Loss(Wire):
         self.assertEqual(len(cases), 3)
         for case in cases:
             self.check_counted(case, 1)
-            # What was lost is no sample: it was waited for 200 ms.
+            # A lost message is no sample: it is given up after 200 ms.
             self.assertEqual(case["latency_ns"]["count"], 400)
-            # The wait, and as long a silence after it, are no latency of the next one.
+            # Neither that wait nor the equal silence after it counts for the next message.
             self.assertLess(case["latency_ns"]["max"], 200e6)
 
-    def test_a_stream_counts_what_arrives(self):
+    def test_stream_counts_received_messages(self):
         self.lose(10)
         document = measure(
             "--connect", "qp", "--transport", "ud", "--metric", "bw", "-n", 5000, "-t", 16
@@ -36,11 +36,11 @@ class Loss(Wire):
         (case,) = document["cases"]
         self.check_counted(case, 200)
         self.assertLess(case["loss"]["lost"], case["loss"]["sent"] / 2)
-        # Nobody knows which of them lost how many.
+        # It is unknown how many messages each throughput window lost.
         self.assertEqual(case["bandwidth"]["windows"], [])
 
-    def test_a_receiver_that_is_too_slow(self):
-        """Whatever was lost before it was measured: it takes 5000 messages a second at the most."""
+    def test_slow_receiver(self):
+        """The receiver takes at most 5000 messages a second; earlier losses do not matter."""
         document = measure(
             "--connect", "qp", "--transport", "ud", "--metric", "bw", "--think", "200us",
             "-D", "100ms"
@@ -48,16 +48,16 @@ class Loss(Wire):
         (case,) = document["cases"]
         self.check_counted(case, 200)
         for trial in case["trials"]:
-            # The time is cut to windows of 1 ms at both ends of it.
+            # The interval is cut to whole windows of 1 ms at its start and its end.
             self.assertLess(trial["bandwidth"]["messages_per_s"], 5000 * 1.05)
 
-    def test_reliable_ones_lose_nothing(self):
+    def test_reliable_transport_loses_nothing(self):
         self.lose(2)
         document = measure("--connect", "qp", "--op", "send,read", "-n", 400)
         for case in document["cases"]:
             self.assertEqual(case["status"], "complete", case)
             self.assertEqual(case["latency_ns"]["count"], 400)
-        # What it took is said.
+        # The retries are reported.
         self.assertTrue(any("retr" in text for text in map(str, document["warnings"])))
 
     def fails(self, sentence, *options):
@@ -77,9 +77,9 @@ class Loss(Wire):
         )
         self.fails("transport retry counter exceeded: no acknowledgement.*; during warm-up")
 
-    def test_only_small_ones_arrive(self):
+    def test_large_packets_are_lost(self):
         self.lose(100, *self.LONGEST)
-        self.sort(*self.LONGER)
+        self.match_packets(*self.LONGER)
         self.fails(
             "send/lat/8k/poll/connect-qp: .*transport retry counter exceeded: .*; during warm-up; "
             r"sizes up to 1024 passed: does the switch carry MTU 4096\?",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Measurements: what comes out of each operation, mode and size, and whether it is true."""
+"""Latency of each operation, mode and size: figures must be consistent and plausible."""
 
 import itertools
 import os
@@ -38,7 +38,7 @@ class Measuring(Served):
         if messages >= 100:
             self.assertLessEqual(latency["p50"], latency["p90"])
             self.assertLessEqual(latency["p90"], latency["max"])
-        # Ten samples beyond a percentile, or it is not said.
+        # A percentile with fewer than ten samples beyond it is omitted.
         self.assertNotIn("p99", latency)
         low, high, _ = histogram["bins"][0]
         self.assertTrue(low <= latency["min"] < high)
@@ -47,7 +47,7 @@ class Measuring(Served):
         self.assertTrue(warmed_up(trial), warmup)
         self.assertEqual(trial["messages"], messages)
         self.assertEqual(trial["cpu"], case["cpu"])
-        # The samples are all the time there was, but for a reading of the clock.
+        # Samples do not overlap, so they fit into the interval; 1 % is for readings of the clock.
         factor = 2 if latency["kind"] == "half" else 1
         self.assertLessEqual(histogram["sum"] * factor, trial["duration_ns"] * 1.01)
         self.assertEqual(case["cpu"]["client"]["messages"], messages)
@@ -79,7 +79,7 @@ class Measuring(Served):
             self.assertEqual([case["size"] for case in cases[::3]], [1, 64, 4096, 65536])
             self.check_events(cases)
 
-    def test_a_mebibyte(self):
+    def test_one_mebibyte(self):
         cases = self.check_product(
             ("send", "write", "read"), ("1m",), ("poll", "event"), messages=20
         )
@@ -90,19 +90,19 @@ class Measuring(Served):
             events = case["cpu"]["client"]["cq_events"]
             if case["cq"] == "poll":
                 self.assertEqual(events, 0)
-            # A one-sided operation of rxe to its own machine is complete once it is
-            # posted: the first look at the queue finds it, and nobody sleeps.
+            # On one machine rxe completes a one-sided operation while it is posted, so the first
+            # look at the queue finds the completion and nobody sleeps.
             if case["cq"] == "event" and case["op"] == "send":
                 self.assertGreater(events, 0)
 
-    def test_ends_that_wait_differently(self):
+    def test_different_modes_of_client_and_server(self):
         cases = self.check_product(("send", "write", "read"), ("64",), MODES, MODES)
         for case in cases:
             if case["op"] == "send" and case["server_cq"] != "adaptive":
                 events = case["cpu"]["server"]["cq_events"]
                 self.assertEqual(events > 0, case["server_cq"] == "event", case["id"])
 
-    def test_both_ends_are_in_the_document(self):
+    def test_hosts_in_the_document(self):
         document = measure(self.server, "-n", 100).document
         for end in document["hosts"].values():
             self.assertEqual(end["device"], DEVICE)
@@ -111,7 +111,7 @@ class Measuring(Served):
             self.assertEqual(end["host"], os.uname().nodename)
             self.assertEqual(end["mtu"], 4096)
 
-    def test_a_table_and_a_file(self):
+    def test_table_and_file(self):
         path = f"{os.environ['OUT']}/result.json"
         with client("-n", 100, "-s", "64,1k", "--json", path, port=self.server.port) as program:
             self.assertEqual(program.wait(), 0)
@@ -120,12 +120,12 @@ class Measuring(Served):
         os.unlink(path)
         self.assertIn(f"{DEVICE}/1 -> ", head)
         self.assertTrue(titles.startswith("LATENCY us"))
-        # What spoils a measurement is told below.
+        # Warnings follow the table.
         self.assertEqual([line.split()[:4] for line in lines if not line.startswith("! ")],
                          [["send", "64", "poll", "half"], ["send", "1024", "poll", "half"]])
         self.assertRegex(last, rf"^2/2 complete, [0-9]+ s -> {re.escape(path)}$")
 
-    def test_other_ways_to_name_the_server(self):
+    def test_other_names_of_the_server(self):
         for host in (os.environ["SOFTROCE_ADDRESS6"], os.uname().nodename, "127.0.0.1", "::1"):
             with self.subTest(host):
                 document = measure(self.server, "-n", 50, host=host).document
@@ -140,7 +140,7 @@ class Measuring(Served):
             self.assertEqual(ended.status, 1)
             self.assertEqual(ended.err, f"verbmark: {who}no device 'mlx5_0'; available: {DEVICE}")
 
-    def test_a_port_of_a_device(self):
+    def test_port_of_a_device(self):
         document = measure(self.server, "-n", 50, "-i", 1).document
         self.assertEqual(document["hosts"]["client"]["port"], 1)
         measure(self.server, "-n", 50, "-d", DEVICE, "-i", 1)
@@ -150,11 +150,11 @@ class Measuring(Served):
             self.assertEqual(ended.status, 1)
             self.assertEqual(ended.err, f"verbmark: {who}; available: {DEVICE}/1")
 
-    def test_clients_one_after_another(self):
+    def test_consecutive_clients(self):
         for _ in range(5):
             measure(self.server, "-n", 50)
 
-    def test_four_clients_at_once(self):
+    def test_four_concurrent_clients(self):
         programs = [
             client("-n", 500, "-s", "64,4k", "--cq", "event", port=self.server.port)
             for _ in range(4)
@@ -163,11 +163,11 @@ class Measuring(Served):
             with program:
                 self.assertEqual(program.wait(RUN_PATIENCE), 0, program.errors)
 
-    def test_a_client_that_waits_for_the_server(self):
+    def test_client_that_waits_for_the_server(self):
         with Server() as first:
             port = first.port
         with client("-n", 50, "--wait", "60s", port=port) as program:
-            # Its first try has failed once it pauses between two of them.
+            # When the client pauses between two tries, the first one has failed.
             wait_until(lambda: sleeps(program.pid), what="a pause of the client")
             with Server("-p", port):
                 self.assertEqual(program.wait(RUN_PATIENCE), 0, program.errors)
@@ -179,7 +179,7 @@ def sleeps(pid):
 
 
 class Packets(Served):
-    """Against the device's own counters."""
+    """Compares the number of messages with the device's own counters."""
 
     def check_packets(self, op, cq, size, per_message):
         before = counter("sent_pkts")
@@ -190,29 +190,29 @@ class Packets(Served):
         messages = case["latency_ns"]["count"] + case["trials"][0]["warmup"]["messages"]
         wanted = messages * per_message
         sent = wait_until_settled() - before
-        # The connection takes a handful: REQ, REP, RTU, DREQ, DREP, some of them twice.
-        # On a busy machine an acknowledgement may come too late; rxe counts that, and
-        # the message goes again. Each of its packets, being known, is acknowledged.
+        # The connection needs a handful: REQ, REP, RTU, DREQ, DREP, some of them twice. On a busy
+        # machine an acknowledgement may be late; rxe counts that and sends the message again.
+        # Each packet of the duplicate is acknowledged.
         again = counter("completer_retry_err") - retries
         self.assertGreaterEqual(sent, wanted)
         self.assertLessEqual(sent, wanted + 20 + again * 2 * per_message)
 
     def test_packets_of_send(self):
-        # There and back: a message in one packet and its acknowledgement, each; rxe
-        # acknowledges each message that was sent, with a packet of its own.
+        # Ping and pong need a packet and an acknowledgement each: rxe acknowledges each SEND
+        # separately.
         self.check_packets("send", "poll", 64, 4)
-        # 64 KiB are 16 packets of the MTU, and the last one asks for the acknowledgement.
+        # 64 KiB are 16 packets at this MTU; only the last one requests an acknowledgement.
         self.check_packets("send", "event", "64k", 2 * (16 + 1))
 
     def test_packets_of_write(self):
-        # A ping-pong by memory is two messages as well.
+        # A ping-pong with polling of memory also consists of two messages.
         self.check_packets("write", "poll", 64, 4)
         self.check_packets("write", "poll", "4k", 4)
-        # To the own completion: one message and its acknowledgement.
+        # Up to the local completion: one message and its acknowledgement.
         self.check_packets("write", "event", 64, 2)
         self.check_packets("write", "event", "64k", 16 + 1)
 
     def test_packets_of_read(self):
-        # A request, and the data are its acknowledgement.
+        # The data acknowledge the request.
         self.check_packets("read", "poll", 64, 2)
         self.check_packets("read", "event", "64k", 1 + 16)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """
-Options of a case, seen from outside: by what the device has of a queue pair, by the kernel's
-lists of its resources, and by the memory of the processes.
+Options of a case observed from outside: in the device's attributes of a queue pair, in the
+kernel's lists of resources, and in the memory of the processes.
 """
 
 import itertools
@@ -17,13 +17,13 @@ from verbmark import (
 
 WATCHING = os.environ["WATCHING"]
 PRELOAD = ":".join(filter(None, (WATCHING, os.environ.get("LD_PRELOAD"))))
-# As verbs.h has them.
+# Access flags of verbs.h.
 REMOTE_WRITE, RELAXED = 1 << 1, 1 << 20
 HUGE = "/proc/sys/vm/nr_hugepages"
 
 
 def resources(kind, pid):
-    """The kernel's list of those of a process: it has them by their threads."""
+    """Returns a process's resources, which the kernel lists by its threads."""
     shown = subprocess.run(
         ["rdma", "res", "show", kind, "-d", "-j"], check=True, capture_output=True
     )
@@ -32,21 +32,21 @@ def resources(kind, pid):
 
 
 def watched(file):
-    """What has a program watched that is told behind it."""
+    """Returns the prefix of a command whose verbs calls are recorded."""
     before = ("env", f"LD_PRELOAD={PRELOAD}", f"WATCHED={file.name}")
     return (*before, "ASAN_OPTIONS=verify_asan_link_order=0") if IS_SANITIZED else before
 
 
 class Watched(Served):
-    """Between the client and its library stands another one, which writes down what it is told."""
+    """A library between the client and libibverbs records the calls."""
 
     def watch(self, *options):
-        """Each queue pair as the device has it, and how often the kernel was told to send."""
+        """Returns each queue pair's attributes, and how often the kernel was told to send."""
         lines = self.lines(self.server, *options)
         return [line for line in lines if "mtu" in line], lines[-1]["posts"]
 
     def lines(self, server, *options):
-        """All that was written down."""
+        """Returns all recorded lines of a run."""
         with tempfile.NamedTemporaryFile("r", encoding="ascii") as file:
             ended = Ended(
                 client("--warmup", "0ms", *options, port=server.port, before=watched(file)),
@@ -56,7 +56,7 @@ class Watched(Served):
             return [json.loads(line) for line in file]
 
     def orders(self, *options):
-        """Of all memory that others may write to, whether its ordering is relaxed: of each end."""
+        """Returns the relaxed flags of remotely writable memory, for client and server."""
         with tempfile.NamedTemporaryFile("r", encoding="ascii") as file:
             with Server(before=watched(file)) as server:
                 ends = [self.lines(server, "-n", 20, *options), map(json.loads, file)]
@@ -72,14 +72,14 @@ class Watched(Served):
         self.assertGreater(sum(line.get("access", 0) & RELAXED != 0 for line in registered), 20)
 
     def test_both_orderings(self):
-        """In one run each is a case of its own, which no other is taken for."""
+        """Both orderings in one run are cases of their own."""
         document = measure(
             self.server, "-n", 200, "--op", "send,write", "--metric", "lat,bw", "--verify",
             "--relaxed-ordering", "off,on",
         ).document
-        told = {case["id"]: (case["status"], case.get("relaxed_ordering"))
+        found = {case["id"]: (case["status"], case.get("relaxed_ordering"))
                 for case in document["cases"]}
-        self.assertEqual(told, {
+        self.assertEqual(found, {
             "send/lat/64/poll/verify1": ("complete", None),
             "send/lat/64/poll/relaxed-on/verify1": ("complete", "on"),
             "write/lat/64/poll/verify1": ("complete", None),
@@ -91,7 +91,7 @@ class Watched(Served):
         })
 
     def check(self, key, values, *options):
-        """Of each value of a list there is a case, with one queue pair."""
+        """Checks an attribute of the queue pairs of several cases with one each."""
         pairs, _ = self.watch("-n", 20, *options)
         self.assertEqual([pair[key] for pair in pairs], values)
 
@@ -123,14 +123,14 @@ class Watched(Served):
     def test_inline(self):
         pairs, _ = self.watch("-n", 20, "-I", "0,64,200")
         sizes = [pair["inline"] for pair in pairs]
-        # A device may have more than it was asked for.
+        # A device may allow more than requested.
         self.assertLess(sizes[0], 64)
         self.assertTrue(64 <= sizes[1] < 200 <= sizes[2], sizes)
 
     def test_lists(self):
         """
-        What is posted by one call is one call to the kernel; depth, inline and signals beside.
-        Where lists do not fill the depth, its rest is not posted as a shorter one.
+        The posts of one list need one call to the kernel, whatever the depth, inline size and
+        signaling. A shorter list is not posted only to fill the depth.
         """
         inline, several = ("-I", 0, "-Q", 16), ("-I", 128, "-Q", 16, "-q", 2)
         for each, depth, more in itertools.product((1, 4, 16), (32, 42), (inline, several)):
@@ -149,7 +149,7 @@ class Watched(Served):
 
 
 class Running(unittest.TestCase):
-    """While a case runs."""
+    """Observations while a case runs."""
 
     def start(self, *options):
         server = self.keep(Server())
@@ -168,7 +168,7 @@ class Running(unittest.TestCase):
             self.assertEqual(len(resources("qp", end.pid)), 4)
             self.assertEqual(len(resources("srq", end.pid)), 1)
 
-    def test_how_it_connects(self):
+    def test_connection_methods(self):
         for connect, ids in (("qp", 0), ("cm", 2)):
             server, program = self.start("--connect", connect, "-q", 2, "--metric", "bw")
             self.assertEqual(len(resources("qp", program.pid)), 2)
@@ -178,7 +178,7 @@ class Running(unittest.TestCase):
 
     @staticmethod
     def connected(program):
-        """By rdma_cm."""
+        """Counts connections by rdma_cm."""
         states = [row["state"] for row in resources("cm_id", program.pid)]
         return states.count("CONNECT")
 
@@ -197,13 +197,13 @@ class Running(unittest.TestCase):
         for options, least in (((), 0), (("--hugepages",), 4 * 1024)):
             ends = self.start("--op", "write", "--metric", "bw", "-s", "2m", *options)
             for end in ends:
-                # Two areas of 2 MiB, and what stands behind them.
+                # Two areas of 2 MiB and what follows them.
                 self.assertEqual(self.huge_kib(end.pid) > least, bool(options))
                 self.assertLessEqual(self.huge_kib(end.pid), 16 * 2048)
             for end in reversed(ends):
                 end.kill()
 
-    def test_huge_pages_that_are_not_there(self):
+    def test_missing_huge_pages(self):
         self.reserve(1)
         self.addCleanup(self.reserve, 0)
         with Server() as server:

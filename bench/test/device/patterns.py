@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Several clients and servers at once: of one process, and of several hosts."""
+"""Traffic patterns: several clients and servers at once, in one process and on several hosts."""
 
 import json
 import os
@@ -14,17 +14,17 @@ from verbmark import (
     Served, Server, below_heading, client, measure, wait_until,
 )
 
-# In which each flow has its turn, where a processor is slow and there is none for each thread.
+# Long enough for each flow to get its turn if CPUs are slow and fewer than threads.
 SPELL_MS = 30 if IS_SOFT else 200
 SPELL = ("-D", f"{SPELL_MS}ms", "-t", 8)
-# In which each of more threads than processors has its turn.
+# The same with even more threads than CPUs.
 LONG_SPELL = ("-D", "200ms", "-t", 8)
 
 PATTERNS = "one-to-one,many-to-one,one-to-many,all-to-all"
 
 
 def jain(rates):
-    """Of the definition: R. Jain, D. Chiu, W. Hawe, DEC-TR-301, 1984."""
+    """Implements the definition in R. Jain, D. Chiu, W. Hawe, DEC-TR-301, 1984."""
     return sum(rates) ** 2 / (len(rates) * sum(rate * rate for rate in rates))
 
 
@@ -34,11 +34,11 @@ def ends_of(case):
 
 class Checked(unittest.TestCase):
     def check_flows(self, case):
-        """They add up, and their index is what it is defined to be."""
+        """Checks that flows add up and that the fairness index matches its definition."""
         flows = case["flows"]["flows"]
         self.assertEqual(case["status"], "complete", case)
         self.assertEqual(sum(flow["messages"] for flow in flows), case["bandwidth"]["messages"])
-        # On a busy machine a flow may have had no turn.
+        # On a busy machine some flow may have had no turn.
         for flow in (flow for flow in flows if flow["messages"]):
             seconds = flow["duration_ns"] / 1e9
             self.assertAlmostEqual(flow["messages_per_s"] * seconds / flow["messages"], 1)
@@ -67,16 +67,16 @@ class InOneProcess(Checked, Served):
                     self.check_flows(case)
                     self.assertEqual(
                         ends_of(case),
-                        [(f"client {near}", f"server {far}")
-                         for near, far in wanted[case["pattern"]]],
+                        [(f"client {source}", f"server {target}")
+                         for source, target in wanted[case["pattern"]]],
                     )
-                    # All of them over the same time.
+                    # All flows were measured over the same time.
                     self.assertNotIn("start_spread_ns", case["flows"])
                     for flow in case["flows"]["flows"]:
                         self.assertGreaterEqual(flow["duration_ns"], 2 * SPELL_MS * 1e6)
 
-    def test_bytes_are_those_of_the_sender(self):
-        """Each queue pair's messages come where its own are looked for."""
+    def test_payload_verification(self):
+        """Each queue pair's messages arrive in its own buffer."""
         document = measure(
             self.server, "--op", "send,read", "--verify", "-s", "100", "-D", "200ms", "-t", 8,
             "-q", 2, "--threads", 3, "--pattern", PATTERNS,
@@ -84,7 +84,7 @@ class InOneProcess(Checked, Served):
         for case in document["cases"]:
             self.check_flows(case)
 
-    def test_notifications_and_both_ways(self):
+    def test_notifications_and_bidirectional(self):
         document = measure(
             self.server, "--op", "write-notify,write-imm,fetch-add", "-s", "64", *LONG_SPELL,
             "--threads", 2, "--pattern", PATTERNS,
@@ -100,7 +100,7 @@ class InOneProcess(Checked, Served):
             self.assertGreater(case["bandwidth"]["total"]["bytes_per_s"],
                                case["bandwidth"]["bytes_per_s"])
 
-    def test_refusals(self):
+    def test_invalid_options(self):
         for options, sentence in (
             ((), "--pattern needs --threads, as many as there are of the many, or several hosts"),
             (("--threads", 2, "--metric", "lat"), "--pattern is for bw"),
@@ -112,7 +112,7 @@ class InOneProcess(Checked, Served):
 
 
 class AmongHosts(Checked):
-    """Three servers, each of which drives the others."""
+    """Three servers, each of which also acts as a client of the others."""
 
     @classmethod
     def setUpClass(cls):
@@ -124,7 +124,7 @@ class AmongHosts(Checked):
         for server in cls.servers:
             server.kill()
 
-    def run_here(self, *options, names=None):
+    def start_run(self, *options, names=None):
         return client(*options, host=",".join(names or self.names))
 
     def check_serving(self):
@@ -132,7 +132,7 @@ class AmongHosts(Checked):
             measure(server, "-n", 10)
 
     def wait_for_drive(self, driver, target):
-        """They are asked what they have one after the other, and run a case together, for long."""
+        """Waits until both servers run a long case together; each is asked for its facts first."""
         def drives():
             return driver.threads() > 2 and target.threads() > 2
 
@@ -143,7 +143,7 @@ class AmongHosts(Checked):
         wanted = {
             "many-to-one": [(one, last), (other, last)],
             "one-to-many": [(one, other), (one, last)],
-            "all-to-all": [(near, far) for near in self.names for far in self.names if near != far],
+            "all-to-all": [(a, b) for a in self.names for b in self.names if a != b],
         }
         document = measure(
             None, "--op", "write,send", "-s", "1k", *SPELL, "--trials", 3, "--pattern",
@@ -161,8 +161,8 @@ class AmongHosts(Checked):
                     self.assertGreaterEqual(flow["duration_ns"], 3 * SPELL_MS * 1e6)
         self.check_serving()
 
-    def test_what_is_lost(self):
-        """Of all flows together, and once, by the case that the document has."""
+    def test_losses(self):
+        """Losses of all flows are reported together, once, with the worst case in the document."""
         document = measure(
             None, "--op", "send", "--transport", "ud", "--think", "200us", "-s", "64,1k",
             "-D", "300ms", "-t", 8, "--pattern", "many-to-one", host=",".join(self.names),
@@ -170,7 +170,7 @@ class AmongHosts(Checked):
         def per_mille_of(case):
             return case["loss"]["lost"] * 1000 // case["loss"]["sent"]
 
-        # The first one of those that lost the same.
+        # The first case with the largest loss.
         case = max(document["cases"], key=per_mille_of)
         per_mille = per_mille_of(case)
         self.assertGreaterEqual(per_mille, 500)
@@ -184,12 +184,12 @@ class AmongHosts(Checked):
         ended = measure(None, "--pattern", "one-to-one", *SPELL,
                         host=",".join(self.names[:2]))
         self.assertEqual(ends_of(ended.document["cases"][0]), [tuple(self.names[:2])])
-        ended = Ended(self.run_here("--pattern", "one-to-one"))
+        ended = Ended(self.start_run("--pattern", "one-to-one"))
         self.assertEqual(ended.status, 2)
         self.assertIn("one-to-one is of pairs: it needs an even number of hosts", ended.err)
 
     def test_table(self):
-        ended = Ended(self.run_here("--pattern", "many-to-one", *SPELL))
+        ended = Ended(self.start_run("--pattern", "many-to-one", *SPELL))
         self.assertEqual(ended.status, 0, ended.err)
         lines = below_heading(ended.out.splitlines())
         for name in self.names:
@@ -201,7 +201,7 @@ class AmongHosts(Checked):
     def test_redacted(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "r.json")
-            ended = Ended(self.run_here("--pattern", "many-to-one", *SPELL, "--redact",
+            ended = Ended(self.start_run("--pattern", "many-to-one", *SPELL, "--redact",
                                         "--json", path))
             self.assertEqual(ended.status, 0, ended.err)
             with open(path, encoding="utf-8") as file:
@@ -212,8 +212,8 @@ class AmongHosts(Checked):
                          ["host 1", "host 2", "host 3"])
         self.assertEqual(ends_of(document["cases"][0]), [("host 1", "host 3"), ("host 2", "host 3")])
 
-    def test_what_is_sent(self):
-        """Whoever drives tells what is added up, and not what each queue pair and message took."""
+    def test_document_of_a_driver(self):
+        """A driving server sends totals, but no details of queue pairs and messages."""
         order = {"type": "drive", "host": ADDRESS, "port": self.servers[1].port, "wait_ms": 0,
                  "parameters": {"op": "write", "metric": "bw", "qps": 2, "latencies": True,
                                 "cq-mod": 1, "duration": "1s", "warmup": "0ns", "trials": 1}}
@@ -230,8 +230,8 @@ class AmongHosts(Checked):
         for left_out in ("shares", "latency_ns", "warmup_latency_ns"):
             self.assertNotIn(left_out, list(case))
 
-    def test_gone_while_the_other_end_says_nothing(self):
-        """Who asked for a drive goes: no answer of the other end is waited for any more."""
+    def test_client_disconnects_while_the_driven_server_is_silent(self):
+        """When the client that ordered a drive disconnects, the driver stops waiting."""
         held = threading.Event()
 
         def hold(sock):
@@ -245,7 +245,7 @@ class AmongHosts(Checked):
             peer.send({"type": "failed", "reason": "not here"})
             peer.expect("note")
             held.set()
-            # It lives, and that is all.
+            # Sends only heartbeats from here on.
             peer.receive()
 
         with Impostor(hold) as other, Server("--drive") as server:
@@ -258,23 +258,23 @@ class AmongHosts(Checked):
                 wait_until(lambda: held.is_set() or peer.send(ALIVE), what="the question")
             wait_until(lambda: server.threads() == before, what="the end of the drive")
 
-    def test_who_does_not_drive(self):
+    def test_server_without_drive(self):
         with Server() as other:
             name = f"{ADDRESS}:{other.port}"
-            ended = Ended(self.run_here("--pattern", "many-to-one", names=[name, self.names[0]]))
+            ended = Ended(self.start_run("--pattern", "many-to-one", names=[name, self.names[0]]))
             self.assertEqual(ended.status, 1)
             self.assertIn(
                 f"{name} does not drive other servers: run 'verbmark serve --drive' there",
                 ended.err,
             )
-            # As the one, it need not.
+            # The single target of a pattern need not drive.
             measure(None, "--pattern", "many-to-one", *SPELL,
                     host=f"{self.names[0]},{name}")
 
-    def test_who_may_be_driven(self):
-        """A server goes nowhere that it would not let come."""
+    def test_allowed_targets(self):
+        """A server connects only to addresses that it would accept clients from."""
         with Server("--drive", "--allow", "127.0.0.1/32,::1/128") as other:
-            ended = Ended(self.run_here("--pattern", "many-to-one",
+            ended = Ended(self.start_run("--pattern", "many-to-one",
                                         names=[f"localhost:{other.port}", self.names[0]]))
             if ADDRESS.startswith("127."):
                 self.assertEqual(ended.status, 0, ended.err)
@@ -282,12 +282,12 @@ class AmongHosts(Checked):
             self.assertEqual(ended.status, 1)
             self.assertIn("is not in any network of 'serve --allow'", ended.err)
 
-    def test_ports_of_others_are_not_told(self):
-        """Where it may not go it does not look who listens."""
+    def test_ports_elsewhere_are_not_probed(self):
+        """A server does not reveal if a port outside of its allowed networks is open."""
         with Server("--drive", "--allow", "127.0.0.1/32,::1/128") as other, Server() as gone:
             gone.kill()
             for port in (self.servers[0].port, gone.port):
-                # As no client of ours would ask: it has been there itself.
+                # Our own client would not ask: it connects to each host itself first.
                 with Peer.dial(other.port, "127.0.0.1") as peer:
                     peer.send(HELLO)
                     peer.expect("welcome")
@@ -300,7 +300,7 @@ class AmongHosts(Checked):
                 )
 
     def test_queue_pairs_of_others(self):
-        """Nor does it connect to where one says that it listens, but is not."""
+        """Nor does a server connect to queue pairs at addresses that are not allowed."""
         def lie(sock):
             peer = Peer(sock)
             peer.expect("hello")
@@ -326,8 +326,8 @@ class AmongHosts(Checked):
         self.assertIn("the other end's queue pairs are at 192.0.2.99, which is of no network of "
                       "'serve --allow' here: add it there", case["error"])
 
-    def test_who_tells_of_another_case(self):
-        """What is shown is what was asked for, or nothing."""
+    def test_document_of_another_case(self):
+        """A driver that returns another case than the requested one makes the case fail."""
         document = measure(self.servers[0], "--metric", "bw", *SPELL).document
 
         def drive(sock):
@@ -345,22 +345,22 @@ class AmongHosts(Checked):
 
         with Impostor(drive) as other:
             name = f"{ADDRESS}:{other.port}"
-            ended = Ended(self.run_here("--op", "write", "--pattern", "many-to-one", "-D", "30ms",
+            ended = Ended(self.start_run("--op", "write", "--pattern", "many-to-one", "-D", "30ms",
                                         names=[name, self.names[0]]))
         self.assertEqual(ended.status, 1)
         self.assertIn(f"{name} to {self.names[0]}: {name} ran a different case", ended.out)
 
-    def test_nobody_there(self):
+    def test_missing_server(self):
         with Server() as gone:
             name = f"{ADDRESS}:{gone.port}"
-        ended = Ended(self.run_here("--pattern", "many-to-one", names=[self.names[0], name]))
+        ended = Ended(self.start_run("--pattern", "many-to-one", names=[self.names[0], name]))
         self.assertEqual(ended.status, 1)
         self.assertIn(f"nothing listens on {ADDRESS}:{gone.port}; run 'verbmark serve --drive' "
                       "there or add --launch 'ssh %h'", ended.err)
 
-    def test_interrupted_while_it_waits(self):
-        """For a host that has gone in the first case, and may still listen in the second."""
-        with Server("--drive") as gone, self.run_here(
+    def test_interrupted_while_waiting(self):
+        """The client waits for a host that disappeared in the first case and may come back."""
+        with Server("--drive") as gone, self.start_run(
             "--pattern", "many-to-one", "-s", "64,128,256,512", "-D", "60s", "--wait", "10m",
             names=[f"{ADDRESS}:{gone.port}", self.names[0]],
         ) as run_here:
@@ -375,8 +375,8 @@ class AmongHosts(Checked):
 
     def test_launched(self):
         with tempfile.TemporaryDirectory() as folder:
-            # "Gets there" by staying here.
-            path = os.path.join(folder, "there")
+            # A stand-in for ssh that stays on this machine.
+            path = os.path.join(folder, "ssh")
             with open(path, "w", encoding="ascii") as script:
                 script.write('#!/bin/sh\nshift\nexec "$@"\n')
             os.chmod(path, 0o700)
@@ -395,7 +395,7 @@ class AmongHosts(Checked):
             try:
                 measure(None, "--secret-file", path, "--pattern", "all-to-all", *SPELL,
                         host=",".join(names))
-                ended = Ended(self.run_here("--pattern", "all-to-all", names=names))
+                ended = Ended(self.start_run("--pattern", "all-to-all", names=names))
                 self.assertEqual(ended.status, 1)
                 self.assertIn("secret", ended.err)
             finally:
@@ -405,7 +405,7 @@ class AmongHosts(Checked):
     def test_interrupted(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "r.json")
-            with self.run_here("--pattern", "many-to-one", "-s", "1:64k", "-D", "100ms",
+            with self.start_run("--pattern", "many-to-one", "-s", "1:64k", "-D", "100ms",
                                "--trials", 2, "--json", path) as run_here:
                 wait_until(lambda: os.path.exists(path), what="the first case")
                 run_here.signal(signal.SIGINT)
@@ -418,12 +418,12 @@ class AmongHosts(Checked):
                          (1, "interrupted", "interrupted"))
         self.check_serving()
 
-    def test_one_killed(self):
-        """The case says who, the servers that are left go on, and what was measured stays."""
+    def test_killed_server(self):
+        """The case names the lost host, the other servers go on, and earlier cases are kept."""
         with tempfile.TemporaryDirectory() as folder, Server("--drive") as victim:
             path = os.path.join(folder, "r.json")
             names = [self.names[0], self.names[1], f"{ADDRESS}:{victim.port}"]
-            with self.run_here("--pattern", "many-to-one", "-s", "64,128", "-D", "1s", "--trials",
+            with self.start_run("--pattern", "many-to-one", "-s", "64,128", "-D", "1s", "--trials",
                                3, "--json", path, names=names) as run_here:
                 wait_until(lambda: os.path.exists(path), what="the first case")
                 victim.kill()
@@ -435,18 +435,18 @@ class AmongHosts(Checked):
                          f"^({names[0]}|{names[1]}) to {names[2]}: ")
         self.check_serving()
 
-    def test_who_gives_the_order_dies(self):
-        with self.run_here("--pattern", "many-to-one", "-D", "60s") as run_here:
-            # A driver has its client, and the other server's session: both soon go.
+    def test_killed_client(self):
+        with self.start_run("--pattern", "many-to-one", "-D", "60s") as run_here:
+            # A driver serves its client and the other server's session; both soon end.
             self.wait_for_drive(self.servers[0], self.servers[-1])
             run_here.kill()
         wait_until(lambda: all(server.threads() <= 2 for server in self.servers),
                    what="the end of all clients")
         self.check_serving()
 
-    def test_who_gives_the_order_dies_early(self):
-        """While they warm up, which would take 100 s."""
-        with self.run_here("--pattern", "many-to-one", "--think", "1s", "--warmup", "10m", "-D",
+    def test_killed_client_during_warmup(self):
+        """The warm-up would take 100 s."""
+        with self.start_run("--pattern", "many-to-one", "--think", "1s", "--warmup", "10m", "-D",
                            "1s") as run_here:
             self.wait_for_drive(self.servers[0], self.servers[-1])
             time.sleep(0.5)
@@ -455,7 +455,7 @@ class AmongHosts(Checked):
                    what="the end of all clients")
         self.check_serving()
 
-    def test_refusals(self):
+    def test_invalid_options_with_several_hosts(self):
         for options, sentence in (
             ((), "several hosts need --pattern: who of them talks to whom"),
             (("--pattern", "all-to-all", "--latencies"), "are for one HOST"),
@@ -464,12 +464,12 @@ class AmongHosts(Checked):
             (("--pattern", "all-to-all", "--server-device", "x"), "are for one HOST"),
             (("--pattern", "all-to-all", "--device", "x"), "are for one HOST"),
         ):
-            ended = Ended(self.run_here(*options))
+            ended = Ended(self.start_run(*options))
             self.assertEqual(ended.status, 2, ended.err)
             self.assertIn(sentence, ended.err)
 
-    def test_program_is_one_word(self):
-        """Of HOST alone a comma is no list where it is asked for one thing."""
+    def test_list_of_hosts_for_doctor(self):
+        """Commands that take one HOST do not split it at commas."""
         program = Program(VERBMARK, "doctor", "--json", ",".join(self.names))
         ended = Ended(program, 30)
         self.assertEqual(ended.status, 1)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Where the threads that measure run, and their buffers live."""
+"""The CPUs of measuring threads and the NUMA nodes of their buffers."""
 
 import os
 import unittest
@@ -7,12 +7,12 @@ import unittest
 from verbmark import ADDRESS, IS_SOFT, Ended, Served, client, measure, wait_until
 
 CPUS = sorted(os.sched_getaffinity(0))
-# Of two ends that spin on one machine: the software device's.
+# On the software device, client and server that poll on one machine get disjoint CPUs.
 HAS_HALVES = IS_SOFT and len(CPUS) > 1
 
 
 def listed(cpus):
-    """As the kernel writes it, of the few CPUs that there are here."""
+    """Formats a list of CPUs as the kernel does."""
     pieces = []
     for cpu in cpus:
         if pieces and pieces[-1][1] == cpu - 1:
@@ -23,24 +23,24 @@ def listed(cpus):
 
 
 def of_list(text):
-    """What listed() was made of."""
+    """Parses the output of listed()."""
     pieces = [[int(cpu) for cpu in piece.split("-")] for piece in text.split(",")]
     return {cpu for piece in pieces for cpu in range(piece[0], piece[-1] + 1)}
 
 
 def threads(pid):
-    """The CPUs that each thread may run on, by its number."""
+    """Returns the CPUs that each thread of a process may run on."""
     found = {}
     for thread in os.listdir(f"/proc/{pid}/task"):
         try:
             found[int(thread)] = os.sched_getaffinity(int(thread))
         except ProcessLookupError:
-            pass  # it has ended
+            pass  # the thread has ended
     return found
 
 
 def nodes():
-    """Those with memory, as the kernel lists them; none where it has no NUMA."""
+    """Returns the kernel's list of nodes with memory; empty without NUMA."""
     try:
         with open("/sys/devices/system/node/has_memory", encoding="ascii") as file:
             return file.read().strip()
@@ -49,7 +49,7 @@ def nodes():
 
 
 def check_one_fails(test, sentence, *options):
-    """One of two cases, and that of the other comes to a good end."""
+    """Checks that one of two cases fails and the other one succeeds."""
     ended = Ended(client("-n", 50, *options, port=test.server.port))
     test.assertEqual(ended.status, 1)
     failed = [line for line in ended.out.splitlines() if sentence in line]
@@ -57,9 +57,9 @@ def check_one_fails(test, sentence, *options):
     test.assertIn("1/2 complete", ended.out)
 
 
-@unittest.skipUnless(len(CPUS) > 1, "there is one CPU only")
+@unittest.skipUnless(len(CPUS) > 1, "there is only one CPU")
 class Pinned(Served):
-    def test_the_document_tells(self):
+    def test_placement_in_the_document(self):
         last = CPUS[-1]
         document = measure(
             self.server, "-n", 50, "--pin", f"{CPUS[0]},{last},off,auto", "--server-pin", last
@@ -70,7 +70,7 @@ class Pinned(Served):
             [f"send/lat/64/poll{pin}/server-pin{last}"
              for pin in (f"/pin{CPUS[0]}", f"/pin{last}", "/pinoff", "")],
         )
-        # No NUMA node of the device is known.
+        # The device's NUMA node is not known.
         self.assertEqual(
             [case["placement"]["client"]["cpus"] for case in cases[:3]],
             [str(CPUS[0]), str(last), listed(CPUS)],
@@ -82,50 +82,52 @@ class Pinned(Served):
             self.assertEqual(case["placement"]["server"]["cpus"], str(last))
             self.assertEqual(case["server_pin"], last)
 
-    def test_one_thread_of_each_end(self):
+    def test_only_measuring_threads_are_pinned(self):
         last = CPUS[-1]
         before = threads(self.server.pid)
         options = ("-D", "3s", "--cq", "event", "--pin", last, "--server-pin", last)
         with client(*options, port=self.server.port) as program:
-            wait_until(lambda: threads(program.pid).get(program.pid) == {last}, what="the move")
+            wait_until(lambda: threads(program.pid).get(program.pid) == {last}, what="pinning")
             others = [cpus for thread, cpus in threads(program.pid).items()
                       if thread != program.pid]
             self.assertTrue(others)
             self.assertEqual([set(CPUS)] * len(others), others)
-            wait_until(lambda: {last} in threads(self.server.pid).values(), what="the server's")
+            wait_until(lambda: {last} in threads(self.server.pid).values(), what="pinning")
             meanwhile = threads(self.server.pid)
             self.assertEqual(list(meanwhile.values()).count({last}), 1)
             for thread in before.keys() & meanwhile.keys():
                 self.assertEqual(meanwhile[thread], set(CPUS))
             self.assertEqual(program.wait(), 0, program.errors)
 
-    def test_a_case_does_not_move_the_next_one(self):
+    def test_case_does_not_affect_the_next_one(self):
         first, second = measure(
             self.server, "-n", 50, "--pin", f"{CPUS[-1]},auto", "--server-pin", "auto"
         ).document["cases"]
         self.assertEqual(first["placement"]["client"]["cpus"], str(CPUS[-1]))
         if HAS_HALVES:
             self.assertEqual(first["placement"]["server"]["cpus"], listed(CPUS[:-1]))
-        near, far = (of_list(second["placement"][end]["cpus"]) for end in ("client", "server"))
-        self.assertEqual(near | far, set(CPUS))
+        client_cpus, server_cpus = (
+            of_list(second["placement"][end]["cpus"]) for end in ("client", "server")
+        )
+        self.assertEqual(client_cpus | server_cpus, set(CPUS))
         if HAS_HALVES:
-            self.assertFalse(near & far)
+            self.assertFalse(client_cpus & server_cpus)
         else:
-            self.assertEqual(near, far)
+            self.assertEqual(client_cpus, server_cpus)
 
-    def test_who_sleeps_has_all(self):
+    def test_event_mode_uses_all_cpus(self):
         case = measure(self.server, "-n", 50, "--cq", "event").document["cases"][0]
         self.assertEqual(case["placement"]["client"]["cpus"], listed(CPUS))
         self.assertEqual(case["placement"]["server"]["cpus"], listed(CPUS))
 
-    def test_a_cpu_that_is_not_there(self):
-        there = f"is none that may be used; there is {listed(CPUS)}"
-        check_one_fails(self, f"--pin: CPU 4095 {there}", "--pin", f"4095,{CPUS[0]}")
+    def test_missing_cpu(self):
+        reason = f"is none that may be used; there is {listed(CPUS)}"
+        check_one_fails(self, f"--pin: CPU 4095 {reason}", "--pin", f"4095,{CPUS[0]}")
         check_one_fails(
-            self, f"{ADDRESS}: --server-pin: CPU 4095 {there}", "--server-pin", f"4095,{CPUS[0]}"
+            self, f"{ADDRESS}: --server-pin: CPU 4095 {reason}", "--server-pin", f"4095,{CPUS[0]}"
         )
 
-    def test_what_the_program_may_not_use(self):
+    def test_forbidden_cpu(self):
         before = ("taskset", "-c", str(CPUS[0]))
         with client("-n", 50, "--pin", CPUS[-1], before=before, port=self.server.port) as program:
             self.assertEqual(program.wait(), 1)
@@ -137,7 +139,7 @@ class Pinned(Served):
 
 @unittest.skipUnless(nodes(), "this kernel has no NUMA")
 class Buffers(Served):
-    def test_the_document_tells(self):
+    def test_placement_in_the_document(self):
         cases = measure(
             self.server, "-n", 50, "--numa", "0,off,auto", "--server-numa", "0"
         ).document["cases"]
@@ -150,9 +152,9 @@ class Buffers(Served):
         for case in cases:
             self.assertEqual(case["placement"]["server"]["numa_node"], 0)
 
-    def test_a_node_that_is_not_there(self):
-        there = f"there is no NUMA node 1000 with memory; there is {nodes()}"
-        check_one_fails(self, f"--numa: {there}", "--numa", "1000,0")
+    def test_missing_node(self):
+        reason = f"there is no NUMA node 1000 with memory; there is {nodes()}"
+        check_one_fails(self, f"--numa: {reason}", "--numa", "1000,0")
         check_one_fails(
-            self, f"{ADDRESS}: --server-numa: {there}", "--server-numa", "1000,off"
+            self, f"{ADDRESS}: --server-numa: {reason}", "--server-numa", "1000,off"
         )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A pool as its users have it: what both ends print, and what each makes of the other's end."""
+"""A pool as its users see it: the output of server and client, which must agree."""
 
 import fcntl
 import os
@@ -18,7 +18,7 @@ from verbmark import (
 
 GRANTED = r"granted (\d+) bytes at (0x[0-9a-f]+), rkey (0x[0-9a-f]{8})"
 SIZE = 4 << 20
-# The software device has no counters of the kernel's.
+# The kernel has no counters for the software device.
 NEVER, OFTEN = ("never", r".*\bsend_rnr_err [1-9]\d*\b.*") if DEVICE.startswith("rxe") else (
     ("the device does not count it",) * 2
 )
@@ -32,12 +32,12 @@ class PoolServer(Server):
     def lines(self):
         return [line.removeprefix("pool: ") for line in list(self.out) if line.startswith("pool: ")]
 
-    def told(self):
-        """What it has printed of its clients, behind where it is."""
+    def client_lines(self):
+        """Returns the lines about clients, without the first line, which is about the pool."""
         return self.lines()[1:]
 
     def wait_for(self, words):
-        wait_until(lambda: any(words in line for line in self.told()), PATIENCE, words)
+        wait_until(lambda: any(words in line for line in self.client_lines()), PATIENCE, words)
 
 
 def pool_at(port, *options):
@@ -49,7 +49,7 @@ def pool(server, *options):
 
 
 def doorbells(lines):
-    """(number, value) of each that is told, in that order."""
+    """Returns (number, value) of each doorbell reported, in that order."""
     found = (re.search(r"doorbell (\d+): value (\d+)$", line) for line in lines)
     return [(int(bell[1]), int(bell[2])) for bell in found if bell]
 
@@ -61,7 +61,7 @@ class Pool(unittest.TestCase):
         return server
 
     def example(self, wait):
-        """The specification's own: 10000 bytes, and what both ends say of them."""
+        """Runs the specification's example: 10000 bytes, and matching output of both programs."""
         server = self.start("--pool-cq", wait)
         ended = Ended(pool(server, "--alloc", 10000, "--writes", 64, "--doorbell-every", 16))
         self.assertEqual((ended.status, ended.err), (0, ""))
@@ -73,11 +73,13 @@ class Pool(unittest.TestCase):
         self.assertEqual([number for number, _ in doorbells(lines)], [1, 2, 3, 4])
         self.assertRegex(lines[-2], r"^64 writes, 4 doorbells in [0-9.]+ ms$")
         server.wait_for("disconnected, 0 bytes")
-        told = server.told()
-        self.assertEqual(told[0].split(": ", 1)[1], "connected")
-        self.assertIn(granted[0], told[1])
-        self.assertEqual(doorbells(told), doorbells(lines))
-        self.assertTrue(all(line.startswith(f"{ADDRESS} #1: ") for line in told), told)
+        lines_of_client = server.client_lines()
+        self.assertEqual(lines_of_client[0].split(": ", 1)[1], "connected")
+        self.assertIn(granted[0], lines_of_client[1])
+        self.assertEqual(doorbells(lines_of_client), doorbells(lines))
+        self.assertTrue(
+            all(line.startswith(f"{ADDRESS} #1: ") for line in lines_of_client), lines_of_client
+        )
 
     def test_example_polling(self):
         self.example("poll")
@@ -86,20 +88,21 @@ class Pool(unittest.TestCase):
         self.example("event")
 
     def test_values(self):
-        """1000 that are rung: what the server read is what the client wrote."""
+        """With 1000 doorbells, the server reads the values that the client wrote."""
         with tempfile.TemporaryDirectory() as folder:
             for wait in ("poll", "event"):
-                there, here = (f"{folder}/{end}-{wait}" for end in ("there", "here"))
-                server = self.start("--pool-cq", wait, "--pool-dump", there)
+                read_path, written_path = (f"{folder}/{end}-{wait}" for end in ("read", "written"))
+                server = self.start("--pool-cq", wait, "--pool-dump", read_path)
                 ended = Ended(pool(
-                    server, "--writes", 7000, "--doorbell-every", 7, "--seed", 5, "--dump", here,
-                    "--cq", wait,
+                    server, "--writes", 7000, "--doorbell-every", 7, "--seed", 5,
+                    "--dump", written_path, "--cq", wait,
                 ))
                 self.assertEqual(ended.status, 0, ended.err)
                 server.wait_for("disconnected")
                 server.signal(signal.SIGTERM)
                 self.assertEqual(server.wait(), 0)
-                with open(here, encoding="ascii") as wrote, open(there, encoding="ascii") as read:
+                with open(written_path, encoding="ascii") as wrote, \
+                        open(read_path, encoding="ascii") as read:
                     text = wrote.read()
                     self.assertEqual(text, read.read())
                 self.assertEqual(len(text.splitlines()), 1000)
@@ -120,7 +123,7 @@ class Pool(unittest.TestCase):
             server.wait_for(reason)
         self.assertEqual(Ended(pool(server)).status, 0)
 
-    def test_one_client_too_many(self):
+    def test_too_many_clients(self):
         server = self.start("--pool-clients", 1)
         first = pool(server, "--writes", 10**9, "--doorbell-every", 0)
         self.addCleanup(first.kill)
@@ -132,7 +135,7 @@ class Pool(unittest.TestCase):
             "'serve --pool-clients' on the server",
             ended.err,
         )
-        # That is for who found nobody.
+        # The hint to start a server is only for clients that found none.
         self.assertNotIn("running there", ended.err)
         server.wait_for("refused: the pool has reached its limit of 1 clients")
         self.assertIsNone(first.process.poll(), first.errors)
@@ -140,8 +143,8 @@ class Pool(unittest.TestCase):
         server.wait_for("disconnected")
         self.assertEqual(Ended(pool(server)).status, 0)
 
-    def test_one_after_another(self):
-        """A client that has left makes room for the next; rxe reports its end late."""
+    def test_consecutive_clients(self):
+        """A client that has left makes room for the next one; rxe reports the disconnect late."""
         def served(server):
             ended = Ended(pool(server, "--writes", 1))
             is_late = DEVICE.startswith("rxe") and "come back later" in ended.err
@@ -153,8 +156,8 @@ class Pool(unittest.TestCase):
                 ended = wait_until(lambda: served(server), what="the place of the last client")
                 self.assertEqual((ended.status, ended.err), (0, ""), wait)
 
-    def test_reader_that_ends(self):
-        """Who reads what is printed may go; the clients stay."""
+    def test_closed_output(self):
+        """The reader of the server's output may go away; clients are not affected."""
         server = subprocess.Popen(
             [VERBMARK, "serve", "--device", DEVICE, "--port", "0", "--pool", "4MiB"],
             stdout=subprocess.PIPE, text=True)
@@ -162,18 +165,18 @@ class Pool(unittest.TestCase):
         ready = None
         while not ready:
             line = server.stdout.readline()
-            self.assertTrue(line, "it has ended")
+            self.assertTrue(line, "the server has ended")
             ready = re.match(r"ready \S+:(\d+) ", line)
         server.stdout.close()
         for _ in range(2):
             ended = Ended(pool_at(ready[1], "--writes", 128))
             self.assertEqual((ended.status, ended.err), (0, ""))
         server.terminate()
-        # Its last lines are nobody's, which is no death by a signal.
+        # Its last lines are lost, but the server does not die from SIGPIPE.
         self.assertGreaterEqual(server.wait(PATIENCE), 0)
 
-    def test_pools_that_are_none(self):
-        """And what was in a file stays there."""
+    def test_impossible_pools(self):
+        """A pool that cannot be created leaves the dump file as it was."""
         with tempfile.NamedTemporaryFile("w+", encoding="ascii") as dump:
             dump.write("precious")
             dump.flush()
@@ -190,7 +193,7 @@ class Pool(unittest.TestCase):
             self.assertEqual(dump.read(), "precious")
 
     def test_many_clients(self):
-        """As many as are asked for, or none where there is no room for their completions."""
+        """The server accepts that many clients, or refuses if their completions do not fit."""
         words = ("--pool-clients", 1024, "--pool-receives", 16384)
         if not DEVICE.startswith("rxe"):
             self.start(*words)
@@ -203,7 +206,7 @@ class Pool(unittest.TestCase):
         )
 
     def test_low_receives(self):
-        """What found no receive is counted where the device counts, and is not where all is well."""
+        """Messages that find no receive are counted if the device does; normally there are none."""
         for receives, every, found in (("1024", 64, NEVER), ("8", 1, OFTEN)):
             server = self.start("--pool-receives", receives)
             ended = Ended(pool(server, "--writes", 5000, "--doorbell-every", every))
@@ -217,8 +220,8 @@ class Pool(unittest.TestCase):
                 rf"receives ran low: \d+; arrived without a receive: {found}$",
             )
 
-    def test_nobody_reads(self):
-        """Lines that there is no room for are lost and counted; clients are served all the same."""
+    def test_full_output(self):
+        """Lines that do not fit are dropped and counted; clients are served anyway."""
         reading, writing = os.pipe()
         fcntl.fcntl(writing, fcntl.F_SETPIPE_SZ, 4096)
         with subprocess.Popen(
@@ -243,13 +246,13 @@ class Pool(unittest.TestCase):
         missing = [int(found) for found in re.findall(r"pool: (\d+) lines omitted", "".join(lines))]
         self.assertGreater(sum(missing), 2000)
         self.assertRegex(lines[-1], "^pool: ended: clients 2, grants 2, doorbells 3001, ")
-        # Its heads, where it is, and its end; of each client that it came, what it was granted,
-        # its doorbells, and that it gave all back and went.
-        told = n_heads + 2 + (4 + 3000) + (4 + 1)
-        self.assertEqual(len(lines) - len(missing) + sum(missing), told)
+        # The heads, the server's location and the summary; for each client that it came, the grant,
+        # its doorbells, that it returned the grant and that it left.
+        n_lines = n_heads + 2 + (4 + 3000) + (4 + 1)
+        self.assertEqual(len(lines) - len(missing) + sum(missing), n_lines)
 
-    def test_time(self):
-        """Who is served for longer than --max-time is told so, and goes; the next one is served."""
+    def test_time_limit(self):
+        """A client that exceeds --max-time is disconnected with a reason; the next is served."""
         for wait in ("poll", "event"):
             server = self.start("--pool-cq", wait, "--max-time", "1s")
             ended = Ended(pool(server, "--writes", 2**32 - 1, "--doorbell-every", 0), PATIENCE)
@@ -257,11 +260,11 @@ class Pool(unittest.TestCase):
             self.assertEqual(ended.status, 1)
             self.assertEqual(ended.err, f"verbmark: the server refused: {sentence}")
             server.wait_for("disconnected, 10000 bytes reclaimed")
-            self.assertIn(f"{ADDRESS} #1: refused: {sentence}", server.told())
+            self.assertIn(f"{ADDRESS} #1: refused: {sentence}", server.client_lines())
             self.assertEqual(Ended(pool(server, "--writes", 1)).status, 0)
 
-    def test_its_size_by_itself(self):
-        """The specification's: 4MiB."""
+    def test_default_size(self):
+        """The default size is the specification's: 4 MiB."""
         server = PoolServer(size=())
         self.addCleanup(server.kill)
         self.assertEqual(Ended(pool(server, "--alloc", "4m", "--writes", 1)).status, 0)
@@ -270,7 +273,7 @@ class Pool(unittest.TestCase):
         self.assertIn("the request exceeds the whole pool", ended.err)
 
     def test_client_killed(self):
-        """What it had is taken back, and the next one has it."""
+        """The memory of a killed client is reclaimed and granted again."""
         server = self.start("--pool-cq", "event")
         reclaimed = f"disconnected, {SIZE} bytes"
         for number in range(3):
@@ -278,8 +281,9 @@ class Pool(unittest.TestCase):
             wait_until(lambda: len(doorbells(client.out)) > number, PATIENCE, "doorbells")
             client.kill()
             wait_until(
-                lambda: sum(reclaimed in line for line in server.told()) == number + 1,
-                PATIENCE, "what the client had",
+                lambda: sum(reclaimed in line for line in server.client_lines()
+                ) == number + 1,
+                PATIENCE, "the client's memory",
             )
         self.assertEqual(Ended(pool(server, "--alloc", "4m")).status, 0)
 
@@ -293,7 +297,7 @@ class Pool(unittest.TestCase):
             self.assertEqual(client.wait(PATIENCE), 1)
             self.assertEqual(len(client.err), 1, client.err)
 
-    def test_beside_a_benchmark(self):
+    def test_benchmark_at_the_same_time(self):
         server = self.start("--pool-cq", "event")
         client = pool(server, "--writes", 4000000000, "--doorbell-every", 1000)
         self.addCleanup(client.kill)
@@ -302,16 +306,16 @@ class Pool(unittest.TestCase):
         before = len(client.out)
         wait_until(lambda: len(client.out) > before + 2, PATIENCE, "more doorbells")
 
-    def test_who_is_allowed(self):
+    def test_address_that_is_not_allowed(self):
         server = self.start("--allow", "203.0.113.0/24")
         ended = Ended(pool(server))
         self.assertEqual(ended.status, 1)
         self.assertIn(f"the pool does not allow clients from {ADDRESS}; add their network to "
                       "'serve --allow' on the server", ended.err)
-        # Strangers do not fill what it tells.
-        self.assertNotIn("refused", " ".join(server.told()))
+        # Rejected addresses must not flood the output.
+        self.assertNotIn("refused", " ".join(server.client_lines()))
 
-    def test_no_pool_there(self):
+    def test_server_without_pool(self):
         with Server("--device", DEVICE) as server:
             ended = Ended(pool(server))
             self.assertEqual(ended.status, 1)
@@ -319,18 +323,18 @@ class Pool(unittest.TestCase):
 
 
 class Ports(unittest.TestCase):
-    """TCP and rdma_cm have numbers of their own, and a server with a pool has the same of both."""
+    """A server with a pool needs a port number that is free in both TCP and rdma_cm."""
 
     FIRST = 45678
-    # Of three TCP gives the first two, one of which is taken. rxe's addresses are watched by
-    # ports of rdma_cm, too: there it is half of many.
+    # TCP assigns the first two of three ports, and one of these is taken in rdma_cm. On rxe the
+    # server also binds rdma_cm ports to watch its addresses, so half of a larger range is taken.
     COUNT, TAKEN = (3, 1) if DEVICE == "soft0" else (32, 16)
 
     def check_others(self, taken):
-        # The ports of this machine are everybody's; those of an emulated one are not.
+        # soft0 shares this machine's ports with other programs, so use a network namespace.
         apart = ("unshare", "--net") if DEVICE == "soft0" else ()
         if apart and subprocess.run([*apart, "true"], check=False, capture_output=True).returncode:
-            self.skipTest("no network namespace can be made")
+            self.skipTest("cannot create a network namespace")
         ended = Ended(Program(
             *apart, sys.executable, f"{os.path.dirname(__file__)}/../lib/ports_taken.py", VERBMARK, DEVICE,
             self.FIRST, self.FIRST + self.COUNT - 1, *taken,
@@ -340,7 +344,7 @@ class Ports(unittest.TestCase):
         self.assertNotIn(port, taken)
         self.assertIn(f"rdma_cm port {port}", ended.out)
 
-    # Which of them comes first is TCP's own affair.
+    # TCP decides which half it assigns first.
     def test_first_are_taken(self):
         self.check_others(range(self.FIRST, self.FIRST + self.TAKEN))
 

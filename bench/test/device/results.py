@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Where a result goes, and that its plan says how to get another one like it."""
+"""Files of results, and that the plan in a result reproduces its cases."""
 
 import json
 import os
@@ -22,7 +22,7 @@ STAMP = "%Y%m%dT%H%M%SZ"
 
 
 def names(begin, end, host=ADDRESS):
-    """Those that a result of these seconds may have."""
+    """Returns the names that a result saved in these seconds may have."""
     return [
         f"verbmark-{host}-{time.strftime(STAMP, time.gmtime(second))}.json"
         for second in range(int(begin), int(end) + 1)
@@ -35,11 +35,11 @@ class Results(Served):
         self.addCleanup(folder.cleanup)
         self.folder = folder.name
 
-    def run_here(self, *options):
-        """In the folder; the last line of what it shows."""
-        return self.start_here(ADDRESS, "-p", self.server.port, *options)
+    def run_case(self, *options):
+        """Runs a case in the folder; returns the last line of output."""
+        return self.run_words(ADDRESS, "-p", self.server.port, *options)
 
-    def start_here(self, *options):
+    def run_words(self, *options):
         plain = ("--op", "send", "--trials", 1, "-n", 50)
         program = Program(VERBMARK, "run", *plain, *options, cwd=self.folder)
         ended = Ended(program, RUN_PATIENCE)
@@ -55,23 +55,23 @@ class Results(Served):
         )
 
     def test_limits(self):
-        """Status 1, and the case by name; none, and 0, where all keep to them."""
-        for options, said in (
+        """A violated limit sets the exit status to 1 and is reported with the case."""
+        for options, text in (
             (("--fail-above", "p50=1ns"), "send/lat/64/poll: p50 "),
             (("--metric", "bw", "--fail-below", "99%line"), "send/bw/64/poll: "),
         ):
             ended = self.limited(*options)
             self.assertEqual(ended.status, 1)
-            self.assertIn(said, ended.out)
+            self.assertIn(text, ended.out)
         for options in (
             ("--fail-above", "p50=10s"), ("--metric", "bw", "--fail-below", "0.000001%line"),
         ):
             ended = self.limited(*options)
             self.assertEqual((ended.status, ended.err), (0, ""), ended.out)
 
-    def test_the_default_name(self):
+    def test_default_name(self):
         begin = time.time()
-        last = self.run_here()
+        last = self.run_case()
         (name,) = os.listdir(self.folder)
         self.assertIn(name, names(begin, time.time()))
         self.assertTrue(last.endswith(f" s -> {name}"), last)
@@ -79,7 +79,7 @@ class Results(Served):
 
     def test_without_a_host(self):
         begin = time.time()
-        last = self.start_here()
+        last = self.run_words()
         (name,) = os.listdir(self.folder)
         self.assertIn(name, names(begin, time.time(), "local"))
         self.assertTrue(last.endswith(f" s -> {name}"), last)
@@ -87,14 +87,14 @@ class Results(Served):
         self.assertEqual(document["run"]["status"], "complete")
         self.assertEqual(document["hosts"]["client"], document["hosts"]["server"])
 
-    def test_the_preset_that_nobody_named(self):
-        """Of -n alone the table says which cases these are; it stays silent where lists do."""
-        said = "preset quick, as no option such as --op or --size says what is measured"
+    def test_default_preset(self):
+        """The default preset is announced, unless options select the cases."""
+        notice = "preset quick, as no option such as --op or --size says what is measured"
         short = ("-p", self.server.port, "-n", 5, "--warmup", "0ms", "--no-save")
         for options, count in ((), 1), (("--op", "send"), 0), (("--preset", "quick"), 0):
             ended = Ended(Program(VERBMARK, "run", ADDRESS, *short, *options), RUN_PATIENCE)
             self.assertEqual((ended.status, ended.err), (0, ""), ended.out)
-            self.assertEqual(ended.out.splitlines().count(said), count, ended.out)
+            self.assertEqual(ended.out.splitlines().count(notice), count, ended.out)
             self.assertIn("1/1 complete" if "--op" in options else "30/30 complete", ended.out)
 
     def test_nothing_is_overwritten(self):
@@ -104,8 +104,8 @@ class Results(Served):
             for taken in (name, name.replace(".json", "-2.json")):
                 with open(f"{self.folder}/{taken}", "w", encoding="utf-8") as file:
                     file.write("old")
-        last = self.run_here()
-        self.assertLess(time.time(), begin + 600, "there are names of ten minutes")
+        last = self.run_case()
+        self.assertLess(time.time(), begin + 600, "the test took too long")
         before = set(old) | {name.replace(".json", "-2.json") for name in old}
         (name,) = set(os.listdir(self.folder)) - before
         self.assertIn(name, [name.replace(".json", "-3.json") for name in old])
@@ -116,12 +116,12 @@ class Results(Served):
                 self.assertEqual(file.read(), "old")
 
     def test_no_save(self):
-        self.assertRegex(self.run_here("--no-save"), r"^1/1 complete, [0-9]+ s$")
+        self.assertRegex(self.run_case("--no-save"), r"^1/1 complete, [0-9]+ s$")
         self.assertEqual(os.listdir(self.folder), [])
 
     def test_redacted(self):
         begin = time.time()
-        self.run_here("--redact", "-s", "64,128", "--pin", "off")
+        self.run_case("--redact", "-s", "64,128", "--pin", "off")
         (name,) = os.listdir(self.folder)
         self.assertIn(name, names(begin, time.time(), "redacted"))
         with open(f"{self.folder}/{name}", encoding="utf-8") as file:
@@ -133,7 +133,7 @@ class Results(Served):
         self.assertEqual(document["run"]["status"], "complete")
         for end, found in document["hosts"].items():
             self.assertEqual(found["host"], end)
-            # Both are this machine, which is named but once.
+            # Client and server are the same machine, which has one redacted name.
             self.assertIn(found["facts"]["host"], document["hosts"])
             self.assertEqual(found["device"], DEVICE)
             self.assertNotIn("node_guid", found["facts"]["device"])
@@ -142,15 +142,15 @@ class Results(Served):
         ended = verbmark("report", f"{self.folder}/{name}")
         self.assertEqual((ended.status, ended.err), (0, ""))
 
-    def test_a_name_of_its_own(self):
-        # A name that was asked for is taken, whatever is there.
+    def test_given_name(self):
+        # An existing file with a given name is replaced.
         for _ in range(2):
-            self.run_here("--json", "x.json")
+            self.run_case("--json", "x.json")
             self.assertEqual(os.listdir(self.folder), ["x.json"])
             self.assertEqual(self.load("x.json")["run"]["status"], "complete")
 
-    def check_left(self, *options, host=(ADDRESS,), interrupt=None):
-        """What is in the file while a run does not come as far as a case."""
+    def check_unchanged(self, *options, host=(ADDRESS,), interrupt=None):
+        """Checks that a run that does not reach its first case leaves an existing file alone."""
         path = f"{self.folder}/x.json"
         with open(path, "w", encoding="utf-8") as file:
             file.write("old")
@@ -163,15 +163,15 @@ class Results(Served):
             self.assertEqual(file.read(), "old", options)
         self.assertEqual(os.listdir(self.folder), ["x.json"])
 
-    def test_a_name_where_nothing_is_measured(self):
+    def test_failed_start_keeps_the_file(self):
         here = ("-p", self.server.port)
-        self.check_left(host=("nobody.invalid",))
-        self.check_left(*here, "--op", "nothing")
-        self.check_left(*here, "--device", "nothing0")
-        self.check_left(*here, "--server-device", "nothing0")
+        self.check_unchanged(host=("nobody.invalid",))
+        self.check_unchanged(*here, "--op", "nothing")
+        self.check_unchanged(*here, "--device", "nothing0")
+        self.check_unchanged(*here, "--server-device", "nothing0")
         with socket.socket() as other:
             other.bind((ADDRESS, 0))
-            self.check_left("-p", other.getsockname()[1])
+            self.check_unchanged("-p", other.getsockname()[1])
         came = threading.Event()
 
         def go(sock):
@@ -183,12 +183,12 @@ class Results(Served):
             sock.recv(1)
 
         with Impostor(go) as impostor:
-            self.check_left("-p", impostor.port)
+            self.check_unchanged("-p", impostor.port)
         with Impostor(stay) as impostor:
-            self.check_left("-p", impostor.port, interrupt=came)
+            self.check_unchanged("-p", impostor.port, interrupt=came)
 
-    def test_a_document_that_cannot_be_kept(self):
-        # Full only when it is written: the table is there, and what went wrong.
+    def test_full_disk(self):
+        # The disk turns out to be full only at the end: the table is printed, and the error.
         with client("-n", 50, "--json", "/dev/full", port=self.server.port) as program:
             self.assertEqual(program.wait(), 1)
         self.assertEqual(
@@ -196,13 +196,13 @@ class Results(Served):
         )
         self.assertNotIn(" -> ", program.out[-1])
 
-    def again(self, plan, *options):
+    def dry_run(self, plan, *options):
         path = f"{self.folder}/plan.json"
         with open(path, "w", encoding="utf-8") as file:
             json.dump(plan, file)
         return verbmark("run", "--dry-run", "--plan", path, *options).out.splitlines()[:-1]
 
-    def test_a_plan_gives_the_same_cases(self):
+    def test_plan_reproduces_the_cases(self):
         document = measure(
             self.server, "-s", "8,64+-1", "--op", "send,read", "--cq", "poll,event", "-I", "0",
             "-t", "4,8", "-Q", "5", "-n", 20, "--trials", 2,
@@ -225,7 +225,7 @@ class Results(Served):
         self.assertEqual({"complete", "skipped"}, set(statuses))
         self.assertEqual(statuses.count("complete"), 16)
 
-    def test_a_preset_in_a_result(self):
+    def test_preset_in_a_result(self):
         document = measure(
             self.server, "--preset", "quick", "--op", "write", "-n", 10, "-s", "8,16"
         ).document
@@ -235,7 +235,7 @@ class Results(Served):
             [f"write/{metric}/{size}/{cq}" for metric in ("lat", "bw") for size in (8, 16)
              for cq in ("poll", "event")],
         )
-        self.assertEqual(self.again(document["run"]["plan"]), ids)
+        self.assertEqual(self.dry_run(document["run"]["plan"]), ids)
 
     def test_skipped_cases_are_in_the_document(self):
         ended = measure(self.server, "-t", "4,8", "-Q", "5", "-n", 20)
@@ -247,12 +247,12 @@ class Results(Served):
         self.assertEqual(bad["trials"], [])
         self.assertNotIn("cpu", bad)
         self.assertEqual(ended.document["run"]["status"], "complete")
-        said = ended.err.splitlines()
-        self.assertIn(f"send/lat/64/poll/t4/Q5: skipped: {bad['error']}", said)
-        self.assertRegex(said[-1], r"^1/1 complete, [0-9]+ s$")
+        lines = ended.err.splitlines()
+        self.assertIn(f"send/lat/64/poll/t4/Q5: skipped: {bad['error']}", lines)
+        self.assertRegex(lines[-1], r"^1/1 complete, [0-9]+ s$")
 
-    def test_documents_of_all_kinds(self):
-        """Lossy ones, both ways, failed and skipped: each keeps to the schema, and all merged."""
+    def test_documents_merge_whatever_their_cases(self):
+        """Lossy, bidirectional, failed and skipped cases match the schema, also when merged."""
         paths = []
         for options, status in (
             (("-c", "uc,ud", "--metric", "lat,bw"), 0),
@@ -279,32 +279,32 @@ class Results(Served):
             self.assertFalse(any("\033" in line for line in program.out))
 
     def on_a_terminal(self, *options, **streams):
-        """What a terminal is shown, and what goes to a stream that is none."""
-        near, far = pty.openpty()
+        """Returns what a terminal shows, and what went to a redirected stream."""
+        controller, terminal = pty.openpty()
         words = ("--op", "send", "--trials", 1, *WARMUP, *options)
         process = subprocess.Popen(
             [VERBMARK, "run", ADDRESS, "-p", str(self.server.port), *map(str, words)],
-            stdin=subprocess.DEVNULL, **{"stdout": far, "stderr": far, **streams},
+            stdin=subprocess.DEVNULL, **{"stdout": terminal, "stderr": terminal, **streams},
         )
-        os.close(far)
+        os.close(terminal)
         shown = b""
         try:
-            while more := os.read(near, 65536):
+            while more := os.read(controller, 65536):
                 shown += more
         except OSError:
-            pass  # nobody has the other end any more
-        os.close(near)
+            pass  # the program has closed the terminal
+        os.close(controller)
         other = process.stdout.read() if process.stdout else b""
         self.assertEqual(process.wait(), 0, shown)
         return shown.decode(), other.decode()
 
     def test_progress_on_a_terminal(self):
-        """Which case of how many, the time so far and the time left, until a line takes its place."""
+        """Progress shows the case, its number, and the times, until the next line replaces it."""
         options = ("-n", 300, "-s", "64,128")
         shown, _ = self.on_a_terminal(*options, "--no-save")
         for case in ("1/2 send/lat/64/poll", "2/2 send/lat/128/poll"):
             self.assertRegex(shown, rf"\r\033\[K{case}  \d+ s, \d+ s left\r\033\[K")
-        # As it stays: what each line is wiped with ends what was there before.
+        # Lines as they remain visible: wiping removes all that was before.
         lines = [line.rpartition("\033[K")[2].strip("\r") for line in shown.split("\n")]
         lines = below_heading(lines)
         self.assertFalse([line for line in lines if "left" in line or "\033" in line])
@@ -312,8 +312,8 @@ class Results(Served):
         self.assertRegex(lines[3], r"^send +128 poll +half ")
         self.assertNotIn("\033", self.on_a_terminal(*options, "--no-save", "--quiet")[0])
 
-    def test_progress_beside_a_document(self):
-        """The document goes to another program: none of it is in there."""
+    def test_progress_with_document_on_stdout(self):
+        """Progress goes to the terminal and not into the document."""
         shown, text = self.on_a_terminal(
             "-n", 300, "-s", "64,128", "--json", "-", stdout=subprocess.PIPE
         )

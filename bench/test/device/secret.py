@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """
-A secret of both ends: who does not know it gets nothing but a refusal, and what is said
-after the greeting is nobody else's.
+A shared secret: a client without it is rejected, and nobody else can take part in what follows
+the greeting.
 """
 
 import json
@@ -42,25 +42,25 @@ class Secrets(unittest.TestCase):
         return Ended(client("-n", 50, *options, port=port))
 
     def check_serves(self, server):
-        wait_until(lambda: server.threads() <= 2, what="the end of all clients")
+        wait_until(lambda: server.threads() <= 2, what="the clients to be cleaned up")
         measure(server, "-n", 50, "--secret-file", self.file)
 
 
-class Both(Secrets):
-    def test_both_know_it(self):
+class Shared(Secrets):
+    def test_same_secret(self):
         server = self.start()
         measure(server, "-n", 50, "--secret-file", self.file)
         measure(server, "-n", 50, "--connect", "qp", "--secret-file", self.file)
         measure(
             server, "-n", 50, "--metric", "bw", "-q", "3", "--trials", 3, "--secret-file", self.file
         )
-        # Connections of which each has a ticket, and so have those of the trials.
+        # Connections with one ticket each, including those of later trials.
         connecting = ("--op", "connect", "--step", "whole,destroy", "--threads", 2, "--trials", 3)
         measure(server, "-n", 20, *connecting, "--secret-file", self.file)
-        # Line ends are no part of it.
+        # Line ends are not part of the secret.
         measure(server, "-n", 50, "--secret-file", self.secret(SECRET + b"\r\n"))
 
-    def test_the_doctor(self):
+    def test_doctor(self):
         server = self.start()
         for options, is_reached in (((), False), (("--secret-file", self.file), True)):
             words = ("doctor", ADDRESS, "-p", server.port, "--json", *options)
@@ -69,7 +69,7 @@ class Both(Secrets):
             self.assertEqual("server" in report["hosts"], is_reached)
             self.assertEqual("server" in codes, not is_reached, report["findings"])
 
-    def test_a_client_of_the_manual(self):
+    def test_client_written_from_the_manual(self):
         peer = self.insider(self.start())
         peer.greet()
         self.assertEqual(peer.hear()["type"], "welcome")
@@ -78,7 +78,7 @@ class Both(Secrets):
         self.assertEqual(listening["type"], "listening")
         self.assertEqual(len(bytes.fromhex(listening["salt"])), 32)
 
-    def test_wrong_ones(self):
+    def test_wrong_secret(self):
         server = self.start()
         ended = self.sweep(server.port, "--secret-file", self.secret(SECRET + b"!"))
         self.assertEqual(ended.status, 1)
@@ -88,7 +88,7 @@ class Both(Secrets):
         )
         self.check_serves(server)
 
-    def test_none_at_the_client(self):
+    def test_client_without_secret(self):
         server = self.start()
         ended = self.sweep(server.port)
         self.assertEqual(
@@ -98,8 +98,8 @@ class Both(Secrets):
         )
         self.check_serves(server)
 
-    def test_none_at_the_server(self):
-        """Who does not ask for it does not know it: nothing is said to that one."""
+    def test_server_without_secret(self):
+        """A server that does not ask for the secret gets nothing from the client."""
         with Server() as server:
             ended = self.sweep(server.port, "--secret-file", self.file)
             self.assertEqual(
@@ -109,8 +109,8 @@ class Both(Secrets):
             )
             measure(server, "-n", 50)
 
-    def test_a_server_of_the_runs_own(self):
-        """Its token is a secret as well."""
+    def test_server_with_token(self):
+        """The token of a server that a run starts is a secret as well."""
         server = Program(VERBMARK, "serve", "-p", "0", "--token")
         self.assertEqual(server.wait(), 1)
         self.assertIn("standard input has no line", server.errors)
@@ -120,7 +120,7 @@ class Both(Secrets):
             process = f"(echo {token}; sleep 20) | {VERBMARK} serve -p 0 --token"
             own = Program("bash", "-c", process, start_new_session=True)
             try:
-                wait_until(lambda: ready_line(own.out) or own.err, what="a word")
+                wait_until(lambda: ready_line(own.out) or own.err, what="output")
                 if sentence:
                     self.assertIn(sentence, own.errors)
                 else:
@@ -154,29 +154,29 @@ class Both(Secrets):
 
 
 class Strangers(Secrets):
-    """Who does not know it gets a nonce, and no further."""
+    """Clients without the secret get a nonce and nothing else."""
 
-    def test_what_is_no_proof(self):
+    def test_wrong_proofs(self):
         server = self.start()
-        for said, reason in NO_PROOFS:
-            with self.subTest(said):
-                self.assertIn(reason, refusal(server.port, said))
+        for frames, reason in NO_PROOFS:
+            with self.subTest(frames):
+                self.assertIn(reason, refusal(server.port, frames))
         self.check_serves(server)
 
     def test_garbage(self):
         server = self.start()
         hello = frame(HELLO | {"nonce": NONCE})
-        for said in (
+        for data in (
             bytes(range(255, 0, -1)) * 40,
             hello + bytes(range(256)) * 40,
             hello + struct.pack(">I", SEALED | 40) + b"x" * 40,
             hello + struct.pack(">I", SEALED | 5000) + b"x" * 5000,
             hello + struct.pack(">I", 40) + b"x" * 40,
         ):
-            with self.subTest(said[:60]):
+            with self.subTest(data[:60]):
                 with Peer.dial(server.port) as peer:
                     try:
-                        peer.sock.sendall(said)
+                        peer.sock.sendall(data)
                         while peer.frames.fill():
                             pass
                     except ConnectionError:
@@ -185,7 +185,7 @@ class Strangers(Secrets):
         self.check_serves(server)
 
     def test_truncated_and_slow(self):
-        """A proof that does not come, or not whole, has as long as any greeting."""
+        """A missing or incomplete proof times out like any greeting."""
         server = self.start()
         proof = frame({"type": "proof", "proof": "0" * 64})
         for part in (0, 3, 4, 20, len(proof) - 1):
@@ -200,13 +200,13 @@ class Strangers(Secrets):
         peer = Peer.dial(server.port)
         with peer:
             peer.send(HELLO | {"nonce": NONCE})
-            # With its heartbeats.
+            # The client sends heartbeats while it waits.
             peer.expect("challenge")
             self.assertEqual(peer.receive()["type"], "refused")
         self.check_serves(server)
 
-    def test_work_before_the_proof(self):
-        """What comes along with it is not looked at, and nothing is made of it."""
+    def test_requests_sent_with_the_proof(self):
+        """Messages sent together with the proof are ignored."""
         server = self.start()
         for extra in (frame(CASE), frame(CASE) * 3, frame({"type": "bye"})):
             peer = self.insider(server)
@@ -224,18 +224,18 @@ class Strangers(Secrets):
             self.assertNotIn("listening", seen)
         self.check_serves(server)
 
-    def test_a_transcript(self):
-        """All that a client has said is worth nothing a second time, nor what a server has."""
+    def test_replay(self):
+        """Neither a recorded client nor a recorded server can be replayed."""
         server = self.start()
         with Tap(server.port) as tap:
             self.assertEqual(self.sweep(tap.port, "--secret-file", self.file).status, 0)
-            said = dict(tap.said)
-        self.assertIn(b'"proof"', said[True])
-        self.assertIn("wrong secret", refusal(server.port, [said[True]]))
+            recorded = dict(tap.said)
+        self.assertIn(b'"proof"', recorded[True])
+        self.assertIn("wrong secret", refusal(server.port, [recorded[True]]))
 
         def play(sock):
             sock.recv(4096)
-            sock.sendall(said[False])
+            sock.sendall(recorded[False])
             while sock.recv(4096):
                 pass
 
@@ -247,7 +247,7 @@ class Strangers(Secrets):
         )
         self.check_serves(server)
 
-    def test_a_server_that_does_not_know_it(self):
+    def test_server_that_does_not_know_the_secret(self):
         def welcome(sock, *answers):
             peer = Peer(sock)
             peer.expect("hello")
@@ -284,8 +284,8 @@ class Strangers(Secrets):
                 ended = self.sweep(impostor.port, "--secret-file", self.file)
                 self.assertIn("malformed challenge", ended.err)
 
-    def test_a_queue_pair(self):
-        """A port that was told to somebody else is of no use."""
+    def test_stranger_connects_to_queue_pair(self):
+        """A port that was announced to another client cannot be used without the ticket."""
         server = self.start()
         peer = self.insider(server)
         peer.greet()
@@ -296,7 +296,7 @@ class Strangers(Secrets):
         with stranger:
             self.assertEqual(stranger.wait(), 1)
             self.assertRegex(stranger.out[0], "missing or wrong ticket")
-        # And without a secret anybody may: what refuses is the ticket.
+        # Without a secret anybody may connect: only the ticket prevents it.
         with Server() as free, Peer.dial(free.port) as other:
             other.send(HELLO)
             other.expect("welcome")
@@ -308,15 +308,15 @@ class Strangers(Secrets):
                 self.assertEqual(stranger.wait(), 0, stranger.out)
 
 
-class Meddlers(Secrets):
-    """Somebody on the way, who sees all of it and has hands."""
+class Attacks(Secrets):
+    """An attacker on the path who can read and change everything."""
 
     def check(self, meddle, reason):
         server = self.start()
         with Tap(server.port, meddle) as tap:
             ended = self.sweep(tap.port, "--secret-file", self.file)
             self.assertEqual(ended.status, 1)
-        wait_until(lambda: server.threads() <= 2, what="the end of all clients")
+        wait_until(lambda: server.threads() <= 2, what="the clients to be cleaned up")
         self.assertRegex(ended.out + ended.err + server.errors, reason)
         self.check_serves(server)
 
@@ -325,8 +325,8 @@ class Meddlers(Secrets):
             change(piece) if (is_client, count) == (from_client, number) else piece
         )
 
-    # Of the client: hello, proof, describe, case, stop, ...; of the server: challenge,
-    # welcome, description, listening, ready, ...
+    # Numbers of the client's frames: hello, proof, describe, case, stop, ...; of the server's:
+    # challenge, welcome, description, listening, ready, ...
     def test_changed(self):
         for from_client, number in ((True, 2), (True, 3), (False, 1), (False, 2), (False, 3)):
             with self.subTest(from_client=from_client, number=number):
@@ -337,16 +337,16 @@ class Meddlers(Secrets):
             with self.subTest(from_client=from_client):
                 self.check(self.at(from_client, number, lambda piece: piece * 2), "changed on its")
 
-    def test_left_out(self):
+    def test_dropped(self):
         self.check(self.at(False, 3, lambda piece: b""), "altered or forged")
 
-    def test_put_in(self):
+    def test_inserted(self):
         stop = frame({"type": "stop"})
         self.check(self.at(True, 3, lambda piece: piece + stop), "without a seal")
         self.check(self.at(False, 2, lambda piece: stop + piece), "without a seal")
 
     def test_downgraded(self):
-        """The client's word that it has a secret, taken away; and the server's."""
+        """Removes the nonce from the client's greeting, or the challenge of the server."""
         def without_nonce(piece):
             message = json.loads(piece[4:])
             del message["nonce"]
@@ -357,7 +357,7 @@ class Meddlers(Secrets):
         self.check(self.at(False, 0, lambda piece: frame(welcome)), "does not ask for a secret")
 
     def test_another_version(self):
-        """Both versions are in what is proved."""
+        """The proof covers the versions of client and server."""
         def older(piece):
             message = json.loads(piece[4:]) | {"version": "0.0.1"}
             return frame(message)
@@ -367,4 +367,4 @@ class Meddlers(Secrets):
 
 
 if not os.environ.get("SOFTROCE_ADDRESS"):
-    raise unittest.SkipTest("there is no RDMA device")
+    raise unittest.SkipTest("no RDMA device")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What operations need of the other end, and an end that has other work to do."""
+"""What operations need from the server's program, and servers that do other work."""
 
 import re
 import signal
@@ -7,7 +7,7 @@ import unittest
 
 from verbmark import FAULTY, IS_SOFT, RUN_PATIENCE, SLOW, Ended, Served, Server, client, measure
 
-# The table at the end of the specification: does it need a receive, and a buffer there?
+# The table at the end of the specification: (needs a receive, needs a buffer).
 NEEDS = {
     "send": (True, True),
     "write-imm": (True, False),
@@ -16,9 +16,9 @@ NEEDS = {
     "write-notify": (True, True),
     "read-notify": (True, True),
 }
-# Completions of one operation, near and far.
+# Completions of one operation at (client, server).
 COMPLETIONS = {op: (1, int(receive)) for op, (receive, _) in NEEDS.items()}
-# Without times on a software device.
+# A row of the table, which has no times on a software device.
 ROW = re.compile(
     r"^(tell|leave|fetch) +(\S+) +(yes|no) +(yes|no) +(\S+)/(\S+) +(\S+)/(\S+)"
     + ("" if IS_SOFT else r" +(\S+) +(\S+) +(\S+)") + "$"
@@ -41,7 +41,7 @@ class Semantics(Served):
             if case["metric"] == "bw" and case["cq"] == "event"
         }
 
-    def test_what_is_needed_is_tried(self):
+    def test_needs(self):
         for op, (receive, buffer) in NEEDS.items():
             found = self.streams()[op]["semantics"]
             self.assertEqual((found["receive"], found["buffer"]), (receive, buffer), op)
@@ -50,20 +50,20 @@ class Semantics(Served):
             self.assertEqual(found["seen"]["bare"] == "complete", not buffer)
         self.assertIn("RNR retry counter exceeded", self.streams()["send"]["semantics"]["seen"]["none"])
 
-    def test_completions_are_counted(self):
-        for op, (near, far) in COMPLETIONS.items():
+    def test_completions(self):
+        for op, (at_client, at_server) in COMPLETIONS.items():
             cpu = self.streams()[op]["cpu"]
-            self.assertEqual(cpu["client"]["completions"], near * cpu["client"]["messages"])
-            self.assertEqual(cpu["server"]["completions"], far * cpu["server"]["messages"])
+            self.assertEqual(cpu["client"]["completions"], at_client * cpu["client"]["messages"])
+            self.assertEqual(cpu["server"]["completions"], at_server * cpu["server"]["messages"])
 
-    def test_what_failed_on_purpose_is_no_warning(self):
+    def test_intended_failures_cause_no_warning(self):
         document = self.ended.document
         self.assertNotIn("receiver-not-ready", [row["code"] for row in document["warnings"]])
         for case in document["cases"]:
             for end in ("client", "server"):
                 self.assertFalse(case["counters"][end].get("retry_rnr_exceeded_err"))
 
-    def test_the_table(self):
+    def test_table(self):
         rows = [match for match in map(ROW.match, self.ended.err.splitlines()) if match]
         shown = {(row[1], row[2]): row for row in rows}
         self.assertEqual(
@@ -76,30 +76,30 @@ class Semantics(Served):
         )
         for (_, how), row in shown.items():
             op = {"write+poll": "write", "send+reply": "send"}.get(how, how)
-            told = tuple(word == "yes" for word in row.group(3, 4))
-            self.assertEqual(told, NEEDS[op])
+            needs = tuple(word == "yes" for word in row.group(3, 4))
+            self.assertEqual(needs, NEEDS[op])
         self.assertEqual(shown["leave", "write"].group(5, 6), ("1", "0"))
         self.assertEqual(shown["fetch", "send+reply"].group(5, 6), ("2", "2"))
 
-    def test_an_end_that_computes_answers_later(self):
-        """Half of a round trip has half of what the far end computes in it, at the least."""
+    def test_think_time_delays_replies(self):
+        """Half of a round trip includes at least half of the server's think time."""
         for op in ("send", "write-imm", "write"):
             (case,) = measure(self.server, "--op", op, "--think", "2ms", "-n", 20).document["cases"]
             self.assertGreaterEqual(case["latency_ns"]["min"], 1e6)
         (case,) = measure(
             self.server, "--op", "send", "--metric", "bw", "--think", "2ms", "-n", 20, "-t", 1
         ).document["cases"]
-        # Its receives are there while it computes: only that they run out would hold back.
+        # Receives are posted in advance, so think time delays the stream only if they run out.
         self.assertEqual(case["bandwidth"]["messages"], 20)
 
-    def test_one_that_is_slowed(self):
-        """The fault that ci/measure/gate-check plants: work that is longer by a percentage."""
+    def test_slowed_server(self):
+        """Tests the fault that ci/measure/gate-check plants: think time longer by a percentage."""
         with Server(before=("env", "SLOWED=50"), program=SLOW) as server:
             (case,) = measure(server, "--op", "send", "--think", "2ms", "-n", 20).document["cases"]
         self.assertGreaterEqual(case["latency_ns"]["min"], 1.5e6)
 
-    def test_one_sided_ones_do_not_wait_for_it(self):
-        """If the server computed for each message, each would take a second."""
+    def test_one_sided_operations_do_not_wait(self):
+        """If the server did think for each message, each would take a second."""
         for op in ("write", "read"):
             (case,) = measure(
                 self.server, "--op", op, "--think", "1s", "--server-cq", "event", "-n", 10
@@ -114,10 +114,10 @@ class Semantics(Served):
 
 
 class Pauses(unittest.TestCase):
-    """A server that sleeps 5 ms after each 200th message, and says at its end how often."""
+    """A server that sleeps 5 ms after each 200th message, and prints the count at exit."""
 
     MESSAGES = 20000
-    TOLD = re.compile(r"^paused (\d+) times$")
+    PAUSED = re.compile(r"^paused (\d+) times$")
 
     def measure(self):
         """Returns the latencies and how often the server paused."""
@@ -127,11 +127,11 @@ class Pauses(unittest.TestCase):
             ).document["cases"]
             server.signal(signal.SIGTERM)
             server.wait()
-            told = self.TOLD.match(server.err[-1])
-        return case["latency_ns"], int(told[1])
+            paused = self.PAUSED.match(server.err[-1])
+        return case["latency_ns"], int(paused[1])
 
-    def test_they_are_where_they_belong(self):
-        """Half of a round trip with a pause in it takes at least 2.5 ms."""
+    def test_pauses_are_in_the_histogram(self):
+        """Half of a round trip with a pause takes at least 2.5 ms."""
         latency, paused = self.measure()
         bins = latency["histogram"]["bins"]
         self.assertEqual(paused, self.MESSAGES // 200)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """
-What the unit for systemd leaves to a server, beside what a server of that command line does
-while it is measured: its system calls, its sockets, and what it opens to write.
+The sandbox of the systemd unit must allow what a server of its command line does while clients
+measure: its system calls, its sockets, and the files that it opens for writing.
 """
 
 import os
@@ -17,38 +17,38 @@ from verbmark import IS_SOFT, Server, measure
 with open(os.environ["UNIT"], encoding="ascii") as unit:
     TEXT = unit.read()
 STRACE = ("strace", "-f", "-qq", "-s", "256", "-o")
-# Those of the unit itself; a variable has an administrator's.
+# The options in the unit itself, without the variable for the administrator's options.
 OPTIONS = [
     word for word in re.findall(r"^ExecStart=\S+ serve(.*)$", TEXT, re.MULTILINE)[0].split()
     if not word.startswith("$")
 ]
-# What is written to nowhere, and to devices that the unit allows.
+# /dev/null, and the devices that the unit allows.
 WRITTEN = r"/dev/(null|infiniband/(uverbs\d+|rdma_cm))"
-# The software device is no part of the unit: it takes other processes' memory by descriptors,
-# and names its thread.
+# The unit is not meant for the software device, which maps other processes' memory through
+# descriptors and names its thread.
 SOFT_CALLS = {"pidfd_getfd"} if IS_SOFT else set()
 SOFT_WRITTEN = (r"/proc/self/task/\d+/comm|/proc/\d+/mem|"
                 + re.escape(os.environ.get("VERBMARK_SOFT_DIR", "")) + "/.*")
 
 
 def words(key):
-    """Of all lines of that key."""
+    """Returns the words of all lines with that key."""
     return [word for line in re.findall(rf"^{key}=(.*)$", TEXT, re.MULTILINE) for word in line.split()]
 
 
 def groups():
-    """What is in each group of system calls: calls, and other groups."""
-    said = subprocess.run(
+    """Returns the members of each group of system calls: calls and other groups."""
+    shown = subprocess.run(
         ["systemd-analyze", "syscall-filter", "--no-pager"], capture_output=True, text=True, check=True
     )
     found = {}
-    for line in said.stdout.splitlines():
+    for line in shown.stdout.splitlines():
         if line.startswith("@"):
             members = found.setdefault(line.strip(), [])
         elif line.startswith(" ") and not line.strip().startswith("#"):
             members.append(line.strip())
         elif line.startswith("#"):
-            members = []  # those that the kernel has, and no group
+            members = []  # calls that are in no group
     return found
 
 
@@ -66,7 +66,7 @@ def allowed_calls():
 
 
 def whole_calls(lines):
-    """A call during which another thread made one is told in two halves."""
+    """Joins the two lines of a call that strace printed before and after other threads' calls."""
     begun = {}
     for line in map(str.rstrip, lines):
         pid, _, call = line.partition(" ")
@@ -77,7 +77,7 @@ def whole_calls(lines):
             yield begun.pop(pid, f"{pid} ") + resumed[1]
         else:
             yield line
-    # Of what never came back, as accept4 of a thread that is ended, the half is all there is.
+    # Calls that never returned, such as accept4 in a thread that was ended, have only one line.
     yield from begun.values()
 
 
@@ -89,7 +89,7 @@ class Confined(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             path = f"{folder}/trace"
             with Server(*OPTIONS, before=(*STRACE, path)) as server:
-                # strace keeps what would end it from itself, and ends with what it traces.
+                # strace blocks signals for itself and ends with the program: signal that.
                 with open(path, encoding="utf-8", errors="replace") as trace:
                     traced = int(trace.readline().split()[0])
                 try:
@@ -111,31 +111,31 @@ class Confined(unittest.TestCase):
         measure(server, "--op", "send", "-c", "UC,UD", "--use-srq", *few)
         measure(server, "--op", "connect,alloc,register", *few)
 
-    def test_it_ended_well(self):
-        """What is below is of all that it did."""
+    def test_server_ended_normally(self):
+        """The other tests cover the server's whole life."""
         self.assertEqual(self.status, 0)
 
     def test_system_calls(self):
         made = set(re.findall(r"(?m)^\d+ +(\w+)\(", self.trace))
-        # Without that nothing was seen.
+        # Make sure that the trace is not empty.
         self.assertLessEqual({"execve", "socket", "accept4", "mmap", "poll"}, made)
         self.assertEqual(made - allowed_calls() - SOFT_CALLS, set())
 
-    def test_families_of_sockets(self):
+    def test_address_families(self):
         made = set(re.findall(r"(?m)^\d+ +socket(?:pair)?\((AF_\w+)", self.trace))
         self.assertTrue(made)
         self.assertLessEqual(made, set(words("RestrictAddressFamilies")))
 
-    def test_nothing_is_written(self):
+    def test_files_opened_for_writing(self):
         opened = re.findall(
             r'(?m)^\d+ +(?:openat\(\S+ |open\()"([^"]*)", [^)]*O_(?:WRONLY|RDWR)\b.*\) += \d+', self.trace
         )
-        # Without that nothing was seen.
+        # Make sure that the trace is not empty.
         self.assertTrue(opened)
         fine = f"{WRITTEN}|{SOFT_WRITTEN}" if IS_SOFT else WRITTEN
         self.assertEqual([path for path in opened if not re.fullmatch(fine, path)], [])
 
-    def test_no_memory_is_written_and_executed(self):
+    def test_no_writable_and_executable_memory(self):
         self.assertEqual(words("MemoryDenyWriteExecute"), ["yes"])
         self.assertNotRegex(self.trace, r"(?m)^\d+ +(mmap|mprotect)\([^)]*PROT_WRITE\|PROT_EXEC")
         self.assertNotRegex(self.trace, r"(?m)^\d+ +sched_setscheduler\(")

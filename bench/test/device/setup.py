@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Calls that set something up: what they are made with, and that nothing is left of them."""
+"""Set-up calls: their parameters, and that they leave nothing behind."""
 
 import os
 import resource
@@ -11,12 +11,12 @@ from verbmark import (
 )
 
 CALLS = "register,deregister,create-qp,create-cq,open-device,alloc-pd,post-recv"
-# Of a message each.
+# Calls for a single message.
 POSTS = "post-send,poll-cq"
 STEPS = (
     "whole create bind resolve-address resolve-route create-qp connect disconnect destroy"
 ).split()
-# What the server computes before it accepts, which is longer than all that a step takes.
+# The server thinks this long before it accepts, which is longer than any step takes.
 THOUGHT_MS = 100
 SIZE = 16 << 20
 CALLED = 20
@@ -43,16 +43,16 @@ class Calls(Served):
 
 
 class SetUp(Calls):
-    def test_all_of_them(self):
+    def test_all_calls(self):
         for case in self.cases("--op", CALLS, "-n", 50, count=7):
             self.assertEqual(case["latency_ns"]["count"], 50)
-            # Nobody but this end does anything, and nothing is sent.
+            # The server does nothing, and nothing is sent.
             for end in ("client", "server"):
                 self.assertEqual(case["cpu"][end]["completions"], 0)
             self.assertEqual(case["cpu"]["server"]["cq_events"], 0)
 
     def test_posting(self):
-        """Each is signalled; the other end has nothing to do with it."""
+        """Each post is signaled; the server does nothing."""
         for case in self.cases("--op", POSTS, "-c", "RC,UC", "-n", 50, count=4):
             self.assertEqual(case["latency_ns"]["count"], 50)
             self.assertEqual(case["cq_mod"], 1)
@@ -61,7 +61,7 @@ class SetUp(Calls):
         self.cases("--op", "post-send", "-s", "2,64k", "-I", 0, "--sge", "1,2", "-n", 50, count=4)
 
     def test_receives_beyond_the_queue(self):
-        """It is emptied whenever it is full."""
+        """The receive queue is emptied whenever it is full."""
         self.cases("--op", "post-recv", "-r", "1,7,1000", "--sge", "1,2", "-c", "RC,UC", "-n", 2500,
                    count=12)
 
@@ -74,7 +74,7 @@ class SetUp(Calls):
         self.assertEqual(len(chosen), 9)
 
     def faults(self, pages):
-        """Of the program that registers; the kernel has the pages of those that it waited for."""
+        """Returns the page faults of a client that registers memory."""
         before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_minflt
         ended = Ended(client("--op", "register", "-s", SIZE, "--pages", pages, "-n", CALLED,
                              "--warmup", 0, "--quiet", port=self.server.port), RUN_PATIENCE)
@@ -85,7 +85,7 @@ class SetUp(Calls):
         with open("/sys/kernel/mm/transparent_hugepage/enabled", encoding="ascii") as file:
             is_huge = "[always]" in file.read()
         more = self.faults("untouched") - self.faults("touched")
-        # Where pages are huge one fault has all of one.
+        # With transparent huge pages, one fault maps a whole huge page.
         self.assertGreater(more, (CALLED - 1) * (SIZE >> (21 if is_huge else 12)) // 2)
 
     def test_queues(self):
@@ -101,7 +101,7 @@ class SetUp(Calls):
             self.assertEqual(case["latency_ns"]["count"], 100)
 
     def test_by_time(self):
-        """However little of it there is, one call is made."""
+        """However short the time, at least one call is made."""
         options = ("--op", "register,deregister", "-s", "64,64m", "--warmup", 0, "--trials", 1)
         for case in self.cases(*options, "-D", "1ms", count=4):
             self.assertGreater(case["latency_ns"]["count"], 0)
@@ -114,7 +114,7 @@ class SetUp(Calls):
             self.assertEqual(program.errors, "verbmark: interrupted")
         self.cases("--op", CALLS, "-n", 20, count=7)
 
-    def test_the_server_goes(self):
+    def test_killed_server(self):
         for op in ("register", "post-send"):
             with Server() as server:
                 program = self.begin(server, op)
@@ -124,12 +124,12 @@ class SetUp(Calls):
 
 
 class Connecting(Calls):
-    """The steps of a connection by rdma_cm, of which each is a case."""
+    """The steps of a connection by rdma_cm, each of which is a case."""
 
     def check_serves(self, before):
-        """The next one, and all that the former one had is gone."""
+        """Checks that the next client is served and that no resources are left."""
         self.cases("--op", "connect", "--step", "whole", "-n", 5)
-        wait_until(lambda: resources() == before, what="the end of all that was made")
+        wait_until(lambda: resources() == before, what="the resources to be released")
 
     def test_steps(self):
         before = resources()
@@ -142,15 +142,15 @@ class Connecting(Calls):
                 self.assertEqual(case["cpu"][end]["completions"], 0)
         self.check_serves(before)
 
-    def test_which_of_them_is_timed(self):
-        """The server thinks before it accepts, and at no other time."""
+    def test_timed_steps(self):
+        """The server thinks before it accepts, so only steps that include that are slow."""
         cases = self.cases("--op", "connect", "--think", f"{THOUGHT_MS}ms", "-n", 3, "--warmup", 0,
                            count=len(STEPS))
         long = {case["step"] for case in cases if case["latency_ns"]["min"] >= THOUGHT_MS * 1e6}
         self.assertEqual(long, {"whole", "connect"})
 
     def test_queue_pairs(self):
-        """As create-qp has them."""
+        """Queue pairs have the same options as in create-qp."""
         self.cases("--op", "connect", "--step", "create-qp", "-t", "1,1000", "-r", "1,1000",
                    "--use-srq", "--sge", "1,4", "-n", 5, count=8)
 
@@ -159,7 +159,7 @@ class Connecting(Calls):
         self.assertEqual(case["latency_ns"]["count"], 40)
 
     def test_trials(self):
-        """However little time there is, each has one connection."""
+        """However short the time, each trial makes at least one connection."""
         cases = self.cases("--op", "connect", "--step", "bind,destroy", "-D", "1ms", "--trials", 3,
                            "--warmup", 0, count=2)
         for case in cases:
@@ -174,22 +174,22 @@ class Connecting(Calls):
         self.assertEqual(program.errors, "verbmark: interrupted")
         self.check_serves(before)
 
-    def test_the_client_goes(self):
+    def test_killed_client(self):
         before = resources()
-        told = len(self.server.err)
+        n_lines = len(self.server.err)
         self.begin(self.server, "connect").kill()
         self.check_serves(before)
-        for line in self.server.err[told:]:
+        for line in self.server.err[n_lines:]:
             self.assertIn("or its process ended", line)
 
-    def test_the_server_goes(self):
+    def test_killed_server(self):
         with Server() as server:
             program = self.begin(server, "connect")
             server.kill()
             self.assertEqual(program.wait(), 1)
             self.assertIn("connect/lat/1/poll/whole", program.errors + "\n".join(program.out))
 
-    def test_the_server_is_asked_to_end(self):
+    def test_stopped_server(self):
         before = resources()
         with Server() as server:
             program = self.begin(server, "connect")
@@ -198,8 +198,8 @@ class Connecting(Calls):
             self.assertEqual(program.wait(), 1)
         self.check_serves(before)
 
-    def test_a_stranger(self):
-        """It finds the port where the client's connections come, and says what a verbmark says."""
+    def test_stranger(self):
+        """Another client that finds the port of the connections is rejected, even a valid one."""
         passed = {}
 
         class Listener(Relay):
@@ -208,7 +208,7 @@ class Connecting(Calls):
                 passed[message["type"]] = message
                 Relay.pass_on(message, sink, lock)
 
-        # The server is ready once the client's own connection is there.
+        # The server sends "ready" once the client's own connection is established.
         with Listener(self.server, "ready") as relay:
             program = client("--op", "connect", "--step", "whole", "-D", "60s", "--warmup", 0,
                              port=relay.port)
@@ -223,14 +223,14 @@ class Connecting(Calls):
                 with stranger:
                     self.assertEqual(stranger.wait(), 1)
                     self.assertIn("this listener is for another client", stranger.out[0])
-            # It has heard nothing of them.
+            # The client has not noticed anything.
             self.assertIsNone(program.process.poll(), program.errors)
             program.signal(signal.SIGINT)
             self.assertEqual(program.wait(), 1)
             self.assertEqual(program.errors, "verbmark: interrupted")
 
-    def test_a_limit_of_the_server(self):
-        """Beside the one of the case there is the one that it makes."""
+    def test_limit_of_queue_pairs(self):
+        """The case needs a queue pair of its own besides the one that it creates."""
         for most, status in ((1, 1), (2, 0)):
             with Server("--max-qps", most) as server:
                 ended = Ended(client("--op", "connect", "--step", "whole", "-n", 5,

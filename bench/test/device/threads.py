@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Several threads at either end: one result, and what each of them had of it."""
+"""Several threads at client and server: one result, and each thread's share of it."""
 
 import contextlib
 import os
@@ -13,7 +13,7 @@ CPUS = sorted(os.sched_getaffinity(0))
 
 
 def jain(rates):
-    """Of the definition: R. Jain, D. Chiu, W. Hawe, DEC-TR-301, 1984."""
+    """Implements the definition in R. Jain, D. Chiu, W. Hawe, DEC-TR-301, 1984."""
     return sum(rates) ** 2 / (len(rates) * sum(rate * rate for rate in rates))
 
 
@@ -23,7 +23,7 @@ def pairs(thread):
 
 class Threads(Served):
     def check_shares(self, case, messages):
-        """They add up, and their index is what it is defined to be."""
+        """Checks that shares add up and that the fairness index matches its definition."""
         shares = case["shares"]
         threads = shares["threads"]
         of_pairs = [pair for thread in threads for pair in pairs(thread)]
@@ -64,7 +64,7 @@ class Threads(Served):
                     self.assertNotIn("shares", case)
                     continue
                 self.check_shares(case, wanted)
-                # Each has done its own, and the time goes to the end of the last.
+                # Each thread sent its messages, and the interval lasts until the last one was done.
                 self.assertEqual([row["messages"] for row in case["shares"]["threads"]],
                                  [120] * threads)
                 longest = max(row["duration_ns"] for row in case["shares"]["threads"])
@@ -84,8 +84,8 @@ class Threads(Served):
                 if several:
                     self.check_shares(case, case["bandwidth"]["messages"])
 
-    def test_each_way(self):
-        """Both transports of datagrams, both connections, each way of waiting."""
+    def test_transports_and_modes(self):
+        """Datagrams, both kinds of connections, all completion modes."""
         for options in (
             ("-c", "UC,UD", "--metric", "lat"),
             ("--connect", "qp", "--cq", "event,adaptive", "--metric", "lat,bw"),
@@ -100,17 +100,17 @@ class Threads(Served):
                     self.assertEqual(case["status"], "complete", case.get("error"))
                     self.check_shares(case, 80)
 
-    def test_both_costs(self):
-        """A server of as many threads: each takes its own."""
+    def test_costs_of_the_server(self):
+        """The server has as many threads, each for one of the client's."""
         case = measure(
             self.server, "--metric", "bw", "--op", "send", "--threads", 3, "-n", 200,
         ).document["cases"][0]
         wanted = case["trials"][0]["warmup"]["messages"] + 600
-        # What was in its receive queues it may have left uncounted when it was told to stop.
+        # Receives still in the completion queue when the server stops are not counted.
         self.assertLessEqual(case["cpu"]["server"]["messages"], wanted)
         self.assertGreater(case["cpu"]["server"]["messages"], wanted - 3 * 512 - 1)
 
-    def test_what_does_not_go(self):
+    def test_invalid_options(self):
         for options, sentence in (
             (("--threads", 2, "--metric", "bw", "--needs"), "--needs is for one thread"),
             (("--threads", 8, "--metric", "bw", "-q", 4096),
@@ -126,8 +126,8 @@ class Placed(Served):
         document = measure(self.server, "-n", 40, *options).document
         return document, document["cases"][0]["placement"]
 
-    @unittest.skipUnless(len(CPUS) > 1, "there is one CPU only")
-    def test_one_of_its_own(self):
+    @unittest.skipUnless(len(CPUS) > 1, "there is only one CPU")
+    def test_one_cpu_per_thread(self):
         document, place = self.place("--threads", 2)
         for end in ("client", "server"):
             cpus = place[end]["cpus"].replace("-", ",").split(",")
@@ -135,7 +135,7 @@ class Placed(Served):
             self.assertLessEqual(set(map(int, cpus)), set(CPUS))
         self.assertNotIn("threads", [row["code"] for row in document.get("warnings", [])])
 
-    def test_more_than_there_are(self):
+    def test_more_threads_than_cpus(self):
         document, place = self.place("--threads", len(CPUS) + 1)
         found = [row for row in document["warnings"] if row["code"] == "threads"]
         self.assertEqual(len(found), 2)
@@ -144,8 +144,8 @@ class Placed(Served):
             self.assertIn(f"{len(CPUS) + 1} threads of the {end} on {len(CPUS)} CPU", row["what"])
         self.assertTrue(place["client"]["cpus"])
 
-    @unittest.skipUnless(CPUS[:2] == [0, 1], "not CPUs 0 and 1")
-    def test_asked_for(self):
+    @unittest.skipUnless(CPUS[:2] == [0, 1], "CPUs 0 and 1 are not available")
+    def test_pinned(self):
         document, place = self.place("--threads", 3, "--pin", "0-1", "--server-pin", "1")
         self.assertEqual(place["client"]["cpus"], "0-1")
         self.assertEqual(place["server"]["cpus"], "1")
@@ -160,46 +160,46 @@ def descriptors_of_threads(pid):
         try:
             found.append(len(os.listdir(f"/proc/{pid}/task/{task}/fd")))
         except FileNotFoundError:
-            pass  # it has ended meanwhile
+            pass  # the thread has ended
     return found
 
 
-@unittest.skipIf(IS_SOFT, "on soft0 loops open what is not theirs alone")
+@unittest.skipIf(IS_SOFT, "on soft0, loops open descriptors that are not only theirs")
 class Apart(Served):
-    # The lane's and the standard ones.
+    # The descriptors of the lane and the standard ones.
     OWN = 4 + 3
 
-    def has_loop_apart(self, program):
-        """Before it has a device a process may have as few."""
+    def has_separate_loop(self, program):
+        """Tells if a thread has its own descriptors, and the process has opened a device."""
         found = descriptors_of_threads(program.pid)
         return self.OWN in found and max(found) > self.OWN
 
     @contextlib.contextmanager
     def running(self, *options):
-        """The server has the case once the client has its loop."""
+        """Runs a client, and waits for its loop: then the server has the case too."""
         program = client("-D", "60s", *options, port=self.server.port)
         try:
-            wait_until(lambda: self.has_loop_apart(program), what="the client's loop")
+            wait_until(lambda: self.has_separate_loop(program), what="the client's loop")
             yield
         finally:
             program.kill()
             wait_until(lambda: self.server.threads() <= 2, what="the end of the case")
 
-    def test_loops_have_descriptors_of_their_own(self):
+    def test_single_loops_have_their_own_descriptors(self):
         for options in (
             ("--metric", "lat"), ("--metric", "bw"), ("--metric", "bw", "-b", "-q", 3),
             ("--metric", "lat", "--cq", "event"), ("--op", "read-notify", "--metric", "lat"),
         ):  # fmt: skip
             with self.subTest(options), self.running(*options):
-                wait_until(lambda: self.has_loop_apart(self.server), what="the server's loop")
+                wait_until(lambda: self.has_separate_loop(self.server), what="the server's loop")
 
-    def test_others_share_those_of_the_process(self):
+    def test_other_loops_share_descriptors(self):
         for options in (
             ("--op", "write", "--metric", "bw"), ("--metric", "bw", "--threads", 2),
         ):  # fmt: skip
             with self.subTest(options), self.running(*options):
                 for _ in range(50):
-                    self.assertFalse(self.has_loop_apart(self.server))
+                    self.assertFalse(self.has_separate_loop(self.server))
                     time.sleep(0.01)
 
 
@@ -207,11 +207,11 @@ class Endings(unittest.TestCase):
     def run_with(self, server):
         program = client("--threads", 2, "-D", "60s", "--metric", "bw", port=server.port)
         self.addCleanup(program.kill)
-        # Its lanes, the watcher, and what is there anyway.
-        wait_until(lambda: server.threads() >= 4, what="the threads over there")
+        # Two lanes, the watcher and the main thread.
+        wait_until(lambda: server.threads() >= 4, what="the server's threads")
         return program
 
-    def test_a_server_that_dies(self):
+    def test_killed_server(self):
         with Server() as server:
             program = self.run_with(server)
             server.signal(signal.SIGKILL)
@@ -219,17 +219,17 @@ class Endings(unittest.TestCase):
         self.assertEqual(ended.status, 1)
         self.assertIn("closed the control connection", ended.err)
 
-    def test_a_client_that_dies(self):
-        """Its threads over there go, and the next one is served."""
+    def test_killed_client(self):
+        """The server ends the client's threads and serves the next client."""
         with Server() as server:
             before = server.descriptors()
             program = self.run_with(server)
             program.kill()
-            wait_until(lambda: server.threads() <= 2, what="the end of the threads")
+            wait_until(lambda: server.threads() <= 2, what="the threads to end")
             measure(server, "--threads", 2, "-n", 40)
-            wait_until(lambda: server.descriptors() == before, what="the release")
+            wait_until(lambda: server.descriptors() == before, what="the descriptors to be closed")
 
-    def test_a_user_who_has_enough(self):
+    def test_interrupted(self):
         with Server() as server:
             program = self.run_with(server)
             program.signal(signal.SIGINT)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """
-What programs of this kind are wont to get wrong, one test for each. The references come
-from the raw histogram, from clocks and from counts, and the program that is judged stands
-behind one small class: another one's output needs another such class.
+Common mistakes of benchmark programs, one test for each. Expected values come from the raw
+histogram, from clocks and from counts. One small class adapts the program under test; another
+program needs another such class.
 """
 
 import json
@@ -14,7 +14,7 @@ from verbmark import ADDRESS, VERBMARK, WARMUP, Server, measure
 
 
 class Subject:
-    """verbmark, as a program that measures."""
+    """Adapts verbmark as the program under test."""
 
     def __init__(self):
         self.server = Server()
@@ -30,12 +30,12 @@ class Subject:
         return case
 
     def text(self, *options):
-        """What it leaves to be read by a program."""
+        """Returns the machine-readable output."""
         return measure(self.server, *options).out
 
     @staticmethod
     def bins(case):
-        """[low, high, count], in nanoseconds."""
+        """Returns rows of [low, high, count], in nanoseconds."""
         return case["latency_ns"]["histogram"]["bins"]
 
     @staticmethod
@@ -56,12 +56,12 @@ class Subject:
 
     @staticmethod
     def completions(case):
-        """Of this end."""
+        """Returns the client's completions."""
         return case["cpu"]["client"]["completions"]
 
     @staticmethod
     def bandwidth(case):
-        """Messages, bytes, and bytes per second."""
+        """Returns messages, bytes, and bytes per second."""
         whole = case["bandwidth"]
         return whole["messages"], whole["bytes"], whole["bytes_per_s"]
 
@@ -82,17 +82,17 @@ class Subject:
 
 
 def bin_of(bins, share):
-    """The bin in which that share of the samples is reached."""
+    """Returns the bin in which that share of the samples is reached."""
     wanted = math.ceil(share * sum(count for _, _, count in bins))
     for low, high, count in bins:
         wanted -= count
         if wanted <= 0:
             return low, high
-    raise AssertionError("the bins are too few")
+    raise AssertionError("the bins have too few samples")
 
 
 def refuse(word):
-    raise AssertionError(f"{word} is no JSON")
+    raise AssertionError(f"{word} is not valid JSON")
 
 
 class Truths(unittest.TestCase):
@@ -114,11 +114,11 @@ class Truths(unittest.TestCase):
                 low, high = bin_of(bins, share)
                 self.assertTrue(low <= figures[name] <= high, (name, figures[name], low, high))
 
-    def test_the_deviation_is_that_of_the_samples(self):
-        """Not of whole microseconds, and divided by one less than the count."""
+    def test_standard_deviation(self):
+        """It is not computed from whole microseconds, and divides by the count minus one."""
         _, figures, bins = self.latency("-n", 5000)
         count = sum(row[2] for row in bins)
-        # Bins are exact to 2048 ns, and 0.1 % wide beyond: what that may do to the sum is known.
+        # Bins are exact up to 2048 ns and 0.1 % wide above, which bounds the error of the sum.
         def square(value):
             return (value - figures["mean"]) ** 2
 
@@ -129,7 +129,7 @@ class Truths(unittest.TestCase):
         self.assertLessEqual(figures["stddev"], math.sqrt(most / (count - 1)) * (1 + 1e-9))
         self.assertNotEqual(figures["stddev"] % 1000, 0)
 
-    def test_the_maximum_is_the_largest(self):
+    def test_minimum_and_maximum(self):
         _, figures, bins = self.latency("-n", 5000)
         low, high, _ = bins[-1]
         self.assertTrue(low <= figures["max"] < high)
@@ -145,25 +145,25 @@ class Truths(unittest.TestCase):
         self.assertLessEqual(figures["p99_9"], figures["max"])
         self.check_percentiles(figures, bins)
 
-    def test_measuring_by_time_has_all_figures(self):
+    def test_percentiles_by_time(self):
         _, figures, bins = self.latency("-D", "300ms")
         self.check_percentiles(figures, bins)
         self.assertEqual(sum(row[2] for row in bins), figures["count"])
 
-    def test_a_sweep_has_all_sizes_and_all_figures(self):
+    def test_sweep_has_all_sizes_and_figures(self):
         cases = self.subject.cases("--op", "send", "-a", "-n", 20)
         self.assertEqual([self.subject.size(case) for case in cases], [2**n for n in range(24)])
         for case in cases:
             self.assertEqual(self.subject.figures(case)["count"], 20)
             self.assertIn("p50", self.subject.figures(case))
 
-    def test_the_samples_fit_into_the_measured_interval(self):
-        """Whatever else the machine does: one follows the other."""
+    def test_samples_fit_into_the_measured_interval(self):
+        """Samples do not overlap, whatever else the machine does."""
         case, figures, _ = self.latency("-n", 5000)
         spent = 2 * figures["mean"] * figures["count"]
         self.assertLessEqual(spent, self.subject.duration_ns(case) * 1.01)
 
-    def test_a_write_does_not_wait_for_its_own_completion(self):
+    def test_write_ping_pong_does_not_wait_for_completions(self):
         case = self.subject.case("--op", "write", "-n", 5000)
         self.assertEqual(self.subject.kind(case), "half")
         self.assertLess(self.subject.completions(case), 5000 / 16)
@@ -177,7 +177,7 @@ class Truths(unittest.TestCase):
                 self.assertEqual(size, messages * self.subject.size(case))
                 self.assertAlmostEqual(rate / size * self.subject.duration_ns(case) / 1e9, 1)
 
-    def test_every_mode_is_valid_json(self):
+    def test_valid_json(self):
         for options in (
             ("-n", 1), ("-n", 2, "--cq", "poll,event,adaptive"), ("-D", "20ms", "-e"), ("-b",),
             ("--metric", "bw", "-n", 1), ("--metric", "bw", "--latencies", "-n", 50),
@@ -187,5 +187,5 @@ class Truths(unittest.TestCase):
 
     def test_memory_does_not_grow_with_messages(self):
         few, many = (self.subject.peak_kib(n) for n in (1000, 50000))
-        # Pages of the program and of the libraries that it comes by: some dozens at most.
+        # Up to some dozens of pages of the program and its libraries may differ.
         self.assertLess(abs(many - few), 256)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Trials that are run in turn, and what is told of them; the tips, which are such a run."""
+"""Interleaved trials and the comparison of their cases; and the tips, which are such a run."""
 
 import json
 import os
@@ -21,7 +21,7 @@ TIPS = ["inline", "post-list", "cq", "registration", "tx-depth", "cq-depth", "pi
 
 class Turns(Served):
     def test_order(self):
-        """There, back, and there again, so that whatever drifts is as much before as behind."""
+        """The order alternates, so that drift affects all cases equally."""
         ended = measure(
             self.server, "--op", "send,write,read", *SHORT, "--trials", 3, "--interleave",
             "--progress",
@@ -35,11 +35,11 @@ class Turns(Served):
             self.assertEqual(
                 case["latency_ns"]["count"], sum(trial["messages"] for trial in case["trials"])
             )
-        # None of them is one beside another: they do different things.
+        # The cases do different things, so none is compared with another.
         self.assertNotIn("turns", ended.document)
 
     def test_ratios(self):
-        """Of the trials of each round; their median, as another implementation has it."""
+        """Ratios are those of trials of the same round; their median is recomputed here."""
         document = measure(
             self.server, "--op", "write", "--metric", "bw", "-l", "1,4,16", *SHORT, "--trials", 7,
             "--interleave",
@@ -62,8 +62,8 @@ class Turns(Served):
             self.assertEqual("detectable" in pair, verdict == "unclear")
 
     @unittest.skipIf(IS_SOFT, "soft0 has no counters")
-    def test_counters_are_of_all_turns(self):
-        """What a case's packets are, by the device: those of 7 trials, not of the last one."""
+    def test_counters_cover_all_trials(self):
+        """The device's counters include all 7 trials of a case, not only the last one."""
         cases = measure(
             self.server, "--op", "write", "-s", "64,128", "-n", 50, "--warmup", 0, "--trials", 7,
             "--interleave",
@@ -71,8 +71,8 @@ class Turns(Served):
         for case in cases:
             self.assertGreaterEqual(case["counters"]["client"]["sent_pkts"], 7 * 50)
 
-    def test_one_that_fails(self):
-        """It has its reason, and the others have all of their trials."""
+    def test_failed_case(self):
+        """A failed case has its reason, and the others have all of their trials."""
         ended = Ended(client(
             "--op", "write,read", "--pin", "off,8191", *SHORT, "--trials", 3, "--interleave",
             "--json", "-", port=self.server.port,
@@ -84,16 +84,16 @@ class Turns(Served):
             self.assertEqual(len(case["trials"]), 3 if case["status"] == "complete" else 0)
             if case["status"] == "failed":
                 self.assertIn("CPU 8191 is none that may be used", case["error"])
-        # What could not be compared has the reason in its place.
+        # A comparison that is not possible is listed with its reason.
         self.assertEqual(ended.err.count("not shown: "), 2)
 
     def test_interrupted(self):
-        """Who has had but some of the trials has no figures; it ends at once."""
+        """The run ends at once; cases that lack trials have no figures."""
         path = f"{os.environ['OUT']}/turns.json"
         program = client("--op", "write,read", "-D", "200ms", "--trials", 100, "--interleave",
                          "--pin", "far,off", "--json", path, "--progress", port=self.server.port)
         self.addCleanup(program.kill)
-        # Three rounds have begun; who cannot be anywhere far is no reason for the end.
+        # Wait for three rounds. A machine without a far CPU does not end the run.
         wait_until(lambda: program.errors.count("write/lat/64/poll/pinoff") > 2, what="rounds")
         program.signal(signal.SIGINT)
         self.assertEqual(program.wait(), 1)
@@ -106,7 +106,7 @@ class Turns(Served):
         self.assertEqual([case["trials"] for case in document["cases"]], [[]] * 4)
 
     def test_killed(self):
-        """What ended before it was is there, and can be read, whatever else is under way."""
+        """Completed cases are on disk and can be read, whatever was in flight."""
         path = f"{os.environ['OUT']}/killed.json"
         program = client("--metric", "lat,bw", "-s", "64,128,256", "-D", "100ms", "--trials", 3,
                          "--interleave", "--json", path, "--progress", port=self.server.port)
@@ -122,8 +122,8 @@ class Turns(Served):
 
 
 class Registered(Served):
-    def test_each_message(self):
-        """Every byte that is read comes where it is registered at that time."""
+    def test_registration_for_each_message(self):
+        """Read data arrive in the memory that is registered for the message."""
         cases = measure(
             self.server, "--op", "read", "--registration", "once,each", "-s", "64,100000", "-n",
             50, "--verify", "--inline", 0,
@@ -132,19 +132,19 @@ class Registered(Served):
         for case in cases:
             self.assertEqual(case["latency_ns"]["count"], 50)
 
-    def test_not_for_others(self):
+    def test_only_for_read_latency(self):
         for options in (("--op", "write"), ("--op", "read", "--metric", "bw")):
             ended = Ended(client(*options, "--registration", "each", port=self.server.port))
             self.assertEqual(ended.status, 2)
             self.assertIn("--registration is for --op read, of --metric lat", ended.err)
 
     def test_long_completion_queues(self):
-        """As long as was asked for, or as what can come; of both ends."""
-        for asked in (1, 5000):
-            case = measure(self.server, "--cq-depth", asked, "-n", 50).document["cases"][0]
+        """Client and server have queues at least as long as requested."""
+        for depth in (1, 5000):
+            case = measure(self.server, "--cq-depth", depth, "-n", 50).document["cases"][0]
             for end in ("client", "server"):
-                self.assertGreaterEqual(case["chosen"][end]["cq_depth"], asked)
-        # No device has that many; where one has, it is measured.
+                self.assertGreaterEqual(case["chosen"][end]["cq_depth"], depth)
+        # Hardly any device supports that depth; if one does, it is measured.
         ended = Ended(client("--cq-depth", "4194304", "-n", 50, port=self.server.port))
         if ended.status:
             self.assertIn("completion queue depth", ended.err)
@@ -165,20 +165,20 @@ class Tips(Served):
             self.assertTrue(turns["pairs"] or turns["missing"], turns)
             self.assertIn("tip", turns)
             self.assertTrue(turns.get("advice") or not turns["pairs"], turns)
-        # More was asked of a short queue than it has room for, and the device told of it.
+        # More was posted than a short queue holds, and the device reported the overrun.
         overflow = document["overflow"]
         self.assertGreater(overflow["posted"], overflow["entries"])
         self.assertLessEqual(overflow["taken"], overflow["entries"] + 1)
         self.assertTrue(overflow["told"], overflow)
         self.assertIn("the completion queue overran", overflow["seen"])
-        # What is printed is what is in the document, then and later.
+        # 'verbmark report' prints the same from the document.
         shown = ended.err[ended.err.index("IN TURN"):].splitlines()
         again = subprocess.run([VERBMARK, "report", "-"], input=ended.out, capture_output=True,
                                text=True, timeout=PATIENCE, check=True).stdout
         self.assertEqual(again[again.index("IN TURN"):].splitlines()[:10], shown[:10])
 
-    def test_what_this_machine_has(self):
-        """Where there is one node, nothing is far; the reason is there, and no failure."""
+    def test_machine_with_one_node(self):
+        """Without a second NUMA node no CPU is far; that is listed, but is no failure."""
         ended = self.tips("--json", "-")
         turns = {each["by"]: each for each in json.loads(ended.out)["turns"]}
         nodes = [name for name in os.listdir("/sys/devices/system/node") if name[4:].isdigit()] \
@@ -186,7 +186,7 @@ class Tips(Served):
         if len(nodes) < 2:
             self.assertIn("--pin far: all CPUs that may be used are near", " ".join(turns["pin"]["missing"]))
 
-    def test_its_own_plan(self):
+    def test_options_that_tips_lacks(self):
         for options in (("--preset", "quick"), ("--plan", "plan.json")):
             ended = self.tips(*options)
             self.assertEqual(ended.status, 2)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Payloads that are looked at: right ones pass, and a wrong byte is found by whoever gets it."""
+"""Payload verification: correct payloads pass, and the receiver finds a wrong byte."""
 
 import re
 
@@ -7,32 +7,32 @@ from verbmark import (
     ADDRESS, FAULTY, IS_SOFT, RUN_PATIENCE, VERBMARK, Ended, Served, Server, client, measure,
 )
 
-# Whoever has filled so many messages makes a wrong byte in the last of them, and so on.
+# FAULTY corrupts a byte in every message that it fills with this number.
 EVERY = 200
 WRONG = re.compile(r"byte 5 of message (\d+) is 0x(..), and should be 0x(..)")
 OVERWRITTEN = "--verify of bw is for send and read: a write overwrites the last"
 
 
-# Soft-RoCE stands still now and then where a message is fenced behind a read.
-STANDS_STILL = re.compile(r"^read-notify/bw/.*: nothing has come for 5 s, while", re.M)
+# Soft-RoCE now and then stalls at an operation that is fenced behind a read.
+STALLS = re.compile(r"^read-notify/bw/.*: nothing has come for 5 s, while", re.M)
 TRIES = 3
 
 
-class Right(Served):
+class Correct(Served):
     def measure(self, *options):
         for _ in range(TRIES - 1):
             try:
                 return measure(self.server, "--verify", *options)
             except AssertionError as failure:
-                if IS_SOFT or not STANDS_STILL.search(str(failure)):
+                if IS_SOFT or not STALLS.search(str(failure)):
                     raise
-                print("# it stood still behind a fence")
+                print("# Soft-RoCE stalled behind a fence; trying again")
         return measure(self.server, "--verify", *options)
 
     def check(self, *options, count):
         cases = self.measure(*options).document["cases"]
         self.assertEqual(len(cases), count)
-        # Of one byte nothing is left to look at where it is the number of the round.
+        # In messages of one byte, the sequence number leaves no payload to verify.
         for case in cases:
             self.assertEqual(case["status"], "complete", case)
         return cases
@@ -52,14 +52,14 @@ class Right(Served):
         self.check(*ops, "send,read", "-l", 4, count=2)
         self.check(*ops, "send,read-notify", "-b", count=2)
         self.check(*ops, "send", "-c", "uc,ud", "-s", "8,4096", "-q", 2, count=4)
-        # Receives of several places as well, and datagrams with what is in front of them.
+        # Receives with several scatter-gather entries, and datagrams with their header.
         self.check(*ops, "send,read", "-s", "33,9000", "--sge", "2,32", "-q", 3, count=8)
         self.check(*ops, "send", "-b", "-l", 4, "--sge", 5, count=1)
         self.check(*ops, "send", "-c", "ud", "-s", "8,4096", "--sge", 3, count=2)
-        # Ten times around all the places that there are.
+        # Ten laps around the buffer.
         self.check(*ops, "send", "-t", 5, "-r", 7, count=1)
 
-    def test_what_cannot_be_looked_at(self):
+    def test_operations_without_verification(self):
         cases = measure(
             self.server, "--verify", "--metric", "bw", "--op", "send,write,write-imm", "-n", 50,
         ).document["cases"]
@@ -70,7 +70,7 @@ class Right(Served):
 
 
 class Wrong(Served):
-    """A wrong byte fails the case at the client, with its place, what it is and should be."""
+    """A wrong byte fails the case, with its position, its value and the expected value."""
 
     def run_faulty(self, *options, messages=1000, program=FAULTY, server=None):
         return Ended(
@@ -82,7 +82,7 @@ class Wrong(Served):
         )
 
     def check(self, ended):
-        """The number of the message."""
+        """Checks the error and returns the number of the message."""
         self.assertEqual(ended.status, 1)
         found = WRONG.search(ended.out)
         self.assertTrue(found, ended.out)
@@ -90,7 +90,7 @@ class Wrong(Served):
         return int(found[1])
 
     def test_at_the_server(self):
-        """It is the client's messages that are wrong: the server says so."""
+        """The server reports the client's corrupted message."""
         for options in (
             ("--op", "send"), ("--op", "write", "-s", "4k"), ("--op", "send", "-c", "ud"),
             ("--op", "send", "--metric", "bw"), ("--op", "send", "--metric", "bw", "-l", 8),
@@ -102,16 +102,16 @@ class Wrong(Served):
                 self.assertEqual(self.check(ended) % EVERY, EVERY - 1)
                 self.assertIn(f"{ADDRESS}: byte 5", ended.out)
 
-    def test_one_in_some(self):
-        """Only those are filled, and the 200th of them is far behind."""
+    def test_every_nth_message(self):
+        """Only every n-th message is filled, so the 200th filled one comes late."""
         stream = ("--op", "send", "--metric", "bw")
         number = self.check(self.run_faulty("--verify=4", *stream))
         self.assertEqual(number, 4 * (EVERY - 1))
-        # Of a thousand one in six are fewer.
+        # Every sixth of a thousand messages is filled: fewer than 200.
         self.assertEqual(self.run_faulty("--verify=6", *stream).status, 0)
 
-    def test_among_queue_pairs(self):
-        """Each counts its own."""
+    def test_several_queue_pairs(self):
+        """Messages are numbered by queue pair."""
         self.assertLess(
             self.check(
                 self.run_faulty(

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """
-A sweep over everything at once: whether all that it says agrees, and what is left of half
-of it. SIZES=1:4k makes 156 cases of it, which take their time on an emulated machine.
+A sweep over many parameters: its figures must agree, also if it is interrupted. SIZES=1:4k makes
+it 156 cases, which are slow on an emulated machine.
 """
 
 import os
@@ -18,7 +18,7 @@ PLAN = (
 )
 CASES = 3 * 2 * 2 * (13 if SIZES == "1:4k" else len(SIZES.split(",")))
 MESSAGES = 500
-# What Debian's python3-jsonschema is installed for.
+# The Python for which Debian's python3-jsonschema is installed.
 VALIDATOR = ("/usr/bin/python3", "-W", "ignore", "-m", "jsonschema")
 
 
@@ -41,11 +41,11 @@ class Whole(Served):
         return documents.read(self.path)
 
     def check_valid(self):
-        """All rows of it."""
+        """Validates the whole document, without shortening it."""
         try:
             subprocess.run([*VALIDATOR[:3], "-c", "import jsonschema"], check=True)
         except (OSError, subprocess.CalledProcessError):
-            self.skipTest("no python3-jsonschema")
+            self.skipTest("python3-jsonschema is not installed")
         done = subprocess.run(
             [*VALIDATOR, "-i", self.path, documents.SCHEMA], capture_output=True, text=True, check=False
         )
@@ -63,7 +63,7 @@ class Whole(Served):
             self.assertEqual(case["latency_ns"]["count"], MESSAGES)
             self.assertEqual(case["latency_ns"]["histogram"]["count"], MESSAGES)
             self.check_histogram(case["latency_ns"]["histogram"])
-            # The warm-up apart, and none of it lost.
+            # The warm-up is separate and complete.
             warmup = case["warmup_latency_ns"]
             self.assertEqual(warmup["count"], trial["warmup"]["messages"])
             self.check_histogram(warmup["histogram"])
@@ -73,16 +73,16 @@ class Whole(Served):
             self.check_histogram(case["bandwidth"]["histogram"])
 
     def check_packets(self, case):
-        """Each message is a packet at the least, and two where it is thrown back."""
+        """Each message needs at least one packet, and another one in a ping-pong."""
         if IS_SOFT:
-            return  # has no counters in the kernel's files
+            return  # soft0 has no counters in /sys
         (trial,) = case["trials"]
         messages = trial["messages"] + trial["warmup"]["messages"]
         if case.get("latency_ns", {}).get("kind") == "half":
             messages *= 2
         self.assertGreaterEqual(case["counters"]["client"]["sent_pkts"], messages)
 
-    def test_all_of_it(self):
+    def test_complete_run(self):
         ended = Ended(self.start(), RUN_PATIENCE)
         self.assertEqual(ended.status, 0, ended.err)
         document = self.load()
@@ -94,12 +94,12 @@ class Whole(Served):
             self.check_packets(case)
         self.check_valid()
 
-    def test_half_of_it(self):
+    def test_interrupted_run(self):
         with self.start() as program:
             wait_until(lambda: len(program.out) > 12, RUN_PATIENCE, "some cases")
             program.signal(signal.SIGINT)
             self.assertEqual(program.wait(), 1)
-            # A case has its size behind its name; what is behind a ! is no case.
+            # A row of a case has the size as its second word; lines with ! are warnings.
             shown = [
                 words for words in map(str.split, program.out)
                 if words[1:2] and words[0] != "!" and words[1].isdigit()

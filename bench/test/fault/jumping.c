@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Put in front of libc: the clock of the day jumps by up to a day to and fro, at each look
- * at it. JUMPING_SEED says which jumps.
+ * Preloaded in front of libc: each reading of the wall clock is off by up to a day in either
+ * direction. JUMPING_SEED seeds the jumps.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ static time_t jump(void)
 
 		state = seed ? strtoull(seed, NULL, 10) : 1;
 	}
-	/* The step of splitmix64; which one a thread gets does not matter. */
+	/* A step of splitmix64. Which thread gets which value does not matter. */
 	mixed = __atomic_add_fetch(&state, 0x9e3779b97f4a7c15ULL, __ATOMIC_RELAXED);
 	mixed = (mixed ^ mixed >> 30) * 0xbf58476d1ce4e5b9ULL;
 	return (time_t)((mixed >> 32) % (2 * DAY)) - (time_t)DAY;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The command with faults. Where a server that was told to think would compute for each
- * message, this one pauses for 5 ms after each 200th and prints at its end how often; and
- * the fifth byte of each 200th message that is to be verified is wrong. Whoever waits for a
- * thread's end is late by as much as another takes to end too. The linker puts all of it in
- * its place.
+ * verbmark with faults that the linker wraps around its functions: instead of computing for
+ * --think, the server pauses for 5 ms after every 200th message and prints the number of pauses
+ * at exit; the fifth byte of every 200th message to verify is wrong; and joining a thread takes
+ * 200 ms longer, so that several threads end at noticeably different times.
  */
 #include <inttypes.h>
 #include <pthread.h>
@@ -48,7 +47,7 @@ static struct {
 	uint64_t paused;
 } seen;
 
-static void __attribute__((destructor)) tell(void)
+static void __attribute__((destructor)) print_pauses(void)
 {
 	if (seen.messages)
 		fprintf(stderr, "paused %" PRIu64 " times\n", seen.paused);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The command whose server takes longer over each message than it was told to, by SLOWED per
- * cent of --think: a regression of the other end that no option of the client shows. The
- * linker puts it in its place.
+ * verbmark whose server takes SLOWED percent longer over --think than requested, wrapped in by
+ * the linker: a regression of the server that no option of the client shows.
  */
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* stranger ADDRESS PORT: connects as any program may that has found a port, and says how it went. */
+/* stranger ADDRESS PORT: connects like any program that found an open port; prints the result. */
 #include <stdio.h>
 #include <stdlib.h>
 

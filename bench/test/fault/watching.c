@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * To be put in front of libibverbs: what the device has of each queue pair that is made
- * ready to send, what the device may do with each piece of memory, and at the end how
- * often the kernel was told to send, go to the file that WATCHED names, an object of JSON
- * in each line. The program above knows nothing.
- * Service level and type of service are as the program passed them: Soft-RoCE does not keep
- * the service level.
+ * Preloaded in front of libibverbs without the program's knowledge. Appends JSON objects, one per
+ * line, to the file that WATCHED names: the device's attributes of each queue pair when it
+ * becomes ready to send, the access rights of each memory region and, at exit, the number of calls
+ * that made the kernel send. Service level and type of service are those that the program passed,
+ * because Soft-RoCE does not keep the service level.
  */
 #include <dlfcn.h>
 #include <infiniband/verbs.h>
@@ -29,7 +28,7 @@ static uint64_t posts;
 static unsigned int sl;
 static unsigned int tos;
 
-static void tell(const char *line)
+static void record(const char *line)
 {
 	FILE *file = fopen(getenv("WATCHED"), "ae");
 
@@ -49,12 +48,12 @@ static void describe(struct ibv_qp *qp)
 		abort();
 	snprintf(line, sizeof(line),
 		 "{\"mtu\": %d, \"timeout\": %u, \"retries\": %u, \"rnr_retries\": %u, "
-		 "\"reads\": %u, \"far_reads\": %u, \"sl\": %u, \"tos\": %u, "
+		 "\"reads\": %u, \"remote_reads\": %u, \"sl\": %u, \"tos\": %u, "
 		 "\"inline\": %u, \"srq\": %s}\n",
 		 128 << seen.path_mtu, seen.timeout, seen.retry_cnt, seen.rnr_retry,
 		 seen.max_rd_atomic, seen.max_dest_rd_atomic, sl, tos, seen.cap.max_inline_data,
 		 init.srq ? "true" : "false");
-	tell(line);
+	record(line);
 }
 
 int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
@@ -78,11 +77,11 @@ struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *address, size_t length,
 	char line[64];
 
 	snprintf(line, sizeof(line), "{\"access\": %u}\n", access);
-	tell(line);
+	record(line);
 	return real(pd, address, length, iova, access);
 }
 
-/* How Soft-RoCE's part of the library tells the kernel that there is something to send. */
+/* Counts the calls with which the Soft-RoCE provider tells the kernel to send. */
 ssize_t write(int fd, const void *bytes, size_t size)
 {
 	static write_function *real;
@@ -101,5 +100,5 @@ static void __attribute__((destructor)) end(void)
 	char line[64];
 
 	snprintf(line, sizeof(line), "{\"posts\": %" PRIu64 "}\n", posts);
-	tell(line);
+	record(line);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "bench/test/unit.d/advise.h"
 
-static void check_pair(const char *near, const char *far, const char *wanted)
+static void check_pair(const char *local, const char *remote, const char *wanted)
 {
-	const struct known ends[] = {{.facts = near}, {.facts = far}};
+	const struct known ends[] = {{.facts = local}, {.facts = remote}};
 	json_t *findings = advise(&ends[0], &ends[1]);
 
 	for (size_t i = 0; i < json_array_size(findings); i++) {
@@ -57,7 +57,7 @@ static void test_pairs(void **unused)
 		   " 'what':'verbmark 0.4, but 0.6 on b'}]");
 }
 
-/* Both ends count what their machine does, each up to a moment of its own. */
+/* On one machine, client and server count the same events, up to slightly different times. */
 static void test_one_machine(void **unused)
 {
 	struct known ends[] = {
@@ -70,7 +70,7 @@ static void test_one_machine(void **unused)
 	};
 	json_t *findings = advise(&ends[0], &ends[1]);
 
-	/* Control groups are each end's own. */
+	/* Control groups may differ between client and server. */
 	assert_int_equal(json_array_size(findings), 3);
 	assert_string_equal(text(json_array_get(findings, 0), "what"),
 			    "steal time: 1.00 % of the CPU time");
@@ -83,44 +83,44 @@ static void test_one_machine(void **unused)
 	json_decref(findings);
 }
 
-/* Ports that do not talk to each other may be as different as they like. */
+/* Ports that are not connected to each other may differ. */
 static void test_no_pair(void **unused)
 {
-	static const char near[] =
+	static const char local[] =
 		"{'host':'a', 'tool':{'version':'0.4'}, 'port':{'active_mtu':1024,"
 		" 'link_layer':'Ethernet', 'rate':'100 Gb/sec', 'gid_types':['RoCE v2']}}";
-	static const char far[] =
+	static const char remote[] =
 		"{'host':'b', 'tool':{'version':'0.6'}, 'port':{'active_mtu':4096,"
 		" 'link_layer':'InfiniBand', 'rate':'25 Gb/sec', 'gid_types':['IB/RoCE v1']}}";
-	json_t *findings = advise(&(struct known){.facts = near},
-				  &(struct known){.facts = far, .is_lone = true});
+	json_t *findings = advise(&(struct known){.facts = local},
+				  &(struct known){.facts = remote, .is_lone = true});
 
 	assert_int_equal(json_array_size(findings), 1);
 	assert_string_equal(text(json_array_get(findings, 0), "code"), "version");
 	json_decref(findings);
-	findings = advise(&(struct known){.facts = near}, &(struct known){.facts = far});
+	findings = advise(&(struct known){.facts = local}, &(struct known){.facts = remote});
 	assert_int_equal(json_array_size(findings), 5);
 	json_decref(findings);
 }
 
-static void test_both_ends(void **unused)
+static void test_both_hosts(void **unused)
 {
-	/* Each end has findings of its own. */
+	/* Each host has its own findings. */
 	check_pair("{'host':'a', 'frequency':{'governor':'powersave'}}",
 		   "{'host':'b', 'frequency':{'governor':'ondemand'}}",
 		   "[{'code':'governor', 'spoils':true, 'host':'a',"
 		   " 'what':'CPU governor is powersave'},"
 		   " {'code':'governor', 'spoils':true, 'host':'b',"
 		   " 'what':'CPU governor is ondemand'}]");
-	/* Two ends of one host. */
+	/* Client and server on one host. */
 	check_pair("{'host':'a', 'frequency':{'governor':'powersave'}}",
 		   "{'host':'a', 'frequency':{'governor':'powersave'}}",
 		   "[{'code':'governor', 'spoils':true, 'host':'a',"
 		   " 'what':'CPU governor is powersave'}]");
 }
 
-/* A virtual machine has no cpufreq, no idle states, one node; and root may lock memory. */
-static void test_a_machine_with_nothing_to_mend(void **unused)
+/* A virtual machine has no cpufreq and no idle states, one node, and root may lock memory. */
+static void test_machine_without_faults(void **unused)
 {
 	const struct known known = {
 		.facts = "{'host':'vm', 'device':{'name':'rxe0', 'node_type':'CA',"
@@ -148,7 +148,7 @@ static void test_a_machine_with_nothing_to_mend(void **unused)
 	json_decref(findings);
 }
 
-/* What rules read. */
+/* The sections and keys that rules read. */
 static const char *const sections[] = {
 	"device", "port", "netdev",    "flow",   "pcie",        "iommu",
 	"access", "cpu",  "frequency", "idle",   "numa",        "clock",
@@ -207,7 +207,7 @@ static void check_findings(json_t *findings)
 	json_decref(findings);
 }
 
-/* Each key of each section, and then each section, is that. */
+/* Checks with that value in each key of each section, and in place of each section. */
 static void check_value(const char *of_any_type)
 {
 	json_t *value = made_up_json(of_any_type);
@@ -233,7 +233,7 @@ static void check_value(const char *of_any_type)
 	json_decref(value);
 }
 
-/* Another host's facts may be anything. */
+/* Facts of another host may have any type. */
 static void test_facts_of_any_type(void **unused)
 {
 	static const char *const values[] = {
@@ -264,9 +264,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_pairs),
 		cmocka_unit_test(test_no_pair),
-		cmocka_unit_test(test_both_ends),
+		cmocka_unit_test(test_both_hosts),
 		cmocka_unit_test(test_one_machine),
-		cmocka_unit_test(test_a_machine_with_nothing_to_mend),
+		cmocka_unit_test(test_machine_without_faults),
 		cmocka_unit_test(test_facts_of_any_type),
 		cmocka_unit_test(test_counting),
 	};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is found of bandwidths of which most was lost. */
+/* The finding that a bandwidth lost most of its messages. */
 #include <string.h>
 
 #include "bench/host/advice/loss.h"
@@ -10,7 +10,7 @@ struct row {
 	const char *metric;
 	uint64_t sent;
 	uint64_t lost;
-	const char *found; /* a part of what is found; NULL: nothing is */
+	const char *found; /* part of the finding; NULL: none */
 };
 
 static const struct row rows[] = {
@@ -20,7 +20,7 @@ static const struct row rows[] = {
 	{"bw",  UINT64_MAX, UINT64_MAX - 1, "99.9 % of the messages were lost"                    },
 	{"bw",  1000,       499,            NULL						  },
 	{"bw",  1000,       0,              NULL						  },
- /* Nothing can be lost, or it is not known. */
+ /* Losses are impossible or unknown. */
 	{"bw",  0,          0,              NULL						  },
 	{"lat", 1000,       950,            NULL						  },
 };
@@ -55,14 +55,14 @@ static void check(const struct row *row)
 	json_decref(findings);
 }
 
-static void test_most_is_lost(void **unused)
+static void test_most_messages_are_lost(void **unused)
 {
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++)
 		check(&rows[i]);
 }
 
-/* Of several cases the one that lost the largest share, whatever the number. */
-static void test_the_worst(void **unused)
+/* The case with the largest share of losses is named, whatever the numbers. */
+static void test_worst_case_is_named(void **unused)
 {
 	struct result_case lines[] = {
 		{.id = "a", .metric = "bw", .transport = "UD", .sent = 100000, .lost = 60000},
@@ -83,8 +83,8 @@ static void test_the_worst(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_most_is_lost),
-		cmocka_unit_test(test_the_worst),
+		cmocka_unit_test(test_most_messages_are_lost),
+		cmocka_unit_test(test_worst_case_is_named),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "bench/test/unit.d/advise.h"
 
-/* A rule, with facts of which it finds something, and the same but for what matters. */
+/* A rule, facts that cause its finding, and similar facts that do not. */
 struct row {
 	const char *code;
 	bool spoils;
 	const char *what;
-	const char *mend; /* a part of it */
+	const char *mend; /* part of the text */
 	struct known known;
-	struct known other; /* nothing of that code is found */
+	struct known other; /* no finding with that code */
 };
 
 // clang-format off
@@ -33,7 +33,7 @@ static const struct row of_hosts[] = {
 	 "echo tsc > /sys/devices/system/clocksource",
 	 {.facts = "{'clock':{'source':'acpi_pm', 'available':'tsc hpet acpi_pm'}}"},
 	 {.facts = "{'clock':{'source':'arch_sys_counter'}}"}},
-	/* Another word, which has it in it. */
+	/* A clock source whose alternative has "tsc" only as part of its name. */
 	{"clock", true,
 	 "clock source is hyperv_clocksource_msr",
 	 "clocksource=tsc on the kernel command line",
@@ -69,7 +69,7 @@ static const struct row of_hosts[] = {
 	 "memlock is 64 KiB",
 	 "ulimit -l unlimited",
 	 {.facts = "{'device':{'kind':'rxe'}, 'limits':{'memlock':65536}}"},
-	 /* Nothing of its is locked. */
+	 /* soft0 locks no memory. */
 	 {.facts = "{'device':{'kind':'soft'}, 'limits':{'memlock':65536}}"}},
 	{"memlock", true,
 	 "memlock is 0 KiB",
@@ -108,7 +108,7 @@ static const struct row of_hosts[] = {
 	 "smt/control",
 	 {.facts = "{'cpu':{'smt':true}}"},
 	 {.facts = "{'cpu':{'smt':false}}"}},
-	/* Of the size that --hugepages takes; others do not help it. */
+	/* Only pages of the size that --hugepages uses count. */
 	{"hugepages", false,
 	 "no huge page of 2048 KiB is free",
 	 "sysctl vm.nr_hugepages=256, and --hugepages",
@@ -207,7 +207,7 @@ static const struct row of_devices[] = {
 	 "mlx5_0 has no device node in /dev/infiniband",
 	 "modprobe ib_uverbs",
 	 {.facts = "{" CARD ", 'access':{}}"},
-	 /* A device that the kernel knows nothing of. */
+	 /* A device that the kernel does not know. */
 	 {.facts = "{'device':{'name':'soft0', 'software':true}, 'access':{}}"}},
 	{"port", true,
 	 "mlx5_0/2 is DOWN (Polling)",
@@ -314,7 +314,7 @@ static const struct row of_devices[] = {
 	"{" CARD ", 'numa':{'nodes':" nodes "}, 'cpu':{'allowed':'" allowed \
 	"'}, 'pcie':{'numa_node':1, 'local_cpulist':'" local "'}}"
 
-/* 8 GT/s x8: 64 * 128 / 130 = 63.01; 16 GT/s x16: 252.06; 5 GT/s x8: 40 * 8 / 10 = 32. */
+/* In Gb/s: 8 GT/s x8: 64 * 128 / 130 = 63.01; 16 GT/s x16: 252.06; 5 GT/s x8: 40 * 8 / 10 = 32. */
 // clang-format off
 static const struct row of_buses[] = {
 	{"pcie", true,
@@ -347,7 +347,7 @@ static const struct row of_buses[] = {
 	 "--pin auto, the default, for up to that many threads; or numactl --cpunodebind=1",
 	 {.facts = NUMA("2", "40-79", "0-79")},
 	 {.facts = NUMA("1", "40-79", "0-79")}},
-	/* A device that is no card has no place. */
+	/* A device that is not a card has no location. */
 	{"numa", true,
 	 "verbmark may run on CPUs 0-39, but mlx5_0 is close to CPUs 40-79",
 	 "numactl",
@@ -395,7 +395,7 @@ static const struct row of_changes[] = {
 	 "measure on the host",
 	 {.before = "{'steal_ticks':0, 'total_ticks':0}",
 	  .after = "{'steal_ticks':500, 'total_ticks':500}"},
-	 /* More than all is nonsense. */
+	 /* More than 100 % is nonsense. */
 	 {.before = "{'steal_ticks':0, 'total_ticks':0}",
 	  .after = "{'steal_ticks':501, 'total_ticks':500}"}},
 	{"steal", true,
@@ -444,7 +444,7 @@ static const struct row of_changes[] = {
 };
 // clang-format on
 
-/* The rows of all rules have their why and mend, and belong to the host. */
+/* Checks a finding, which must have a reason and advice, and belong to the host. */
 static void check_finding(const json_t *finding, const struct row *row)
 {
 	assert_string_equal(text(finding, "code"), row->code);

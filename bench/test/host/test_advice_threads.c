@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is found of a run's cases: threads that lost the processor that they polled on. */
+/* The finding that threads lost the CPU on which they polled. */
 #include <string.h>
 
 #include "bench/host/advice/threads.h"
@@ -8,11 +8,11 @@
 
 struct row {
 	const char *kind; /* of the device */
-	const char *cq;   /* of that end */
+	const char *cq;   /* of that side */
 	uint64_t messages;
 	uint64_t switches;
 	uint64_t cpu_ns;
-	const char *found; /* a part of what is found; NULL: nothing is */
+	const char *found; /* part of the finding; NULL: none */
 };
 
 static const struct row rows[] = {
@@ -26,7 +26,7 @@ static const struct row rows[] = {
 	{"hardware", "poll",     0,    7,    1000000,    NULL                                   },
 	{"soft",     "event",    1000, 990,  1000000,    NULL                                   },
 	{"soft",     "adaptive", 1000, 990,  1000000,    NULL                                   },
- /* What any machine does now and then. */
+ /* Normal on any machine. */
 	{"hardware", "poll",     10,   9,    1000000,    NULL                                   },
 	{"hardware", "poll",     100,  50,   1500000000, NULL                                   },
 	{"hardware", "poll",     100,  50,   900000000,  "lost its CPU 50 times in 100 messages"},
@@ -64,7 +64,7 @@ static void check(const struct row *row, bool is_server)
 	json_decref(findings);
 }
 
-static void test_a_lost_processor(void **unused)
+static void test_lost_cpu(void **unused)
 {
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
 		check(&rows[i], false);
@@ -72,8 +72,8 @@ static void test_a_lost_processor(void **unused)
 	}
 }
 
-/* Of several cases the worst is told. */
-static void test_the_worst(void **unused)
+/* The case with the most switches per message is named. */
+static void test_worst_case_is_named(void **unused)
 {
 	struct result_case lines[] = {
 		{.id = "a", .cq = "poll", .client = {.messages = 100, .involuntary_switches = 20}},
@@ -94,8 +94,8 @@ static void test_the_worst(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_a_lost_processor),
-		cmocka_unit_test(test_the_worst),
+		cmocka_unit_test(test_lost_cpu),
+		cmocka_unit_test(test_worst_case_is_named),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,7 +10,7 @@
 
 #define PORT "/sys/class/infiniband/mlx5_0/ports/1"
 
-/* What this thread has been told to sleep; it does not. */
+/* The time for which nanosleep(), replaced below, was called. */
 static uint64_t slept_ns;
 
 int nanosleep(const struct timespec *wanted, struct timespec *left)
@@ -19,7 +19,7 @@ int nanosleep(const struct timespec *wanted, struct timespec *left)
 	return 0;
 }
 
-/* At the end: another port's, and what is no counter. */
+/* The last lines are another port's counter and files that are no counters. */
 static const char files[] = "/sys/class/infiniband/mlx5_0/ports/1/counters/port_xmit_data 1000\n"
 			    "/sys/class/infiniband/mlx5_0/ports/1/counters/symbol_error 7\n"
 			    "/sys/class/infiniband/mlx5_0/ports/1/counters/link_downed 2\n"
@@ -75,7 +75,7 @@ static void test_reading(void **unused)
 	made_up_close(&machine);
 }
 
-static void test_what_moved(void **unused)
+static void test_moved_counters(void **unused)
 {
 	static const char later[] =
 		"/sys/class/infiniband/mlx5_0/ports/1/counters/port_xmit_data 1500\n"
@@ -101,7 +101,7 @@ static void test_what_moved(void **unused)
 	made_up_close(&machine);
 }
 
-static void test_a_device_that_counts_nothing(void **unused)
+static void test_device_without_counters(void **unused)
 {
 	struct made_up machine;
 	struct counters before;
@@ -122,7 +122,7 @@ static void test_a_device_that_counts_nothing(void **unused)
 	made_up_close(&machine);
 }
 
-/* Only as long as the kernel would answer with what it has read before. */
+/* Waits only while the kernel would return cached values. */
 static void test_waiting(void **unused)
 {
 	struct made_up machine;
@@ -137,7 +137,7 @@ static void test_waiting(void **unused)
 	assert_int_equal(slept_ns, 0);
 	before.read_ns = clock_now_ns() - 2 * NS_PER_S;
 	read_all(&machine, &after, &before);
-	/* What is left of it, and a tick of the kernel at the most; less what a slow test takes. */
+	/* The rest of the lifespan and a tick of the kernel at most, less the time of a slow test. */
 	assert_true(slept_ns <= 3010 * NS_PER_MS);
 	assert_true(slept_ns >= 1000 * NS_PER_MS);
 	counters_close(&after);
@@ -147,7 +147,7 @@ static void test_waiting(void **unused)
 	assert_int_equal(slept_ns, 0);
 	counters_close(&after);
 	counters_close(&before);
-	/* More than the kernel takes is nonsense. */
+	/* The lifespan is limited to what the kernel allows. */
 	made_up_file(&machine, PORT "/hw_counters/lifespan", "99999999999");
 	read_all(&machine, &before, NULL);
 	assert_int_equal(before.lifespan_ms, 10000);
@@ -176,8 +176,8 @@ static void check_missed(const struct receive_misses *missed, const struct made_
 	assert_string_equal(text, wanted);
 }
 
-/* Of both ports; what else moved is left out. */
-static void test_missed(void **unused)
+/* Misses of both ports are reported, and no other counters. */
+static void test_receive_misses(void **unused)
 {
 	struct made_up machine;
 	struct receive_misses missed;
@@ -207,11 +207,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_reading),
-		cmocka_unit_test(test_what_moved),
-		cmocka_unit_test(test_a_device_that_counts_nothing),
+		cmocka_unit_test(test_moved_counters),
+		cmocka_unit_test(test_device_without_counters),
 		cmocka_unit_test(test_waiting),
 		cmocka_unit_test(test_kinds),
-		cmocka_unit_test(test_missed),
+		cmocka_unit_test(test_receive_misses),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

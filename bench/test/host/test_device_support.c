@@ -8,7 +8,7 @@
 
 #define OWN "n02's made_up0/2: "
 
-/* What the rows of the tests are about is taken from this and put in its place. */
+/* A device whose limits the tests reach and exceed. */
 static const char made_up_device[] =
 	"{'device':{'max_qp':16, 'max_qp_wr':1000, 'max_sge':4, 'max_sge_rd':3, 'max_cqe':4000, 'max_cq':12, 'max_mr':14, 'max_srq':1,"
 	" 'max_srq_wr':500, 'max_srq_sge':2, 'max_qp_rd_atom':16, 'max_qp_init_rd_atom':8,"
@@ -36,7 +36,7 @@ static void check_as(const struct result_end *end, bool is_server, const char *t
 	struct error error = {0};
 
 	rules_choose(op, &wanted);
-	/* What no device can do is another's affair. */
+	/* Limits of the plan are tested elsewhere. */
 	assert_null(rules_refuse(op, &wanted));
 	device_support_read(&capacity, end, is_server, "n02");
 	limits = lane_limits(&wanted, &op->shape, is_server);
@@ -59,7 +59,7 @@ static void check(const char *facts, const char *text, const char *sentence)
 	json_decref(end.facts);
 }
 
-static void test_as_much_as_there_is(void **unused)
+static void test_within_limits(void **unused)
 {
 	static const char *const texts[] = {
 		"",
@@ -67,15 +67,15 @@ static void test_as_much_as_there_is(void **unused)
 		"op=read outstanding=8",
 		"access=same metric=bw qps=16 tx-depth=8 rx-depth=8",
 		"access=same metric=bw tx-depth=1000 rx-depth=1000",
-		/* Both are in one completion queue: 4 * (500 + 500). */
+		/* All share one completion queue: 4 * (500 + 500). */
 		"access=same metric=bw qps=4 tx-depth=500 rx-depth=500",
-		/* Two posts for each, and the receives. */
+		/* Each operation needs two posts, and the receives come on top. */
 		"op=write-notify metric=bw tx-depth=500 rx-depth=1000",
 		"use-srq=1 rx-depth=500",
-		/* Of each lane: a queue for its completions, which has as many as one alone. */
+		/* Each lane has its own completion queue, as deep as with one lane. */
 		"threads=12",
 		"access=same metric=bw qps=4 threads=4 tx-depth=500 rx-depth=500",
-		/* Receives of a shared queue are of no queue pair. */
+		/* Receives of a shared queue do not count for a queue pair. */
 		"access=same metric=bw use-srq=1 rx-depth=500 tx-depth=1000",
 		"op=write size=64k",
 		"inline=100",
@@ -92,7 +92,7 @@ static void test_as_much_as_there_is(void **unused)
 		check(made_up_device, texts[i], NULL);
 }
 
-static void test_pieces(void **unused)
+static void test_scatter_gather_entries(void **unused)
 {
 	check(made_up_device, "sge=4", NULL);
 	check(made_up_device, "sge=5",
@@ -102,7 +102,7 @@ static void test_pieces(void **unused)
 	      OWN "number of scatter-gather entries 3 exceeds the device's limit 2");
 }
 
-static void check_calls(bool is_server, const char *text, const char *sentence)
+static void check_side(bool is_server, const char *text, const char *sentence)
 {
 	struct result_end end = made_up_end(made_up_device);
 
@@ -110,23 +110,23 @@ static void check_calls(bool is_server, const char *text, const char *sentence)
 	json_decref(end.facts);
 }
 
-/* Of a read each end has limits of its own, and who answers it none. */
-static void test_pieces_of_reads(void **unused)
+/* Reads have their own limit, which does not apply to the side that answers. */
+static void test_scatter_gather_entries_of_reads(void **unused)
 {
 	static const char sentence[] =
 		OWN "number of scatter-gather entries of a read 4 exceeds the device's limit 3";
 
-	check_calls(false, "op=read sge=3", NULL);
-	check_calls(false, "op=read sge=4", sentence);
-	check_calls(false, "op=read-notify sge=4", sentence);
-	check_calls(false, "op=write sge=4", NULL);
-	check_calls(true, "op=read sge=4", NULL);
-	check_calls(true, "op=read metric=bw sge=4 bidirectional=1 access=same", sentence);
+	check_side(false, "op=read sge=3", NULL);
+	check_side(false, "op=read sge=4", sentence);
+	check_side(false, "op=read-notify sge=4", sentence);
+	check_side(false, "op=write sge=4", NULL);
+	check_side(true, "op=read sge=4", NULL);
+	check_side(true, "op=read metric=bw sge=4 bidirectional=1 access=same", sentence);
 	check("{'device':{'max_sge_rd':0}}", "op=read metric=bw sge=4 bidirectional=1", NULL);
 }
 
-/* A queue pair or a completion queue more of each thread, at the client, and no more. */
-static void test_what_calls_make(void **unused)
+/* Each thread of the client creates another queue pair or completion queue. */
+static void test_set_up_calls(void **unused)
 {
 	static const char queue_pairs[] =
 		OWN "number of queue pairs 18 exceeds the device's limit 16";
@@ -148,14 +148,14 @@ static void test_what_calls_make(void **unused)
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
-		check_calls(false, rows[i][0], rows[i][1]);
+		check_side(false, rows[i][0], rows[i][1]);
 		if (strncmp(rows[i][0], "op=connect", 10) != 0)
-			check_calls(true, rows[i][0], NULL);
+			check_side(true, rows[i][0], NULL);
 	}
 }
 
-/* Of what is registered at the client the device has to know all rights. */
-static void test_rights_of_memory(void **unused)
+/* The client's device must support the rights of the memory that it registers. */
+static void test_memory_rights(void **unused)
 {
 	static const char without[] = "{'device':{'atomics':'none'}}";
 	struct result_end end = made_up_end(without);
@@ -169,29 +169,29 @@ static void test_rights_of_memory(void **unused)
 	json_decref(end.facts);
 }
 
-/* Of each end the row that is its own. */
-static void test_rows_of_gids(void **unused)
+/* Client and server check the GID index in their own table. */
+static void test_gid_indexes(void **unused)
 {
 	static const char lacks[] = OWN "the port has no GID at index 1; available: 0, 3, 255";
 
-	check_calls(false, "gid-index=3 server-gid-index=1", NULL);
-	check_calls(true, "gid-index=3 server-gid-index=1", lacks);
-	check_calls(false, "gid-index=1 server-gid-index=3", lacks);
-	check_calls(true, "gid-index=1 server-gid-index=3", NULL);
-	check_calls(false, "server-gid-index=1", NULL);
-	check_calls(true, "server-gid-index=1", lacks);
+	check_side(false, "gid-index=3 server-gid-index=1", NULL);
+	check_side(true, "gid-index=3 server-gid-index=1", lacks);
+	check_side(false, "gid-index=1 server-gid-index=3", lacks);
+	check_side(true, "gid-index=1 server-gid-index=3", NULL);
+	check_side(false, "server-gid-index=1", NULL);
+	check_side(true, "server-gid-index=1", lacks);
 }
 
-static void test_more_than_there_is(void **unused)
+static void test_above_limits(void **unused)
 {
 	static const char *const rows[][2] = {
 		{"access=same metric=bw qps=17 tx-depth=8 rx-depth=8",
 		 OWN "number of queue pairs 17 exceeds the device's limit 16"										},
- /* Of each lane. */
+ /* For each lane. */
 		{"threads=17",							     OWN "number of queue pairs 17 exceeds the device's limit 16"      },
 		{"access=same metric=bw qps=6 threads=3 tx-depth=8 rx-depth=8",
 		 OWN "number of queue pairs 18 exceeds the device's limit 16"										},
- /* Of what connects, one that is made and destroyed. */
+ /* Each thread creates and destroys another one. */
 		{"op=connect threads=9",
 		 OWN "number of queue pairs 18 exceeds the device's limit 16"										},
 		{"threads=13",							     OWN "number of completion queues 13 exceeds the device's limit 12"},
@@ -208,11 +208,11 @@ static void test_more_than_there_is(void **unused)
 		 OWN "completion queue depth 4004 exceeds the device's limit 4000"                                                                           },
 		{"use-srq=1 rx-depth=501",
 		 OWN "shared receive queue depth 501 exceeds the device's limit 500"                                                                         },
- /* The smaller one of what it asks and what it answers. */
+ /* The smaller of the limits for requesting and answering. */
 		{"op=read outstanding=9",
 		 OWN "number of outstanding reads 9 exceeds the device's limit 8"                                                                            },
 		{"op=write size=65537",						    OWN "message size 65537 exceeds the device's limit 65536"         },
- /* Of each queue pair two areas of 60 KiB, and a page for notifications. */
+ /* Each queue pair has two areas of 60 KiB and a page for notifications. */
 		{"access=same op=write metric=bw qps=16 tx-depth=4 rx-depth=4 size=60000",
 		 OWN "size of registered memory 2031616 exceeds the device's limit 1048576"                                                                  },
 		{"inline=101",							     OWN "inline size 101 exceeds the device's limit 100"              },
@@ -231,7 +231,7 @@ static void test_more_than_there_is(void **unused)
 		check(made_up_device, rows[i][0], rows[i][1]);
 }
 
-static void test_what_a_device_has_not(void **unused)
+static void test_missing_features(void **unused)
 {
 	static const char *const rows[][3] = {
 		{"{'device':{'atomics':'none'}}",              "op=fetch-add",
@@ -274,7 +274,7 @@ static void test_iwarp(void **unused)
 	json_decref(end.facts);
 }
 
-/* Its writes have none, but for those of one maker's cards. */
+/* On iWARP, writes have immediate data only on the cards of one vendor. */
 static void test_immediate_data_on_iwarp(void **unused)
 {
 	static const char sentence[] = OWN "the device is iWARP, which has no immediate data";
@@ -294,8 +294,8 @@ static void test_immediate_data_on_iwarp(void **unused)
 	json_decref(able.facts);
 }
 
-/* An older one, one without its device, or one that does not make sense. */
-static void test_what_is_not_told_is_no_limit(void **unused)
+/* Facts may come from an older version, lack the device, or make no sense. */
+static void test_unknown_limits(void **unused)
 {
 	static const char *const all_facts[] = {
 		NULL,
@@ -325,7 +325,7 @@ static void test_what_is_not_told_is_no_limit(void **unused)
 			check(all_facts[i], texts[j], NULL);
 }
 
-static void test_an_mtu_that_is_not_told(void **unused)
+static void test_unknown_mtu(void **unused)
 {
 	struct result_end end = made_up_end(NULL);
 
@@ -335,7 +335,7 @@ static void test_an_mtu_that_is_not_told(void **unused)
 	}
 }
 
-/* Numbers and rows that there cannot be. */
+/* Impossible numbers and GID indexes. */
 static void test_nonsense(void **unused)
 {
 	check("{'device':{'max_qp_wr':-9223372036854775808}}", "",
@@ -358,18 +358,18 @@ static void test_nonsense(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_as_much_as_there_is),
-		cmocka_unit_test(test_what_calls_make),
-		cmocka_unit_test(test_rights_of_memory),
-		cmocka_unit_test(test_rows_of_gids),
-		cmocka_unit_test(test_more_than_there_is),
-		cmocka_unit_test(test_pieces),
-		cmocka_unit_test(test_pieces_of_reads),
-		cmocka_unit_test(test_what_a_device_has_not),
+		cmocka_unit_test(test_within_limits),
+		cmocka_unit_test(test_set_up_calls),
+		cmocka_unit_test(test_memory_rights),
+		cmocka_unit_test(test_gid_indexes),
+		cmocka_unit_test(test_above_limits),
+		cmocka_unit_test(test_scatter_gather_entries),
+		cmocka_unit_test(test_scatter_gather_entries_of_reads),
+		cmocka_unit_test(test_missing_features),
 		cmocka_unit_test(test_iwarp),
 		cmocka_unit_test(test_immediate_data_on_iwarp),
-		cmocka_unit_test(test_what_is_not_told_is_no_limit),
-		cmocka_unit_test(test_an_mtu_that_is_not_told),
+		cmocka_unit_test(test_unknown_limits),
+		cmocka_unit_test(test_unknown_mtu),
 		cmocka_unit_test(test_nonsense),
 	};
 

@@ -7,7 +7,7 @@
 #include "bench/host/facts/part.h"
 #include "bench/test/unit.d/section.h"
 
-/* A path and what is in it on each line. */
+/* One file per line: its path and contents. */
 static const char hardware[] =
 	"/sys/class/infiniband/mlx5_0/node_type 1: CA\n"
 	"/sys/class/infiniband/mlx5_0/node_desc n01 mlx5_0\n"
@@ -171,7 +171,7 @@ static void test_hardware(void **unused)
 	unsetenv("SOFTROCE_ACCEL");
 	make_hardware(&machine);
 	facts = facts_gather(machine.root, "mlx5_0", 1);
-	/* Of this build. */
+	/* These depend on the build. */
 	assert_string_equal(
 		json_string_value(json_object_get(json_object_get(facts, "tool"), "version")),
 		VERBMARK_VERSION);
@@ -183,8 +183,8 @@ static void test_hardware(void **unused)
 	made_up_close(&machine);
 }
 
-/* Nothing is guessed where there is nothing. */
-static void test_nothing(void **unused)
+/* Facts without a source are omitted. */
+static void test_empty_machine(void **unused)
 {
 	struct made_up machine;
 	json_t *facts;
@@ -204,7 +204,7 @@ static void test_nothing(void **unused)
 	made_up_close(&machine);
 }
 
-/* rxe1 hangs below the card that it uses, as with older kernels. */
+/* rxe1 is below the card that it uses, as with older kernels. */
 static void test_software_devices(void **unused)
 {
 	static const char files[] = "/sys/class/infiniband/rxe0/parent ve0\n"
@@ -239,7 +239,7 @@ static void test_software_devices(void **unused)
 	made_up_close(&machine);
 }
 
-/* IPoIB: no GID names an interface. And a virtual function. */
+/* With IPoIB, no GID names an interface. Also tests a virtual function. */
 static void test_infiniband(void **unused)
 {
 	static const char files[] = "/sys/class/infiniband/mlx5_0/device/physfn/vendor 0x15b3\n"
@@ -256,13 +256,13 @@ static void test_infiniband(void **unused)
 		&machine, "mlx5_0", "device",
 		"{'name':'mlx5_0', 'software':false, 'kind':'hardware', 'virtual_function':true}");
 	made_up_close(&machine);
-	/* Handed to a guest, a function does not tell of which kind it is. */
+	/* In a guest, a function does not show its kind. */
 	made_up_open(&machine);
 	made_up_file(&machine, "/sys/class/infiniband/mlx5_0/device/vendor", "0x15b3");
 	made_up_file(&machine, "/proc/cpuinfo", "flags\t\t: fpu tsc hypervisor");
 	check_section(&machine, "mlx5_0", "device",
 		      "{'name':'mlx5_0', 'software':false, 'kind':'hardware'}");
-	/* No processor of arm64 says whether it is a guest's. */
+	/* On arm64, /proc/cpuinfo does not show if the machine is a guest. */
 	made_up_file(&machine, "/proc/cpuinfo", "processor\t: 0\nFeatures\t: fp asimd");
 	check_section(&machine, "mlx5_0", "device",
 		      "{'name':'mlx5_0', 'software':false, 'kind':'hardware'}");
@@ -273,7 +273,7 @@ static void test_infiniband(void **unused)
 	made_up_close(&machine);
 }
 
-static void test_processors_of_other_architectures(void **unused)
+static void test_cpus_of_other_architectures(void **unused)
 {
 	struct made_up machine;
 
@@ -302,7 +302,7 @@ static void test_locked_memory(void **unused)
 		{"0000000000004000", "         0          0 4294967295", "true" },
 		{"000001ffffffffff", "0 0 4294967295",                   "true" },
 		{"000001ffffffbfff", "0 0 4294967295",                   "false"},
- /* Root of a user namespace is nobody to the kernel. */
+ /* Root in a user namespace has no privileges of the kernel. */
 		{"000001ffffffffff", "0 1000 1",                         "false"},
 		{"000001ffffffffff", "0 0 65536",                        "false"},
 	};
@@ -355,7 +355,7 @@ static void test_no_device(void **unused)
 	made_up_close(&machine);
 }
 
-/* A card of a driver whose cards do not all do RDMA; and one before what is no card. */
+/* A driver some of whose cards support RDMA; and a card listed after a bridge. */
 static void test_cards(void **unused)
 {
 	struct made_up machine;
@@ -394,14 +394,14 @@ static void test_noise(void **unused)
 	made_up_open(&machine);
 	made_up_files(&machine, files, NULL, 0);
 	noise = facts_noise(machine.root);
-	/* Guests' time, 800 and 9, is part of the first two. */
+	/* The time of guests, 800 and 9, is included in the first two figures. */
 	assert_json(noise, "{'steal_ticks':70, 'total_ticks':3206, 'loadavg':[5.25, 2.5, 1.0],"
 			   " 'nr_throttled':34, 'core_throttles':7}");
 	json_decref(noise);
 	made_up_close(&machine);
 }
 
-/* Whatever files hold, the object is JSON, and no larger than a message may be. */
+/* Whatever the files contain, the facts are valid JSON that fits into a message. */
 static void test_nonsense(void **unused)
 {
 	static char bytes[100000];
@@ -431,7 +431,7 @@ static void test_nonsense(void **unused)
 	}
 }
 
-/* Files that are there, and have nothing in them. */
+/* Empty files. */
 static void test_empty_files(void **unused)
 {
 	struct made_up machine;
@@ -451,7 +451,7 @@ static void test_empty_files(void **unused)
 	made_up_close(&machine);
 }
 
-/* The kernel's answer to 'dcb pfc show', with priorities 3 and 4 on. */
+/* The kernel's answer to 'dcb pfc show', with priorities 3 and 4 enabled. */
 struct __attribute__((packed, aligned(8))) answer {
 	struct nlmsghdr head;
 	struct dcbmsg dcb;
@@ -488,7 +488,7 @@ static void test_flow_control(void **unused)
 	make_answer(&answer);
 	assert_true(facts_take_pfc(&answer, sizeof(answer), &mask));
 	assert_int_equal(mask, 0x18);
-	/* Cut anywhere, it is no answer, and nothing behind it is read. */
+	/* Truncated answers are rejected without reading beyond the end. */
 	for (size_t length = 0; length < sizeof(answer); length++) {
 		char *cut = malloc(length + 1);
 
@@ -515,10 +515,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_hardware),
-		cmocka_unit_test(test_nothing),
+		cmocka_unit_test(test_empty_machine),
 		cmocka_unit_test(test_software_devices),
 		cmocka_unit_test(test_infiniband),
-		cmocka_unit_test(test_processors_of_other_architectures),
+		cmocka_unit_test(test_cpus_of_other_architectures),
 		cmocka_unit_test(test_locked_memory),
 		cmocka_unit_test(test_no_device),
 		cmocka_unit_test(test_cards),

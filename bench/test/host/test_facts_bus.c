@@ -5,10 +5,10 @@
 #define CONFIG DEVICE "/device/config"
 
 /*
- * A configuration space with a list of capabilities: Express at 0x60, behind it VPD and
- * MSI-X. Device Control is at 0x68 then: vendors of such cards have it set to 0x5936 for
- * reads of 4096 bytes, where it was 0x2936 for 512, of which lspci says RlxdOrd+,
- * MaxPayload 256 bytes.
+ * Makes a configuration space with a list of capabilities: Express at 0x60, followed by VPD and
+ * MSI-X, so Device Control is at 0x68. Vendors of such cards recommend 0x5936, for reads of 4096
+ * bytes, in place of 0x2936, for 512 bytes. lspci decodes the rest as RlxdOrd+, MaxPayload 256
+ * bytes.
  */
 static void make_config(uint8_t config[static 256], size_t first)
 {
@@ -37,13 +37,13 @@ static void test_control(void **unused)
 	make_config(config, 0x60);
 	made_up_bytes(&machine, CONFIG, config, sizeof(config));
 	check_section(&machine, "mlx5_0", "pcie", wanted);
-	/* Behind another one. */
+	/* With another capability in front. */
 	config[0x49] = 0x60;
 	config[0x61] = 0;
 	config[0x34] = 0x48;
 	made_up_bytes(&machine, CONFIG, config, sizeof(config));
 	check_section(&machine, "mlx5_0", "pcie", wanted);
-	/* 128, 512 and no relaxed ordering, as it is after a reset. */
+	/* 128, 512 and no relaxed ordering, the values after a reset. */
 	config[0x68] = 0x00;
 	config[0x69] = 0x20;
 	made_up_bytes(&machine, CONFIG, config, sizeof(config));
@@ -53,7 +53,7 @@ static void test_control(void **unused)
 	made_up_close(&machine);
 }
 
-/* What a user may read of it, no list, none in it, one that never ends, one at the end. */
+/* Truncated as for ordinary users; no list; a list without Express; a loop; an entry at the end. */
 static void test_no_control(void **unused)
 {
 	struct made_up machine;
@@ -92,9 +92,9 @@ static void test_interrupts(void **unused)
 
 	made_up_open(&machine);
 	made_up_files(&machine, files, NULL, 0);
-	/* One that is not there any more is left out. */
+	/* Interrupts that no longer exist are omitted. */
 	check_section(&machine, "mlx5_0", "interrupts", "{'cpus':{'45':'3', '46':'0-7'}}");
-	/* Those of the card that a software device is on are not its own. */
+	/* Interrupts of the card belong to the card, not to a software device on it. */
 	made_up_file(&machine, DEVICE "/parent", "eth2");
 	check_section(&machine, "mlx5_0", "interrupts", NULL);
 	made_up_close(&machine);

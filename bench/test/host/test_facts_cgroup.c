@@ -3,7 +3,7 @@
 #include "bench/host/facts/part.h"
 #include "bench/test/unit.d/section.h"
 
-/* The limit that binds may be that of a group around; of two alike the nearest is told. */
+/* The tightest limit may be a parent group's; of equal ones, the nearest is reported. */
 static void test_control_groups(void **unused)
 {
 	static const struct {
@@ -64,7 +64,7 @@ static void make_version_1(const struct made_up *machine, const char *mount)
 	}
 }
 
-/* -1: nothing is known. */
+/* Checks the number of throttled periods; -1 if unknown. */
 static void check_throttled(const struct made_up *machine, json_int_t wanted)
 {
 	json_t *noise = facts_noise(machine->root);
@@ -74,20 +74,20 @@ static void check_throttled(const struct made_up *machine, json_int_t wanted)
 	json_decref(noise);
 }
 
-/* The controller in a hierarchy of its own, as version 1 has it. */
+/* In version 1, the controller has its own hierarchy. */
 static void test_version_1(void **unused)
 {
 	static const char *const mounts[] = {"/sys/fs/cgroup/cpu", "/sys/fs/cgroup/cpu,cpuacct"};
 	static const struct {
 		const char *cgroup;
 		const char *wanted;
-		json_int_t throttled; /* of it and those around it */
+		json_int_t throttled; /* of the group and its parents */
 	} rows[] = {
 		{"4:cpu,cpuacct:/a",					     "{'cpu_max':'50000 100000', 'nr_throttled':30}", 31},
 		{"11:cpuset:/x\n4:cpuacct,cpu:/a/b c\n1:name=systemd:/y\n0::/z",
 		 "{'cpu_max':'50000 100000', 'nr_throttled':4}",								  35},
 		{"4:cpu:/d",						     "{'cpu_max':'max 100000'}",                      1 },
- /* A container's path is the host's, and the mount is the container. */
+ /* In a container, the path is the host's, but the mount is the container's. */
 		{"4:cpu:/docker/0123",					   "{'cpu_max':'max 100000', 'nr_throttled':1}",    1 },
 		{"4:cpu:/",						      "{'cpu_max':'max 100000', 'nr_throttled':1}",    1 },
 		{"4:cpuset:/a",						  NULL,					    -1},

@@ -47,7 +47,7 @@ static void test_round_trip(void **unused)
 	device_list_close(&back);
 }
 
-/* What 'verbmark devices --json' promises. */
+/* The format of 'verbmark devices --json'. */
 static void test_encoded(void **unused)
 {
 	struct machine machine = {0};
@@ -85,16 +85,16 @@ static void test_common_network(void **unused)
 	remote.ports[0].active_mtu = 4096;
 	found = pair(&local, &remote, &any);
 	assert_int_equal(found.code, 0);
-	assert_string_equal(found.near.device, "mlx5_1");
-	assert_int_equal(found.near.port, 2);
-	assert_string_equal(found.near.address, "198.51.100.1");
-	assert_string_equal(found.near.link_layer, "Ethernet");
-	assert_int_equal(found.near.rate_mbps, 25000);
-	assert_int_equal(found.near.mtu, 1024);
-	assert_string_equal(found.far.device, "bnxt_re0");
-	assert_string_equal(found.far.address, "198.51.100.7");
-	assert_int_equal(found.far.rate_mbps, 10000);
-	assert_int_equal(found.far.mtu, 4096);
+	assert_string_equal(found.local.device, "mlx5_1");
+	assert_int_equal(found.local.port, 2);
+	assert_string_equal(found.local.address, "198.51.100.1");
+	assert_string_equal(found.local.link_layer, "Ethernet");
+	assert_int_equal(found.local.rate_mbps, 25000);
+	assert_int_equal(found.local.mtu, 1024);
+	assert_string_equal(found.remote.device, "bnxt_re0");
+	assert_string_equal(found.remote.address, "198.51.100.7");
+	assert_int_equal(found.remote.rate_mbps, 10000);
+	assert_int_equal(found.remote.mtu, 4096);
 }
 
 static void test_no_common_network(void **unused)
@@ -114,7 +114,7 @@ static void test_no_common_network(void **unused)
 			    "mlx5_0 (192.168.1.1/24) and a.example's mlx5_1 (192.168.2.2/24) share "
 			    "no network; if there is a route, name both devices: -d and "
 			    "--server-device");
-	/* The longer prefix of the near end decides. */
+	/* The prefix of the local address counts. */
 	local.addresses[0][0].prefix = 16;
 	assert_int_equal(pair(&local, &remote, &any).code, 0);
 }
@@ -140,7 +140,7 @@ static void test_no_common_family(void **unused)
 	assert_int_equal(pair(&bare, &bare, &any).code, -ENETUNREACH);
 }
 
-static void test_ports_that_are_down(void **unused)
+static void test_inactive_ports(void **unused)
 {
 	const struct inventory_wish any = {0};
 	struct machine local = {0};
@@ -158,7 +158,7 @@ static void test_ports_that_are_down(void **unused)
 	assert_int_equal(pair(&local, &remote, &any).code, -ENETUNREACH);
 }
 
-static void test_the_fastest(void **unused)
+static void test_fastest_pair(void **unused)
 {
 	struct machine local;
 	struct machine remote;
@@ -166,17 +166,17 @@ static void test_the_fastest(void **unused)
 
 	two_each(&local, &remote);
 	found = pair(&local, &remote, &(struct inventory_wish){0});
-	assert_string_equal(found.near.device, "fast0");
-	assert_string_equal(found.far.device, "fast1");
-	/* A pair is as fast as its slower end. */
+	assert_string_equal(found.local.device, "fast0");
+	assert_string_equal(found.remote.device, "fast1");
+	/* A pair is as fast as its slower port. */
 	local.ports[1].rate_mbps = 5000;
 	found = pair(&local, &remote, &(struct inventory_wish){0});
-	assert_string_equal(found.near.device, "slow0");
-	assert_string_equal(found.far.device, "slow1");
-	/* A link between kinds that differ would be routed, if it works at all. */
+	assert_string_equal(found.local.device, "slow0");
+	assert_string_equal(found.remote.device, "slow1");
+	/* Pairs of different link layers come last: they need a router, if they work at all. */
 	remote.ports[0].link_layer = "InfiniBand";
 	found = pair(&local, &remote, &(struct inventory_wish){0});
-	assert_string_equal(found.near.device, "fast0");
+	assert_string_equal(found.local.device, "fast0");
 }
 
 static void test_wishes(void **unused)
@@ -194,15 +194,15 @@ static void test_wishes(void **unused)
 	for (size_t i = 0; i < ARRAY_LENGTH(wishes); i++) {
 		found = pair(&local, &remote, &wishes[i]);
 		assert_int_equal(found.code, 0);
-		assert_string_equal(found.near.device, "slow0");
-		assert_string_equal(found.far.device, "slow1");
+		assert_string_equal(found.local.device, "slow0");
+		assert_string_equal(found.remote.device, "slow1");
 	}
-	/* Between networks there may be a route, which who names both ends knows of. */
+	/* A user who names both devices may know a route between their networks. */
 	found = pair(&local, &remote,
 		     &(struct inventory_wish){.device = "slow0", .server_device = "fast1"});
 	assert_int_equal(found.code, 0);
-	assert_string_equal(found.near.device, "slow0");
-	assert_string_equal(found.far.device, "fast1");
+	assert_string_equal(found.local.device, "slow0");
+	assert_string_equal(found.remote.device, "fast1");
 	local.ports[1].state = IBV_PORT_DOWN;
 	found = pair(&local, &remote, &(struct inventory_wish){.server_device = "fast1"});
 	assert_int_equal(found.code, -ENETUNREACH);
@@ -239,7 +239,7 @@ static void test_unknown_devices(void **unused)
 		      "a.example: no device 'slow0'; available: slow1, fast1");
 }
 
-/* Two devices of two ports each; the second ports lead elsewhere, and are slower. */
+/* Makes two devices with two ports each; the second ports are on another, slower network. */
 static void two_ports_each(struct machine *machine)
 {
 	static const char *const addresses[] = {"192.0.2.1", "198.51.100.1", "192.0.2.3",
@@ -275,10 +275,10 @@ static void test_device_ports(void **unused)
 		struct pairing found = pair(&local, &remote, &rows[i].wish);
 
 		assert_int_equal(found.code, 0);
-		assert_string_equal(found.near.device, rows[i].device);
-		assert_string_equal(found.near.address, rows[i].address);
+		assert_string_equal(found.local.device, rows[i].device);
+		assert_string_equal(found.local.address, rows[i].address);
 		if (rows[i].wish.device_port)
-			assert_int_equal(found.near.port, rows[i].wish.device_port);
+			assert_int_equal(found.local.port, rows[i].wish.device_port);
 	}
 }
 
@@ -307,14 +307,14 @@ static void test_unknown_ports(void **unused)
 			      &(struct inventory_wish){.device = rows[i].device,
 						       .device_port = rows[i].port},
 			      rows[i].text);
-	/* One that is down is there, and of no use. */
+	/* A port that is down exists but cannot be used. */
 	local.ports[1].state = local.ports[3].state = IBV_PORT_DOWN;
 	found = pair(&local, &remote, &(struct inventory_wish){.device_port = 2});
 	assert_int_equal(found.code, -ENETUNREACH);
 }
 
-/* Of several addresses on one port, the one that the user named. */
-static void test_the_hosts_own_address(void **unused)
+/* If a port has several addresses, the one that the user named is chosen. */
+static void test_named_address(void **unused)
 {
 	struct machine local = {0};
 	struct machine remote = {0};
@@ -328,16 +328,16 @@ static void test_the_hosts_own_address(void **unused)
 	add_address(&remote, "192.0.2.3", 24);
 	add_address(&remote, "2001:db8::2", 64);
 	found = pair(&local, &remote, &(struct inventory_wish){.host = "192.0.2.3"});
-	assert_string_equal(found.far.address, "192.0.2.3");
-	assert_string_equal(found.near.address, "192.0.2.1");
+	assert_string_equal(found.remote.address, "192.0.2.3");
+	assert_string_equal(found.local.address, "192.0.2.1");
 	found = pair(&local, &remote, &(struct inventory_wish){.host = "2001:db8::2"});
-	assert_string_equal(found.far.address, "2001:db8::2");
-	assert_string_equal(found.near.address, "2001:db8::1");
+	assert_string_equal(found.remote.address, "2001:db8::2");
+	assert_string_equal(found.local.address, "2001:db8::1");
 	found = pair(&local, &remote, &(struct inventory_wish){.host = "192.0.2.2"});
-	assert_string_equal(found.far.address, "192.0.2.2");
+	assert_string_equal(found.remote.address, "192.0.2.2");
 }
 
-/* On one machine both ends have it. */
+/* On one machine, client and server use the named address. */
 static void test_one_machine(void **unused)
 {
 	static const char *const hosts[] = {"192.0.2.1", "192.0.2.2", "2001:db8::2"};
@@ -352,12 +352,12 @@ static void test_one_machine(void **unused)
 		const struct inventory_wish wish = {.host = hosts[i]};
 		struct pairing found = pair(&machine, &machine, &wish);
 
-		assert_string_equal(found.near.address, hosts[i]);
-		assert_string_equal(found.far.address, hosts[i]);
+		assert_string_equal(found.local.address, hosts[i]);
+		assert_string_equal(found.remote.address, hosts[i]);
 	}
 }
 
-/* A link-local address needs a zone of this machine, so any other is better. */
+/* A link-local address needs the zone of this machine, so any other one is better. */
 static void test_link_local_comes_last(void **unused)
 {
 	struct machine local = {0};
@@ -372,12 +372,12 @@ static void test_link_local_comes_last(void **unused)
 	add_address(&remote, "2001:db8::2", 64);
 	found = pair(&local, &remote, &(struct inventory_wish){0});
 	assert_int_equal(found.code, 0);
-	assert_string_equal(found.far.address, "2001:db8::2");
-	assert_string_equal(found.near.address, "2001:db8::1");
+	assert_string_equal(found.remote.address, "2001:db8::2");
+	assert_string_equal(found.local.address, "2001:db8::1");
 }
 
-/* Whatever networks they share: the software device is reached by nobody else. */
-static void test_the_software_device(void **unused)
+/* The software device reaches no other device, even on the same network. */
+static void test_software_device(void **unused)
 {
 	struct machine local = {0};
 	struct machine remote = {0};
@@ -392,10 +392,10 @@ static void test_the_software_device(void **unused)
 	assert_int_equal(found.code, -ENETUNREACH);
 	assert_contains(found.error.text, "soft0, the software device, reaches only soft0");
 	local.ports[0].kind = DEVICE_KIND_SOFT;
-	assert_string_equal(pair(&local, &remote, &(struct inventory_wish){0}).near.kind, "soft");
+	assert_string_equal(pair(&local, &remote, &(struct inventory_wish){0}).local.kind, "soft");
 }
 
-/* What is left of two ports, a0/1 and b0/2. */
+/* Returns how many of the ports a0/1 and b0/2 are kept. */
 static size_t count_kept(const char *wish)
 {
 	struct device_list list = {.ports = calloc(2, sizeof(*list.ports)), .n_ports = 2};
@@ -429,16 +429,16 @@ int main(void)
 		cmocka_unit_test(test_common_network),
 		cmocka_unit_test(test_no_common_network),
 		cmocka_unit_test(test_no_common_family),
-		cmocka_unit_test(test_ports_that_are_down),
-		cmocka_unit_test(test_the_fastest),
+		cmocka_unit_test(test_inactive_ports),
+		cmocka_unit_test(test_fastest_pair),
 		cmocka_unit_test(test_wishes),
 		cmocka_unit_test(test_unknown_devices),
 		cmocka_unit_test(test_device_ports),
 		cmocka_unit_test(test_unknown_ports),
-		cmocka_unit_test(test_the_hosts_own_address),
+		cmocka_unit_test(test_named_address),
 		cmocka_unit_test(test_one_machine),
 		cmocka_unit_test(test_link_local_comes_last),
-		cmocka_unit_test(test_the_software_device),
+		cmocka_unit_test(test_software_device),
 		cmocka_unit_test(test_kept),
 	};
 

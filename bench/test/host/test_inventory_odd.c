@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What another host tells of its devices, and may tell wrongly. */
+/* Malformed and odd lists of devices from another host. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -83,7 +83,7 @@ static void test_lists_are_bounded(void **unused)
 	json_decref(many);
 }
 
-/* What is odd but well formed neither overruns a field nor reaches a terminal. */
+/* Odd but well-formed values neither overflow a field nor reach a terminal. */
 static void test_odd_values(void **unused)
 {
 	static const char text[] =

@@ -6,8 +6,8 @@ import java.util.Base64;
 import org.HdrHistogram.Histogram;
 
 /**
- * Reads strings of HdrHistogram, one a line, and prints for each what the reference
- * implementation itself makes of it: its percentiles in units of 1000, then an empty line.
+ * Reads HdrHistogram strings, one per line, and prints the percentiles that the reference
+ * implementation computes from each, in units of 1000, followed by an empty line.
  */
 class HdrPercentiles {
 	public static void main(String[] arguments) throws Exception {

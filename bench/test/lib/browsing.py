@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """
-What is asked of each page in a real browser, whatever it shows: axes that are right, room on a
-small screen and on paper, and what axe-core checks of accessibility.
+Checks that every page must pass in a real browser: correct axes, a layout that fits a small
+screen and paper, and the accessibility rules of axe-core.
 """
 
 import base64
@@ -22,27 +22,27 @@ from verbmark import PATIENCE
 
 NPM = shutil.which("npm")
 AXE = "axe-core@4"
-# What is folded away nobody can see, and axe-core does not look at: tables of figures' values,
-# and what hides series and switches axes.
+# axe-core ignores content that is folded away: the tables of the figures' values, and the
+# controls that hide series and switch axes.
 OPEN = "document.querySelectorAll('details').forEach(one => one.open = true)"
-# In pixels of CSS, and how much more than that Chromium makes fit by drawing all of it smaller;
-# what is beyond is cut off.
+# In CSS pixels. SHRINKS is how far beyond the page width Chromium scales content down to fit;
+# wider content is cut off.
 PAPER, MARGIN, SHRINKS = (794, 1123), 38, 1.5
-# What of axe-core's result is told.
+# Runs axe-core and puts the parts of its result that the test needs into the page.
 RUN = OPEN + """;
 axe.run().then(found => {
-    const told = document.createElement("pre");
-    told.id = "axe";
-    told.textContent = JSON.stringify({passes: found.passes.map(one => one.id),
+    const result = document.createElement("pre");
+    result.id = "axe";
+    result.textContent = JSON.stringify({passes: found.passes.map(one => one.id),
         violations: found.violations.map(one => [one.id, one.help, one.nodes[0].html])});
-    document.body.append(told);
+    document.body.append(result);
 });"""
 
 
-# What Jenkins serves files under, unless its administrator says otherwise.
+# The policy that Jenkins serves files under by default.
 JENKINS = "sandbox; default-src 'none'; img-src 'self'; style-src 'self';"
-# Of each panel where the browser has its marks, and what it has written beside its ticks. Of a
-# triangle the middle is not that of its box.
+# For each panel, where the browser draws its marks and its tick labels. The center of a triangle
+# is not the center of its bounding box.
 READ = r"""[...document.querySelectorAll("svg")].map(svg => ({
     title: svg.querySelector("title").textContent,
     mark: svg.dataset.mark,
@@ -68,7 +68,7 @@ READ = r"""[...document.querySelectorAll("svg")].map(svg => ({
     }),
 }))"""
 SWITCHES = "[role=radiogroup][aria-label^='axis of']:not([hidden])"
-# All axes that can be switched, to what they are not.
+# Switches every axis to its other scale.
 SWITCH = f"""document.querySelectorAll("{SWITCHES}").forEach(
     group => group.querySelector("input:not(:checked)").click())"""
 DRAWN = """[...document.querySelectorAll("svg path")].map(path => path.getAttribute("d"))"""
@@ -76,7 +76,7 @@ DRAWN = """[...document.querySelectorAll("svg path")].map(path => path.getAttrib
 
 @contextlib.contextmanager
 def served(folder, policy):
-    """The folder, by HTTP, under a policy: its address."""
+    """Serves the folder over HTTP under a policy; yields its address."""
     class Handler(http.server.SimpleHTTPRequestHandler):
         def __init__(self, *args):
             super().__init__(*args, directory=folder)
@@ -95,7 +95,7 @@ def served(folder, policy):
 
 
 def number(axis, text):
-    """What a label stands for, in the values' own unit."""
+    """Returns the value that a label stands for, in the unit of the data."""
     digits, letter = re.fullmatch(r"([\d.e+-]+)(\D?)", text).groups()
     if letter == "%":
         return float(digits) / 100
@@ -105,7 +105,7 @@ def number(axis, text):
 
 
 def place(axis, value):
-    """Where a reader of the first and the last tick would put it."""
+    """Returns where a reader who goes by the first and last tick would put a value."""
     scale = {"data-scale": axis["scale"]}
     inside = min(max(value, float(axis["least"])), float(axis["most"]))
     first, last = axis["ticks"][0], axis["ticks"][-1]
@@ -114,13 +114,13 @@ def place(axis, value):
 
 
 def plain(panels):
-    """An attribute without a value is written with an empty one."""
+    """Returns the panels as an attribute without a value writes them: with an empty string."""
     return json.loads(json.dumps(panels).replace("null", '""'))
 
 
-@unittest.skipUnless(CHROMIUM, "there is no chromium; ci/setup test installs it")
+@unittest.skipUnless(CHROMIUM, "chromium is not installed; run ci/setup test")
 class Browsing(unittest.TestCase):
-    """Its pages are files in its folder."""
+    """Tests of pages that are files in a temporary folder."""
 
     @classmethod
     def setUpClass(cls):
@@ -131,19 +131,19 @@ class Browsing(unittest.TestCase):
         cls.addClassCleanup(cls.browser.close)
 
     def browse(self, page, *words):
-        """What it prints; whatever a page complains of goes to standard error."""
+        """Returns what Chromium prints; fails if the page logs anything to the console."""
         ended = subprocess.run(
             [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
              "--host-resolver-rules=MAP * ~NOTFOUND", "--enable-logging=stderr",
              f"--user-data-dir={self.folder}/profile", *words, f"file://{page}"],
             capture_output=True, timeout=2 * PATIENCE, check=True,
         )
-        told = ended.stderr.decode(errors="replace").splitlines()
-        self.assertEqual([line for line in told if "CONSOLE" in line], [])
+        log = ended.stderr.decode(errors="replace").splitlines()
+        self.assertEqual([line for line in log if "CONSOLE" in line], [])
         return ended.stdout.decode()
 
     def check_places(self, panels):
-        """As those who look at it read it, from the labels of the axes."""
+        """Checks that each point is where its value belongs according to the axis labels."""
         for panel in panels:
             axes = {name: axis for name, axis in panel["axes"].items() if axis["ticks"]}
             for axis in axes.values():
@@ -162,7 +162,7 @@ class Browsing(unittest.TestCase):
                                                msg=f"{panel['title']}: {name} of {point}")
 
     def check_narrow(self, page):
-        """No figure, and no control of one, is wider than a small screen."""
+        """Checks that no figure or control is wider than a small screen."""
         browser = self.browser
         browser("Emulation.setDeviceMetricsOverride", width=390, height=800,
                 deviceScaleFactor=1, mobile=False)
@@ -174,7 +174,7 @@ class Browsing(unittest.TestCase):
         self.assertLessEqual(max(wide), 390)
 
     def check_paper(self, page):
-        """A4, with all that can be opened: nothing is wider than what is made narrower for it."""
+        """Checks that the page with all details open fits on A4 paper."""
         browser = self.browser
         browser.open(f"file://{page}")
         browser.evaluate(OPEN)
@@ -194,14 +194,14 @@ class Browsing(unittest.TestCase):
 
     def check_accessibility(self, page):
         if not NPM:
-            self.skipTest("there is no npm")
+            self.skipTest("npm is not installed")
         got = subprocess.run(
             [NPM, "install", "--prefix", self.folder, "--no-audit", "--no-fund",
              "--ignore-scripts", "--fetch-retries=0", AXE],
             capture_output=True, timeout=PATIENCE, check=False,
         )
         if got.returncode:
-            self.skipTest(f"{AXE} is not within reach")
+            self.skipTest(f"cannot install {AXE}")
         with open(f"{self.folder}/node_modules/axe-core/axe.min.js", encoding="utf-8") as file:
             script = file.read()
         with open(page, encoding="utf-8") as file:
@@ -210,8 +210,8 @@ class Browsing(unittest.TestCase):
         with open(checked, "w", encoding="utf-8") as file:
             file.write(text.replace("</body>", f"<script>{script}{RUN}</script></body>"))
         shown = self.browse(checked, "--dump-dom", "--virtual-time-budget=60000")
-        told = json.loads(html.unescape(re.search('<pre id="axe">(.*?)</pre>', shown).group(1)))
-        self.assertEqual(told["violations"], [])
-        self.assertGreater(len(told["passes"]), 10)
-        # Of the controls that are open.
-        self.assertIn("label", told["passes"])
+        result = json.loads(html.unescape(re.search('<pre id="axe">(.*?)</pre>', shown).group(1)))
+        self.assertEqual(result["violations"], [])
+        self.assertGreater(len(result["passes"]), 10)
+        # A rule about form controls, which are visible only when opened.
+        self.assertIn("label", result["passes"])

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """
-Chromium without a screen, and what it shows: driven through a pipe, as its developer tools do
-it, so that no port is open. Its network reaches this machine alone.
+Drives headless Chromium over a pipe, as its developer tools do, so that no port is open. Its
+network reaches only this machine.
 """
 
 import fcntl
@@ -17,12 +17,12 @@ import time
 from verbmark import PATIENCE
 
 PATH = shutil.which("chromium")
-# Descriptors that it reads commands from, and writes what it has to say to.
+# The descriptors that Chromium reads commands from and writes answers to.
 COMMANDS, ANSWERS = 3, 4
 
 
 def hand_over(commands, answers):
-    """In the child: both may be where the other one is to go."""
+    """Moves the pipes into place in the child, even if each one occupies the other's place."""
     high = [fcntl.fcntl(one, fcntl.F_DUPFD, 10) for one in (commands, answers)]
     os.dup2(high[0], COMMANDS)
     os.dup2(high[1], ANSWERS)
@@ -64,7 +64,7 @@ class Chromium:
             ready, _, _ = select.select([self.answers], [], [], max(end - time.monotonic(), 0))
             more = os.read(self.answers, 1 << 20) if ready else b""
             if not more:
-                raise AssertionError("chromium says nothing any more")
+                raise AssertionError("chromium stopped answering")
             self.rest += more
         message, _, self.rest = self.rest.partition(b"\0")
         return json.loads(message)
@@ -82,21 +82,21 @@ class Chromium:
             self.events.append(message)
 
     def open(self, address):
-        """And what was told before is forgotten."""
+        """Loads a page, and forgets all events before it."""
         self.events = []
         self("Page.navigate", url=address)
         while not any(one["method"] == "Page.loadEventFired" for one in self.events):
             self.events.append(self.next())
 
     def complaints(self):
-        """Texts of the console, and of exceptions."""
-        told = [one["params"] for one in self.events
+        """Returns the texts of console messages and exceptions."""
+        events = [one["params"] for one in self.events
                 if one["method"] in ("Log.entryAdded", "Runtime.exceptionThrown")]
         return [one["entry"]["text"] if "entry" in one else str(one["exceptionDetails"])
-                for one in told]
+                for one in events]
 
     def evaluate(self, expression):
-        """Whether or not the page may run scripts."""
+        """Returns the value of an expression, even if the page itself may not run scripts."""
         found = self("Runtime.evaluate", expression=expression, returnByValue=True)
         assert "exceptionDetails" not in found, found
         return found["result"].get("value")
@@ -125,7 +125,7 @@ class Chromium:
             self("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
 
     def press(self, selector, key, code):
-        """A key, where that has the focus."""
+        """Presses a key while the selected element has the focus."""
         self("DOM.focus", nodeId=self.node(selector))
         for kind in ("keyDown", "keyUp"):
             self("Input.dispatchKeyEvent", type=kind, key=key, code=key,

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """
-Result documents as the tests read them: each one is held against the published schema
-by Debian's python3-jsonschema, which knows nothing of us, where that is installed.
+Parses result documents for the tests. Each one is validated against the published schema
+with Debian's python3-jsonschema, an independent implementation, where that is installed.
 """
 
 import json
@@ -14,17 +14,17 @@ try:
         import jsonschema
 except ImportError:
     jsonschema = None
-    print("# documents are held against no schema: there is no python3-jsonschema", flush=True)
+    print("# documents are not validated: python3-jsonschema is not installed", flush=True)
 
 SCHEMAS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../reports/schema")
 SCHEMA = f"{SCHEMAS}/verbmark.result-1.json"
-# Rows that are one like the other: a validator takes a second for a thousand of them on an
-# emulated processor.
+# Longer arrays of uniform rows are shortened: on an emulated CPU, validating a thousand rows
+# takes a second.
 ROWS = 20
 
 
 def shortened(value):
-    """Without the middle of long arrays of numbers, or of bins."""
+    """Returns the value without the middle of long arrays of numbers or bins."""
     if isinstance(value, dict):
         return {key: shortened(member) for key, member in value.items()}
     if not isinstance(value, list):
@@ -35,7 +35,7 @@ def shortened(value):
 
 
 def refuse(word):
-    raise AssertionError(f"{word} is no JSON")
+    raise AssertionError(f"{word} is not valid JSON")
 
 
 class Validator:
@@ -51,7 +51,7 @@ class Validator:
 
 
 def parse(text, name="verbmark.result-1"):
-    """The document of that schema that the text is; AssertionError where it is none."""
+    """Returns the document in text; raises AssertionError if it does not match its schema."""
     document = json.loads(text, parse_constant=refuse)
     if jsonschema:
         faults = [
@@ -59,7 +59,7 @@ def parse(text, name="verbmark.result-1"):
             for fault in Validator.get(name).iter_errors(shortened(document))
         ]
         if faults:
-            raise AssertionError(f"against the schema: {faults[:5]}")
+            raise AssertionError(f"the document violates its schema: {faults[:5]}")
     return document
 
 

@@ -9,10 +9,10 @@ def is_meant(wanted, test):
     return name == wanted or name.startswith(wanted + ".")
 
 
-def take_out(program, tests):
+def drop_exempt(program, tests):
     """
-    Those of the program that are left. How many are not, and why, is printed; it is an error
-    to name one that there is not.
+    Returns the tests of the program that are not exempt. Prints how many are exempt, and why;
+    raises LookupError if the list names a test that does not exist.
     """
     path = os.environ.get("EXEMPT")
     if not path:
@@ -29,9 +29,9 @@ def take_out(program, tests):
                 continue
             left = [test for test in tests if not is_meant(wanted, test)]
             if len(left) == len(tests):
-                raise LookupError(f"there is no test to be exempt: {line}")
+                raise LookupError(f"{path} exempts an unknown test: {line}")
             counts[reason] = counts.get(reason, 0) + len(tests) - len(left)
             tests = left
     for reason, count in counts.items():
-        print(f"# {count} exempt of {program}: {reason}", flush=True)
+        print(f"# {count} tests of {program} are exempt: {reason}", flush=True)
     return tests

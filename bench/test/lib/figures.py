@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The figures of a page, as a reader of its markup has them, and where their axes have a value."""
+"""Parses the figures of a page from its markup, and computes where an axis puts a value."""
 
 import html.parser
 import math
@@ -17,7 +17,7 @@ class Figures(html.parser.HTMLParser):
 
     def handle_starttag(self, tag, attrs):
         attrs = dict(attrs)
-        # Axes and levels that wait to be switched to.
+        # Skip the alternative axes and levels, which are hidden until selected.
         if attrs.get("display") == "none":
             return
         if tag == "h4":

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * gate_side SAMPLE STATE [KEY=VALUE...] run ...: stands in for a verbmark that is one side of a
- * gate. It reads a plan from standard input and writes a result of it, made of the document SAMPLE,
- * with figures of its own: p50 of 10 us and 1 GB/s, times lat= and bw=, with a standard deviation
- * of noise=. The n-th run of a STATE has the same noise each time. warm=S: cases of 4k say that
- * they took so long to warm up.
- *
- * Run N alone: outlier=N is ten times as slow, once=N has a case that failed, stumbles=N has no
- * result. Run N and all after it: broken=N has a case that failed, dies=N has no result, garbage=N
- * writes something else, hangs=N writes nothing, lingers=N leaves a child with its standard error,
- * losses=N has counters of losses, late=N takes twenty seconds, moves=N comes from another machine.
- * kernel=NAME: of its hosts; revision=HEX: of the program, in hexadecimal digits.
+ * gate. Reads a plan from standard input and writes a result for it, derived from the document
+ * SAMPLE, with made-up figures: a p50 of 10 us and 1 GB/s, multiplied by lat= and bw=, with a
+ * standard deviation of noise=. The n-th run with a STATE always has the same noise. warm=S: cases
+ * of 4k report a warm-up of S seconds.
+  *
+ * Only in run N: outlier=N is ten times slower, once=N has a failed case, stumbles=N writes no
+ * result. From run N on: broken=N has a failed case, dies=N writes no result, garbage=N writes
+ * something else, hangs=N writes nothing, lingers=N leaves behind a child that holds standard
+ * error open, losses=N reports loss counters, late=N sleeps for 20 seconds, moves=N comes from
+ * another machine. kernel=NAME: the kernel of its hosts; revision=HEX: the revision of the
+ * program, in hexadecimal digits.
  */
 #include <jansson.h>
 #include <math.h>
@@ -26,7 +27,7 @@
 
 static char **words;
 static int n_words;
-static unsigned long number; /* of this run, from 1 */
+static unsigned long number; /* of the current run, from 1 */
 
 static _Noreturn void die(const char *why)
 {
@@ -65,7 +66,7 @@ static bool is_since(const char *key)
 	return word && number >= strtoul(word, NULL, 10);
 }
 
-/* splitmix64 */
+/* Steps splitmix64. */
 static uint64_t draw(uint64_t *seed)
 {
 	uint64_t z = *seed += 0x9e3779b97f4a7c15;
@@ -107,7 +108,7 @@ static void scale(json_t *json_case, const char *figures, const char *figure, do
 	}
 }
 
-/* Its first complete case is of a latency, its second of a bandwidth. */
+/* The sample's first complete case measures latency, its second one bandwidth. */
 static json_t *make_case(json_t *sample, const json_t *product, double factor, uint64_t *seed)
 {
 	const char *op = json_string_value(first_of(product, "op"));
@@ -183,7 +184,7 @@ static void describe_hosts(json_t *hosts, const char *state)
 	}
 }
 
-/* Counts the runs by the length of a file, and keeps the words that it was called with. */
+/* Counts runs by the length of a file, and stores the words of the command line. */
 static void note_run(const char *state, char **all)
 {
 	char path[4096];

@@ -38,7 +38,7 @@ class Histories(unittest.TestCase):
             self.sample = json.load(file)
 
     def document(self, number, factor=1.0, spread=0.005, **client):
-        """Returns the run of that minute."""
+        """Returns the document of a run at that minute."""
         made = copy.deepcopy(self.sample)
         made["cases"] = [case for case in made["cases"] if case["status"] == "complete"]
         for case in made["cases"]:
@@ -82,15 +82,15 @@ class Histories(unittest.TestCase):
         return documents.parse(out, "verbmark.history-1")
 
     def changed(self, before=30, after=8, factor=1.2):
-        """A history with a change point, between two versions."""
+        """Adds runs with a change point between two versions."""
         self.add(*self.runs(*range(before)), version="1.0", commit="aaa")
         self.add(*self.runs(*range(before, before + after), factor=factor),
                  version="1.1", commit="bbb")
 
-    def asked(self, query, *values):
-        """What another program reads in the database."""
+    def query(self, statement, *values):
+        """Queries the database as another program would."""
         with contextlib.closing(sqlite3.connect(self.db)) as database:
-            return database.execute(query, values).fetchall()
+            return database.execute(statement, values).fetchall()
 
     def kept(self):
-        return [name for name, in self.asked("SELECT name FROM runs ORDER BY name")]
+        return [name for name, in self.query("SELECT name FROM runs ORDER BY name")]

@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """
-history_speed.py VERBMARK [RUNS [CASES]]: measures 'verbmark history' with a long history
-(10,000 runs of 30 cases, with a change point in all of them near the end). Prints seconds; decides
-nothing.
+history_speed.py VERBMARK [RUNS [CASES]]: times 'verbmark history' on a long history (10,000 runs
+of 30 cases, all with a change point near the end). Prints seconds; has no limits of its own.
 """
 
 import copy
@@ -22,7 +21,7 @@ BATCH = 500
 
 
 def make(sample, number, total, cases, chance):
-    """A run of the next minute; the last ten are a tenth slower."""
+    """Returns the run at minute number; the last ten are 10 % slower."""
     document = {key: value for key, value in sample.items() if key != "cases"}
     when = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(1700000000 + 60 * number))
     document["run"] = sample["run"] | {"started": when, "finished": when, "status": "complete"}

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """
-A client that knows a secret, written from the manual's words with Python's own BLAKE2b; who
-does not know it; and somebody on the way between both ends.
+A client that knows the secret, written from the manual page with Python's own BLAKE2b; clients
+that do not know it; and an attacker between client and server.
 """
 
 import hashlib
@@ -22,7 +22,7 @@ def blake(data, key=b""):
 
 
 class Keys:
-    """What follows from a secret and both ends' words."""
+    """The keys derived from a secret and the greetings of client and server."""
 
     def __init__(self, secret, challenge, nonce=NONCE, version="0"):
         talk = b"".join(
@@ -44,7 +44,7 @@ def seal(key, count, body):
 
 
 class Insider(Peer):
-    """A client that knows the secret, or thinks so."""
+    """A client that knows the secret, or believes so."""
 
     sent = received = 0
     keys = None
@@ -76,7 +76,7 @@ class Insider(Peer):
         return data
 
     def hear(self):
-        """The next sealed message that is no heartbeat; None at the end."""
+        """Returns the next sealed message that is not a heartbeat, or None at the end."""
         while True:
             head = self.exactly(4)
             if not head:
@@ -94,22 +94,24 @@ class Insider(Peer):
 
 class Tap(Impostor):
     """
-    Stands between client and server, keeps what each has said, and may have its hands on
-    what passes: meddle(from_client, number of the frame, frame) is what goes on instead.
+    Stands between client and server, records what each sends, and may tamper with it:
+    meddle(from_client, number of the frame, frame) returns what to send instead.
     """
 
     def __init__(self, port, meddle=lambda from_client, number, piece: piece):
-        self.there = port
+        self.server_port = port
         self.meddle = meddle
         self.said = {True: b"", False: b""}
         super().__init__(self.pass_on)
 
-    def pass_on(self, near):
-        far = socket.create_connection((ADDRESS, self.there), PATIENCE)
-        self.sockets.append(far)
-        back = threading.Thread(target=self.pump, args=(far, near, False), daemon=True)
+    def pass_on(self, client_side):
+        server_side = socket.create_connection((ADDRESS, self.server_port), PATIENCE)
+        self.sockets.append(server_side)
+        back = threading.Thread(
+            target=self.pump, args=(server_side, client_side, False), daemon=True
+        )
         back.start()
-        self.pump(near, far, True)
+        self.pump(client_side, server_side, True)
 
     def pump(self, source, sink, from_client):
         data = b""
@@ -140,13 +142,13 @@ class Tap(Impostor):
 
 
 def flip(piece):
-    """With a bit of it changed."""
+    """Returns the frame with one bit flipped."""
     at = len(piece) // 2
     return piece[:at] + bytes([piece[at] ^ 1]) + piece[at + 1 :]
 
 
 GREETING = frame(HELLO | {"nonce": NONCE})
-# What is said in the place of a proof, and why nobody is served for it.
+# Frames that a client sends in place of a proof, and the server's reason to reject it.
 NO_PROOFS = (
     ([frame(HELLO)], "this server has a secret"),
     ([frame(HELLO | {"nonce": 7})], "this server has a secret"),
@@ -163,10 +165,13 @@ NO_PROOFS = (
 )
 
 
-def refusal(port, said):
-    """The reason of the server, which then has closed; or None, where the end overtook it."""
+def refusal(port, frames):
+    """
+    Returns the reason for which the server rejected the client before closing the connection,
+    or None if the close overtook the reason.
+    """
     with Peer.dial(port) as peer:
-        for message in said:
+        for message in frames:
             peer.sock.sendall(message)
         answer = peer.receive()
         if answer and answer["type"] == "challenge":
@@ -174,5 +179,5 @@ def refusal(port, said):
         if not answer:
             return None
         assert answer["type"] == "refused", answer
-        assert peer.receive() is None, "it is served"
+        assert peer.receive() is None, "the server did not close the connection"
         return answer["reason"]

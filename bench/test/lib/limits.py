@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a server gives no client: its options, what is asked for, and what is told of that."""
+"""The server's limits per client: its options, cases within and above them, and the reasons."""
 
 import os
 import tempfile
@@ -7,7 +7,7 @@ import tempfile
 import documents
 from verbmark import ADDRESS, Ended, client
 
-# Of what is asked for the first is within the limit, and the second above it.
+# The first value asked for is within the limit, the second is above it.
 LIMITS = {
     "sizes": (
         ("--max-size", "4k"), ("-s", "4k,8k"),
@@ -25,7 +25,7 @@ LIMITS = {
         "messages or queues, or fewer queue pairs, or raise 'serve --max-client-memory' on the "
         "server",
     ),
-    # Of 300 a quarter is the server's own, and a queue pair has two.
+    # The server reserves a quarter of 300 descriptors, and a queue pair needs two.
     "descriptors": (
         (), ("--metric", "bw", "-q", "50,113"),
         "113 queue pairs exceed the 112 that this server's descriptors and ports allow: use "
@@ -36,7 +36,7 @@ FEW_DESCRIPTORS = ("sh", "-c", 'ulimit -n 300 && exec "$0" "$@"')
 
 
 def check_left_out(server, name):
-    """What is within the limit is measured, what is above it is left out, and told."""
+    """Checks that the case within a limit is measured, and the one above it skipped and listed."""
     _, options, sentence = LIMITS[name]
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "limits.json")

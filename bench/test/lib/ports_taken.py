@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """
-ports_taken.py VERBMARK DEVICE FIRST LAST TAKEN...: with the ports that the kernel gives from FIRST
-to LAST, and some in use at rdma_cm, starts a server with a pool on any port, and prints what it says
-until it is ready. Ports of the kernel are those of the network namespace that this is in.
+ports_taken.py VERBMARK DEVICE FIRST LAST TAKEN...: limits the kernel's local ports to FIRST..LAST,
+binds the TAKEN ones in rdma_cm, starts a server with a pool on any port, and prints the server's
+output until it is ready. Changes the port range of the current network namespace.
 """
 
 import ctypes
@@ -22,8 +22,8 @@ def give(text):
 
 
 def take(port):
-    """All that this process has of it goes with the process."""
-    # Whose symbols those are that come first: with softrdma not that library's.
+    """Binds a port in rdma_cm until this process ends."""
+    # Resolve symbols in load order: under softrdma, they are not this library's.
     ctypes.CDLL("librdmacm.so.1", ctypes.RTLD_GLOBAL)
     library = ctypes.CDLL(None, use_errno=True)
     identifier = ctypes.c_void_p()

@@ -11,12 +11,12 @@ import unittest
 
 import exempt
 
-# A test that takes longer hangs: where, is told.
+# Seconds after which a test counts as hung and its stack traces are printed.
 HANGS = 420
 
 
-def tell(error):
-    """What was wrong, and then where: the reader may have the first lines only."""
+def report(error):
+    """Prints the error before its trace: a reader may see only the first lines."""
     kind, value, trace = error
     lines = traceback.format_exception_only(kind, value)
     frames = [frame for frame in traceback.extract_tb(trace) if "unittest" not in frame.filename]
@@ -49,7 +49,7 @@ class TapResult(unittest.TestResult):
 
     def complain(self, test, error):
         self.line(test, False)
-        tell(error)
+        report(error)
 
     def addSuccess(self, test):
         self.line(test, True)
@@ -64,11 +64,11 @@ class TapResult(unittest.TestResult):
         self.line(test, True, f" # SKIP {reason}")
 
     def addSubTest(self, test, subtest, err):
-        # A failed part makes its test fail, once, when the last part is done.
+        # A test with failed subtests fails once, when its last subtest is done.
         if err:
             super().addSubTest(test, subtest, err)
             self.line(test, False, f" {subtest._subDescription()}")
-            tell(err)
+            report(err)
 
 
 def load(path):
@@ -77,14 +77,14 @@ def load(path):
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     suite = unittest.defaultTestLoader.loadTestsFromModule(module)
-    return unittest.TestSuite(exempt.take_out(name, list(flat(suite))))
+    return unittest.TestSuite(exempt.drop_exempt(name, list(flat(suite))))
 
 
 def main():
     os.environ["VERBMARK"] = os.path.abspath(sys.argv[1])
     sys.dont_write_bytecode = True
     lib = os.path.dirname(os.path.abspath(__file__))
-    # Suites use each other's: "from cli.report import result".
+    # Suites import from each other: "from cli.report import result".
     sys.path[:0] = [lib, os.path.dirname(lib)]
     suite = unittest.TestSuite([load(path) for path in sys.argv[2:]])
     only, omit = os.environ.get("ONLY", ""), os.environ.get("OMIT")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """
-What the whole-program tests share: programs whose lines can be waited for, a server,
-the control protocol as a peer of the tests' own speaks it, and a relay between a
-client and a server that holds messages back. Nothing here sleeps for a guessed time.
+Code shared by the whole-program tests: programs whose output a test can wait for, a server, a
+peer that speaks the control protocol, and a relay between client and server that holds back
+messages. Nothing here sleeps for a guessed time.
 """
 
 import json
@@ -19,28 +19,29 @@ import unittest
 import documents
 
 VERBMARK = os.environ["VERBMARK"]
-# The same with the faults of pausing.c, as its linker has it.
+# The same program with the faults of fault/pausing.c linked in.
 FAULTY = os.environ.get("PAUSING")
-# And with the server of slowed.c.
+# The program with the slow server of fault/slowed.c.
 SLOW = os.environ.get("SLOW")
 ADDRESS = os.environ.get("SOFTROCE_ADDRESS", "127.0.0.1")
 DEVICE = os.environ.get("SOFTROCE_DEVICE", "rxe0")
-# In user space, without files in /sys or a network of its own.
+# soft0 runs in user space: it has no files in /sys and no network interface of its own.
 IS_SOFT = DEVICE == "soft0"
 
 with open(VERBMARK, "rb") as program:
-    # AddressSanitizer keeps for a while what is freed.
+    # AddressSanitizer holds back freed memory for a while.
     IS_SANITIZED = b"__asan_init" in program.read()
 
-# What takes longer hangs; emulated processors are slow, and a run may have many cases.
+# Seconds after which a program counts as hung. Emulated CPUs are slow, and a run may have many
+# cases.
 PATIENCE = 60
 RUN_PATIENCE = 300
-# An emulated machine is seldom steady, and no test minds.
+# Short: an emulated machine rarely stabilizes, and no test depends on it.
 WARMUP_MS = 100
 WARMUP = ("--warmup", f"{WARMUP_MS}ms")
 
 
-def wait_until(condition, limit=PATIENCE, what="it"):
+def wait_until(condition, limit=PATIENCE, what="the condition"):
     """Returns the first true value of condition()."""
     deadline = time.monotonic() + limit
     while True:
@@ -48,12 +49,12 @@ def wait_until(condition, limit=PATIENCE, what="it"):
         if value:
             return value
         if time.monotonic() > deadline:
-            raise AssertionError(f"{what} has not come true within {limit} s")
+            raise AssertionError(f"timed out after {limit} s waiting for {what}")
         time.sleep(0.01)
 
 
 def read(path):
-    """The one line of a file; nothing, where it has gone."""
+    """Returns the only line of a file, or "" if the file is gone."""
     try:
         with open(path, encoding="ascii") as file:
             return file.read().strip()
@@ -62,7 +63,7 @@ def read(path):
 
 
 class Program:
-    """A process whose output is gathered as it comes."""
+    """A process whose output lines are collected as they arrive."""
 
     def __init__(self, *command, **options):
         self.started = time.monotonic()
@@ -92,13 +93,13 @@ class Program:
                 lines.append(line.rstrip("\n"))
 
     def wait(self, limit=PATIENCE):
-        """Its exit status. What does not end in time is killed, and that is a failure."""
+        """Returns the exit status. Kills the process and fails if it does not end in time."""
         try:
             status = self.process.wait(limit)
         except subprocess.TimeoutExpired:
             self.kill()
             raise AssertionError(
-                f"{self.process.args} has not ended within {limit} s: {self.out} {self.err}"
+                f"{self.process.args} did not end within {limit} s: {self.out} {self.err}"
             ) from None
         self.ended = time.monotonic()
         for reader in self.readers:
@@ -127,7 +128,7 @@ class Program:
 
 
 def ready_line(lines):
-    """That of a server, which on the software device says first what it is on; or None."""
+    """Returns a server's ready line (soft0 prints a notice before it), or None."""
     return next((line for line in list(lines) if line.startswith("ready ")), None)
 
 
@@ -150,23 +151,23 @@ class Server(Program):
         return len(os.listdir(f"/proc/{self.pid}/fd"))
 
     def threads(self):
-        """Those of its own: soft0 has one in each process."""
+        """Counts the server's own threads, without the one that soft0 adds to each process."""
         tasks = [f"/proc/{self.pid}/task/{task}/comm" for task in os.listdir(f"/proc/{self.pid}/task")]
         return sum(read(task) != "verbmark-soft" for task in tasks)
 
     def rss_kib(self):
-        """As its pages are: what the kernel has counted on the way is late by some of them."""
+        """Sums the resident pages; the kernel's own RSS counter lags behind by a few pages."""
         with open(f"/proc/{self.pid}/smaps_rollup", encoding="ascii") as pages:
             return next(int(line.split()[1]) for line in pages if line.startswith("Rss:"))
 
 
-class ServedThere(unittest.TestCase):
+class ServedRemotely(unittest.TestCase):
     """Tests that share a server on the second machine."""
 
     @classmethod
     def setUpClass(cls):
         cls.server = Program("on-second", VERBMARK, "serve")
-        wait_until(lambda: cls.server.out, what="the server over there")
+        wait_until(lambda: cls.server.out, what="the server on the second machine")
 
     @classmethod
     def tearDownClass(cls):
@@ -187,8 +188,8 @@ class Served(unittest.TestCase):
 
 def client(*options, port=None, host=ADDRESS, before=(), program=VERBMARK):
     """
-    verbmark run, started: one trial of send, unless the options say otherwise, and no
-    document that they do not ask for.
+    Starts verbmark run: one trial of send unless the options say otherwise, and no result file
+    unless they ask for one.
     """
     where = () if port is None else ("-p", port)
     save = () if "--json" in options else ("--no-save",)
@@ -197,7 +198,7 @@ def client(*options, port=None, host=ADDRESS, before=(), program=VERBMARK):
 
 
 class Ended:
-    """What a program was: status, out, err as text, and the seconds that it took."""
+    """Runs a program to its end: its exit status, its output as text, and the seconds it ran."""
 
     def __init__(self, program, limit=PATIENCE):
         with program:
@@ -208,7 +209,7 @@ class Ended:
 
 
 def below_heading(lines):
-    """What is shown, but for the line that heads all that comes of a software device."""
+    """Returns the lines without the heading that marks output of a software device."""
     return [line for line in lines if not line.startswith("SOFTWARE DEVICE")]
 
 
@@ -218,9 +219,9 @@ def verbmark(*words, **options):
 
 def measure(server, *options, host=ADDRESS):
     """
-    verbmark run to its end, and its document. Whatever is measured, the document can be
-    read back, and keeps to the schema; server may be None, where host has the one that
-    anybody finds.
+    Runs verbmark run to its end and parses its document. Every document must match the schema,
+    and 'verbmark report' must be able to read it. If server is None, the client connects to
+    the default port of host.
     """
     port = server and server.port
     ended = Ended(client(*options, "--json", "-", port=port, host=host), RUN_PATIENCE)
@@ -232,12 +233,12 @@ def measure(server, *options, host=ADDRESS):
         timeout=PATIENCE, check=False,
     )
     if again.returncode:
-        raise AssertionError(f"it cannot be read back: {again.stderr}")
+        raise AssertionError(f"verbmark report cannot read the result: {again.stderr}")
     return ended
 
 
 def warmed_up(trial):
-    """A hundred messages and 20 ms, until they agreed; or the most, whatever came of it."""
+    """Tells if a warm-up ran for the minimum (100 messages and 20 ms) or, unconverged, in full."""
     warmup = trial["warmup"]
     if not warmup["converged"]:
         return warmup["duration_ns"] >= WARMUP_MS * 1e6
@@ -254,12 +255,12 @@ CASE = {
 
 
 def gid_of(address):
-    """As a port's table has an IPv4 address."""
+    """Returns the GID that the port's table has for an IPv4 address."""
     return "0" * 20 + "ffff" + socket.inet_aton(address).hex()
 
 
 def by_hand(gid=gid_of(ADDRESS), **parameters):
-    """A case with a queue pair at this end that is none: packets to it find nobody."""
+    """Returns a case whose client queue pair does not exist: nobody receives packets to it."""
     pair = {
         "lid": 0, "gid": gid, "qpn": 4711, "psn": 1, "mtu": 1024, "reads": 1, "qkey": 1,
         "address": 0, "size": 64, "rkey": 1,
@@ -268,7 +269,7 @@ def by_hand(gid=gid_of(ADDRESS), **parameters):
     return CASE | {"parameters": plain | parameters, "pairs": [pair]}
 
 
-# What a server that a test stands in for says of its device: one that ours can reach.
+# The port that a server impersonated by a test reports: one that the client can reach.
 PORT = {
     "device": DEVICE, "port": 1, "kind": "soft" if IS_SOFT else "rxe", "state": "ACTIVE",
     "link_layer": "Ethernet", "rate_mbps": 10000, "mtu": 4096, "max_mtu": 4096, "numa_node": -1,
@@ -285,14 +286,14 @@ ALIVE = {"type": "alive"}
 
 
 class Frames:
-    """Messages out of a socket; None at its end."""
+    """Reads messages from a socket."""
 
     def __init__(self, sock):
         self.sock = sock
         self.bytes = b""
 
     def take(self):
-        """The next one that has come whole, or None."""
+        """Returns the next complete message, or None."""
         if len(self.bytes) < 4:
             return None
         length = struct.unpack(">I", self.bytes[:4])[0]
@@ -303,7 +304,7 @@ class Frames:
         return message
 
     def fill(self):
-        """False at the end."""
+        """Reads more bytes; returns False at the end of the connection."""
         try:
             more = self.sock.recv(65536)
         except ConnectionError:
@@ -313,7 +314,7 @@ class Frames:
 
 
 class Peer:
-    """One end of a control connection, with a heartbeat while it waits."""
+    """One side of a control connection. Sends heartbeats while it waits."""
 
     def __init__(self, sock):
         self.sock = sock
@@ -334,7 +335,7 @@ class Peer:
         self.sock.sendall(frame(message))
 
     def receive(self, limit=PATIENCE):
-        """The next message that is no heartbeat; None at the end of the connection."""
+        """Returns the next message other than heartbeats, or None at the end of the connection."""
         deadline = time.monotonic() + limit
         while True:
             message = self.frames.take()
@@ -343,7 +344,7 @@ class Peer:
             if message:
                 continue
             if time.monotonic() > deadline:
-                raise AssertionError(f"no message within {limit} s")
+                raise AssertionError(f"no message arrived within {limit} s")
             if select.select([self.sock], [], [], 0.5)[0]:
                 if not self.frames.fill():
                     return None
@@ -353,7 +354,7 @@ class Peer:
     def expect(self, kind):
         message = self.receive()
         if not message or message["type"] != kind:
-            raise AssertionError(f"{kind} was to come, not {message}")
+            raise AssertionError(f"expected {kind}, got {message}")
         return message
 
     def close(self):
@@ -367,7 +368,7 @@ class Peer:
 
 
 class Impostor:
-    """A TCP server that does with each connection what a function says."""
+    """A TCP server that hands each connection to a function of the test."""
 
     def __init__(self, serve):
         self.listener = socket.create_server(("", 0), family=socket.AF_INET6, dualstack_ipv6=True)
@@ -390,13 +391,13 @@ class Impostor:
         try:
             self.serve(sock)
         except OSError:
-            pass  # the other end has had enough
+            pass  # the peer closed the connection
 
     def __enter__(self):
         return self
 
     def __exit__(self, *unused):
-        # Who still accepts would do so on the next listener, which has the same descriptor.
+        # A thread still in accept() would go on to the next listener with the same descriptor.
         self.listener.shutdown(socket.SHUT_RDWR)
         self.thread.join()
         self.listener.close()
@@ -406,9 +407,9 @@ class Impostor:
 
 class Relay(Impostor):
     """
-    Stands between a client and a server. Messages of the type that is held wait, while
-    heartbeats pass, until they are released, perhaps changed. An end that goes takes
-    the other one's connection along.
+    Stands between a client and a server. Holds back messages of one type, possibly changing
+    them, until released; passes heartbeats at all times. When one side closes, closes the
+    other side's connection too.
     """
 
     def __init__(self, server, held):
@@ -416,17 +417,19 @@ class Relay(Impostor):
         self.held = held
         self.caught = threading.Event()
         self.released = threading.Event()
-        self.over = threading.Event()  # one of both ends has gone
+        self.over = threading.Event()  # one side has closed its connection
         self.change = lambda message: None
         super().__init__(self.relay)
 
-    def relay(self, near):
-        far = socket.create_connection((ADDRESS, self.server.port), PATIENCE)
-        self.sockets.append(far)
-        locks = {near: threading.Lock(), far: threading.Lock()}
-        back = threading.Thread(target=self.pump, args=(far, near, locks), daemon=True)
+    def relay(self, client_side):
+        server_side = socket.create_connection((ADDRESS, self.server.port), PATIENCE)
+        self.sockets.append(server_side)
+        locks = {client_side: threading.Lock(), server_side: threading.Lock()}
+        back = threading.Thread(
+            target=self.pump, args=(server_side, client_side, locks), daemon=True
+        )
         back.start()
-        self.pump(near, far, locks)
+        self.pump(client_side, server_side, locks)
 
     def pump(self, source, sink, locks):
         frames = Frames(source)
@@ -462,11 +465,11 @@ class Relay(Impostor):
         try:
             self.pass_on(message, sink, lock)
         except OSError:
-            pass  # killed meanwhile
+            pass  # closed in the meantime
 
     def wait(self):
         if not self.caught.wait(PATIENCE):
-            raise AssertionError(f"no {self.held} has come")
+            raise AssertionError(f"no {self.held} message arrived")
 
     def release(self, **changes):
         self.change = lambda message: message.update(changes)
@@ -483,7 +486,7 @@ COUNTERS = f"/sys/class/infiniband/{DEVICE}/ports/1/hw_counters/"
 
 
 def counter(name):
-    """One of the device's own. Both ends of a connection here are on it."""
+    """Returns one of the device's counters, which cover client and server: both use the device."""
     if IS_SOFT:
         words = run("rdma", "statistic", "show").split()
         return int(words[words.index(name) + 1])
@@ -492,7 +495,7 @@ def counter(name):
 
 
 def wait_until_settled():
-    """sent_pkts, once two readings further apart than its cache's lifespan agree."""
+    """Returns sent_pkts once it stops changing between readings that are not cached."""
     last = [counter("sent_pkts")]
 
     def settled():
@@ -500,17 +503,17 @@ def wait_until_settled():
         last.append(counter("sent_pkts"))
         return last[-1] == last[-2] and last[-1]
 
-    return wait_until(settled, what="the end of all packets")
+    return wait_until(settled, what="the last packet")
 
 
 def resources():
-    """What of the whole machine's RDMA resources there is."""
+    """Returns the counts of all RDMA resources of the machine."""
     shown = subprocess.run(["rdma", "-j", "resource", "show"], check=True, capture_output=True)
     return json.loads(shown.stdout)
 
 
 def connection_states(pid):
-    """Those of a process's connection identifiers."""
+    """Returns the states of a process's connection identifiers."""
     shown = subprocess.run(
         ["rdma", "-j", "resource", "show", "cm_id"], check=True, capture_output=True
     )
@@ -518,14 +521,14 @@ def connection_states(pid):
 
 
 def stop(program):
-    """SIGSTOP, and no thread of it runs any more."""
+    """Sends SIGSTOP and waits until all threads have stopped."""
     program.signal(signal.SIGSTOP)
 
     def stopped():
         with open(f"/proc/{program.pid}/stat", encoding="ascii") as stat:
             return stat.read().rpartition(")")[2].split()[0] == "T"
 
-    wait_until(stopped, what="the stop")
+    wait_until(stopped, what="the program to stop")
 
 
 # The wire between two machines.
@@ -535,21 +538,21 @@ def run(*command):
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
-def sort(netdev, *match, machine=(), protocol=17, port=4791):
-    """Packets that a machine sends to that port, and that match, are of those that are lost."""
+def match_packets(netdev, *match, machine=(), protocol=17, port=4791):
+    """Directs a machine's matching packets to that port into the class that netem impairs."""
     kind = "protocol ip parent 1: u32 match ip protocol"
-    there = f"{kind} {protocol} 0xff match ip dport {port} 0xffff"
-    run(*machine, "tc", "filter", "add", "dev", netdev, *there.split(), *match, "flowid", "1:3")
+    rule = f"{kind} {protocol} 0xff match ip dport {port} 0xffff"
+    run(*machine, "tc", "filter", "add", "dev", netdev, *rule.split(), *match, "flowid", "1:3")
 
 
-def spoil(test, netdev, how, *match, machine=(), **kind):
-    """What netem does with that happens to them, until the end of the test."""
+def impair(test, netdev, how, *match, machine=(), **kind):
+    """Applies a netem setting to the matching packets until the end of the test."""
     for command in ("root handle 1: prio", f"parent 1:3 netem {how}"):
         run(*machine, "tc", "qdisc", "add", "dev", netdev, *command.split())
     test.addCleanup(run, *machine, "tc", "qdisc", "del", "dev", netdev, "root")
-    sort(netdev, *match, machine=machine, **kind)
+    match_packets(netdev, *match, machine=machine, **kind)
 
 
 def lose(test, netdev, percent, *match, **kind):
-    """So many of them are lost, until the end of the test."""
-    spoil(test, netdev, f"loss {percent}%", *match, **kind)
+    """Drops a percentage of the matching packets until the end of the test."""
+    impair(test, netdev, f"loss {percent}%", *match, **kind)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which devices are watched where several have one address. The kernel is made up. */
+/* Watching devices for removal if several share an address, with a made-up librdmacm. */
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -8,7 +8,7 @@
 #include "core/base/compiler.h"
 #include "core/test/lib/check.h"
 
-/* It binds what has an address first. */
+/* An address binds to the first device that has it. */
 static struct ibv_device devices[] = {{.name = "card0"}, {.name = "soft0"}};
 static struct ibv_context contexts[] = {{.device = &devices[0]}, {.device = &devices[1]}};
 static const struct {
@@ -61,7 +61,7 @@ int rdma_bind_addr(struct rdma_cm_id *id, struct sockaddr *address)
 	return id->verbs ? 0 : -1;
 }
 
-/* Of a port with these addresses, two at most: the device that is watched; NULL: none. */
+/* Returns the watched device for a port with up to two addresses, or NULL. */
 static const char *watched(const char *device, const char *const texts[2])
 {
 	struct device_address addresses[2];
@@ -85,7 +85,7 @@ static const char *watched(const char *device, const char *const texts[2])
 	return found;
 }
 
-static void test_the_device_of_a_port(void **unused)
+static void test_device_of_a_port(void **unused)
 {
 	static const struct {
 		const char *device;
@@ -110,7 +110,7 @@ static void test_the_device_of_a_port(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_the_device_of_a_port),
+		cmocka_unit_test(test_device_of_a_port),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -20,8 +20,8 @@ static struct protocol_case made_case(const char *text)
 	return made;
 }
 
-/* Whatever descriptors and threads there are where this runs. */
-static void make_allowance(struct quota *quota)
+/* Initializes a quota that does not depend on this machine's descriptors and threads. */
+static void init_quota(struct quota *quota)
 {
 	quota_init(quota, "");
 	quota->connected = UINT32_MAX;
@@ -53,18 +53,18 @@ static struct quota_share check_taken(struct quota *quota, const char *text)
 	return taken;
 }
 
-static void test_what_is_above_a_limit(void **unused)
+static void test_limits_of_a_client(void **unused)
 {
 	struct quota quota;
 
-	make_allowance(&quota);
+	init_quota(&quota);
 	quota.memory = 64 * MIB;
 	quota.queue_pairs = 8;
 	quota.message_bytes = 64 << 10;
 	check_refused(&quota, "metric=bw qps=9", -EOPNOTSUPP,
 		      "9 queue pairs exceed this server's limit of 8 per client: use fewer, or "
 		      "raise 'serve --max-qps' on the server");
-	/* Beside that of each thread there is one that it makes and takes away. */
+	/* Each thread has a queue pair, and creates another one again and again. */
 	check_refused(&quota, "op=connect threads=5", -EOPNOTSUPP,
 		      "10 queue pairs exceed this server's limit of 8 per client: use fewer, or "
 		      "raise 'serve --max-qps' on the server");
@@ -72,7 +72,7 @@ static void test_what_is_above_a_limit(void **unused)
 		      "messages of 65537 exceed this server's limit of 64k: use smaller ones, or "
 		      "raise 'serve --max-size' on the server");
 	quota.message_bytes = 1 << 30;
-	/* What is sent from and what is received into, with 16 bytes for each page of 4 KiB. */
+	/* A send and a receive buffer, with 16 bytes for each page of 4 KiB. */
 	check_refused(
 		&quota, "size=1g", -EOPNOTSUPP,
 		"the case needs 2056m of memory, above this server's limit of 64m: use smaller "
@@ -86,8 +86,8 @@ static void test_what_is_above_a_limit(void **unused)
 		"--max-client-memory' on the server");
 }
 
-/* As much as parameters can say: nothing wraps around to little. */
-static void test_the_most_of_all(void **unused)
+/* The largest possible parameters do not overflow. */
+static void test_largest_parameters(void **unused)
 {
 	static const char *const texts[] = {
 		"metric=bw size=1g qps=1024 tx-depth=16384 rx-depth=16384 verify=1",
@@ -97,12 +97,12 @@ static void test_the_most_of_all(void **unused)
 	};
 	struct quota quota;
 
-	make_allowance(&quota);
+	init_quota(&quota);
 	quota.memory = UINT64_MAX;
 	for (size_t i = 0; i < ARRAY_LENGTH(texts); i++) {
 		struct quota_share taken = check_taken(&quota, texts[i]);
 
-		/* 1024 queue pairs, each with 2 * 16384 entries of 64 bytes at the least. */
+		/* 1024 queue pairs with at least 2 * 16384 entries of 64 bytes. */
 		assert_true(taken.bytes >= 1024ULL * 2 * 16384 * 64);
 		quota_give(&quota, &taken);
 	}
@@ -113,12 +113,12 @@ static uint64_t estimate(const char *text)
 {
 	struct quota quota;
 
-	make_allowance(&quota);
+	init_quota(&quota);
 	quota.memory = UINT64_MAX;
 	return check_taken(&quota, text).bytes;
 }
 
-/* By how much more one takes than the other. */
+/* Returns by how much the estimate of one case exceeds that of another. */
 static uint64_t more(const char *most, const char *less)
 {
 	uint64_t one = estimate(most);
@@ -141,12 +141,12 @@ static uint64_t huge_page(void)
 	return kib << 10;
 }
 
-/* Each by the least that verbs' structs and a device's queues have for it. */
-static void test_what_counts(void **unused)
+/* Estimates include at least the structures of verbs and the queues of a device. */
+static void test_estimates(void **unused)
 {
 	const size_t requests = sizeof(struct ibv_send_wr) + sizeof(struct ibv_recv_wr);
 
-	/* A page and less is a page. */
+	/* Memory is rounded up to a page. */
 	assert_true(estimate("size=8") >= 4096);
 	if (huge_page())
 		assert_true(estimate("size=8 hugepages=1") >= huge_page());
@@ -156,44 +156,45 @@ static void test_what_counts(void **unused)
 	assert_true(more("metric=bw qps=16 tx-depth=256 post-list=64",
 			 "metric=bw qps=16 tx-depth=256") >= 16ULL * 64 * requests);
 	assert_true(more("metric=bw threads=4", "metric=bw") >= 3 * sizeof(struct rate_windows));
-	/* What accepts has a queue pair more than what only listens to the client. */
+	/* The side that accepts connections needs an additional queue pair. */
 	assert_true(more("op=connect rx-depth=16384", "op=create-qp rx-depth=16384") >=
 		    16384ULL * sizeof(struct ibv_sge));
-	/* Queues are powers of two. */
+	/* Queues are rounded up to a power of two. */
 	assert_true(estimate("metric=bw tx-depth=1025 rx-depth=1025") >= 2ULL * 2048 * 64);
 	assert_true(estimate("metric=load rate=1000 tx-depth=16384") >= 16384ULL * 2 * 8);
 }
 
-static uint64_t of_a_client(const char *text)
+static uint64_t estimate_of_client(const char *text)
 {
 	const struct protocol_case wanted = made_case(text);
 	struct quota quota;
 	struct error error = {0};
 	struct quota_share taken;
 
-	make_allowance(&quota);
+	init_quota(&quota);
 	quota.memory = UINT64_MAX;
 	assert_int_equal(quota_take(&quota, &wanted, false, &taken, &error), 0);
 	return taken.bytes;
 }
 
-/* A server that drives has what a client has. */
-static void test_what_counts_at_a_client(void **unused)
+/* A driving server needs the memory of a client. */
+static void test_estimates_of_a_client(void **unused)
 {
 	const struct protocol_case wanted = made_case("op=register size=8m threads=2");
 	struct quota quota;
 	struct error error = {0};
 	struct quota_share taken;
 
-	/* Each thread registers as much, of which a server that only listens has nothing. */
-	assert_true(of_a_client("op=register size=1g threads=256") >= 256ULL << 30);
+	/* Each thread of a client registers memory, unlike the server. */
+	assert_true(estimate_of_client("op=register size=1g threads=256") >= 256ULL << 30);
 	assert_true(estimate("op=register size=1g threads=256") < 1ULL << 30);
-	assert_true(of_a_client("metric=bw threads=8") >=
+	assert_true(estimate_of_client("metric=bw threads=8") >=
 		    8 * (2 * sizeof(struct hist) + sizeof(struct rate_windows)));
-	/* A queue pair that is made again and again is the client's. */
-	assert_true(of_a_client("op=create-qp rx-depth=16384") >=
-		    of_a_client("op=alloc-pd rx-depth=16384") + 16384ULL * sizeof(struct ibv_sge));
-	make_allowance(&quota);
+	/* Only the client creates a queue pair again and again. */
+	assert_true(estimate_of_client("op=create-qp rx-depth=16384") >=
+		    estimate_of_client("op=alloc-pd rx-depth=16384") +
+			    16384ULL * sizeof(struct ibv_sge));
+	init_quota(&quota);
 	quota.message_bytes = 4 * MIB;
 	assert_int_equal(quota_take(&quota, &wanted, false, &taken, &error), -EOPNOTSUPP);
 	assert_string_equal(error.text,
@@ -202,7 +203,7 @@ static void test_what_counts_at_a_client(void **unused)
 	assert_int_equal(quota_take(&quota, &wanted, true, &taken, &error), 0);
 }
 
-/* It would be no more than one client may have; nothing of it stays counted. */
+/* Checks that a case is rejected only for now, and that nothing stays counted. */
 static void check_busy(struct quota *quota, const char *text, const char *sentence)
 {
 	const struct protocol_case wanted = made_case(text);
@@ -215,7 +216,7 @@ static void check_busy(struct quota *quota, const char *text, const char *senten
 	assert_int_equal(atomic_load(&quota->taken), before);
 }
 
-static void test_memory_is_given_back(void **unused)
+static void test_giving_memory_back(void **unused)
 {
 	const struct protocol_case wanted = made_case("size=1m");
 	struct error error = {0};
@@ -223,10 +224,10 @@ static void test_memory_is_given_back(void **unused)
 	struct quota_share first;
 	struct quota_share second;
 
-	make_allowance(&quota);
+	init_quota(&quota);
 	quota.memory = 5 * MIB;
 	first = check_taken(&quota, "size=1m");
-	/* What is sent from, and what is received into. */
+	/* A send and a receive buffer. */
 	assert_in_range(first.bytes, 2 * MIB, 3 * MIB);
 	assert_int_equal(atomic_load(&quota.taken), first.bytes);
 	quota.memory = 2 * first.bytes - 1;
@@ -238,10 +239,10 @@ static void test_memory_is_given_back(void **unused)
 	quota_give(&quota, &first);
 	assert_int_equal(atomic_load(&quota.taken), second.bytes);
 	quota_give(&quota, &second);
-	/* Twice is once. */
+	/* Giving back twice has no effect. */
 	quota_give(&quota, &second);
 	assert_int_equal(atomic_load(&quota.taken), 0);
-	/* More than was taken is not kept. */
+	/* No more can be kept than was taken. */
 	first = check_taken(&quota, "size=1m");
 	quota_keep(&quota, &first, 2 * first.bytes);
 	assert_int_equal(atomic_load(&quota.taken), first.bytes);
@@ -250,8 +251,8 @@ static void test_memory_is_given_back(void **unused)
 	assert_int_equal(atomic_load(&quota.taken), MIB);
 }
 
-/* Whose buffer is kept, and whose next case is a larger or a smaller one. */
-static void test_what_one_has_already(void **unused)
+/* A client's buffer is kept for its next case, which may be larger or smaller. */
+static void test_kept_buffer(void **unused)
 {
 	const struct protocol_case wanted = made_case("size=2m");
 	struct error error = {0};
@@ -260,11 +261,11 @@ static void test_what_one_has_already(void **unused)
 	struct quota_share other;
 	uint64_t most = estimate("size=2m");
 
-	make_allowance(&quota);
+	init_quota(&quota);
 	quota.memory = most;
 	first = check_taken(&quota, "size=1m");
 	quota_keep(&quota, &first, 2 * MIB);
-	/* It is refused with what is left beside others' memory, and has what it had. */
+	/* If a larger case is rejected, the client still has the buffer. */
 	other = check_taken(&quota, "size=64");
 	assert_int_equal(quota_take_more(&quota, &wanted, true, &first, &error), -EBUSY);
 	assert_contains(error.text, "other clients leave only 4m of this server's memory");
@@ -272,13 +273,13 @@ static void test_what_one_has_already(void **unused)
 	assert_int_equal(first.threads, 0);
 	assert_int_equal(atomic_load(&quota.taken), 2 * MIB + other.bytes);
 	quota_give(&quota, &other);
-	/* What is kept counts as part of it. */
+	/* The kept buffer counts towards the larger case. */
 	assert_int_equal(quota_take_more(&quota, &wanted, true, &first, &error), 0);
 	assert_int_equal(first.bytes, most);
 	assert_int_equal(atomic_load(&quota.taken), most);
 	quota_keep(&quota, &first, most - 1);
 	error = (struct error){0};
-	/* And so it does if threads are what is short. */
+	/* The buffer is also kept if threads are exhausted. */
 	quota.threads = 0;
 	assert_int_equal(quota_take_more(&quota, &wanted, true, &first, &error), -EOPNOTSUPP);
 	assert_int_equal(first.bytes, most - 1);
@@ -286,13 +287,13 @@ static void test_what_one_has_already(void **unused)
 	assert_int_equal(atomic_load(&quota.taken), 0);
 }
 
-/* One that looks while another goes from case to case, and always has a buffer. */
+/* A client in another thread that always has a buffer, from case to case. */
 struct goer {
 	struct quota quota;
 	atomic_bool is_over;
 };
 
-static void *go_on(void *argument)
+static void *run_cases(void *argument)
 {
 	const struct protocol_case wanted = made_case("size=2m");
 	struct goer *goer = argument;
@@ -306,15 +307,15 @@ static void *go_on(void *argument)
 	return NULL;
 }
 
-static void test_what_is_kept_counts_all_the_time(void **unused)
+static void test_kept_buffer_always_counts(void **unused)
 {
 	struct goer goer = {0};
 	pthread_t thread;
 	uint64_t least = UINT64_MAX;
 	void *failed;
 
-	make_allowance(&goer.quota);
-	assert_int_equal(pthread_create(&thread, NULL, go_on, &goer), 0);
+	init_quota(&goer.quota);
+	assert_int_equal(pthread_create(&thread, NULL, run_cases, &goer), 0);
 	while (!atomic_load(&goer.quota.taken))
 		;
 	for (int i = 0; i < 200000; i++) {
@@ -328,8 +329,8 @@ static void test_what_is_kept_counts_all_the_time(void **unused)
 	assert_true(least >= 4 * MIB);
 }
 
-/* By what a machine and its control groups have. */
-static void test_what_there_is(void **unused)
+/* Memory is limited to half of the machine's or of its control group's. */
+static void test_memory_of_the_machine(void **unused)
 {
 	struct quota quota;
 	struct made_up machine;
@@ -348,7 +349,7 @@ static void test_what_there_is(void **unused)
 	made_up_close(&machine);
 }
 
-/* Beside those of clients, of who knocks, and of the server. */
+/* Some tasks are reserved for clients, for connections without a greeting, and for the server. */
 static void test_tasks(void **unused)
 {
 	struct quota quota;
@@ -363,7 +364,7 @@ static void test_tasks(void **unused)
 	made_up_file(&machine, "/sys/fs/cgroup/system.slice/verbmark.service/pids.max", "4352");
 	made_up_file(&machine, "/sys/fs/cgroup/system.slice/verbmark.service/pids.current", "1");
 	quota_find_threads(&quota, machine.root);
-	/* 64 have two threads that are theirs, 128 have not greeted or are going. */
+	/* 64 clients have two tasks of their own, and 128 have not greeted yet or are leaving. */
 	if (without > 4352)
 		assert_in_range(quota.threads, 64 * 64, 4351 - 64 - 128);
 	made_up_file(&machine, "/sys/fs/cgroup/system.slice/pids.max", "1000");
@@ -371,7 +372,7 @@ static void test_tasks(void **unused)
 	quota_find_threads(&quota, machine.root);
 	if (without > 4352)
 		assert_in_range(quota.threads, 700 - 64 - 128 - 64, 700 - 64 - 128);
-	/* However few, each client has its own. */
+	/* However few tasks there are, each client gets one. */
 	made_up_file(&machine, "/sys/fs/cgroup/system.slice/pids.max", "302");
 	quota.clients = 7;
 	quota_find_threads(&quota, machine.root);
@@ -379,14 +380,14 @@ static void test_tasks(void **unused)
 	made_up_close(&machine);
 }
 
-/* What all clients share: their queue pairs' descriptors and ports, and threads. */
-static void test_what_others_have_taken(void **unused)
+/* All clients share descriptors and ports of queue pairs, and threads. */
+static void test_shared_limits(void **unused)
 {
 	struct quota quota;
 	struct quota_share first;
 	struct quota_share others;
 
-	make_allowance(&quota);
+	init_quota(&quota);
 	quota.connected = 8;
 	quota.threads = 4;
 	check_refused(&quota, "metric=bw qps=9", -EOPNOTSUPP,
@@ -405,10 +406,10 @@ static void test_what_others_have_taken(void **unused)
 	check_busy(&quota, "metric=bw threads=2",
 		   "other clients leave only 1 threads on this server: retry later, or raise "
 		   "LimitNPROC and TasksMax there");
-	/* By hand they have neither. */
+	/* Queue pairs without rdma_cm need neither. */
 	others = check_taken(&quota, "metric=bw qps=64 connect=qp");
 	quota_give(&quota, &others);
-	/* A buffer that is kept for the next case has none of them. */
+	/* A kept buffer needs neither. */
 	quota_keep(&quota, &first, 4096);
 	assert_int_equal(atomic_load(&quota.n_connected), 0);
 	assert_int_equal(atomic_load(&quota.n_threads), 0);
@@ -418,12 +419,12 @@ static void test_what_others_have_taken(void **unused)
 	assert_int_equal(atomic_load(&quota.taken), 0);
 }
 
-static void test_places(void **unused)
+static void test_maximum_of_clients(void **unused)
 {
 	struct error error = {0};
 	struct quota quota;
 
-	make_allowance(&quota);
+	init_quota(&quota);
 	quota.clients = 2;
 	assert_int_equal(quota_enter(&quota, &error), 0);
 	assert_int_equal(quota_enter(&quota, &error), 0);
@@ -436,7 +437,7 @@ static void test_places(void **unused)
 	assert_int_equal(quota_enter(&quota, &error), 0);
 }
 
-/* Many at a time take and give: nobody is given more than there is, and all comes back. */
+/* Takes and gives concurrently; returns non-null if more is taken than there is. */
 static void *take_and_give(void *argument)
 {
 	const struct protocol_case wanted = made_case("size=1m");
@@ -453,13 +454,13 @@ static void *take_and_give(void *argument)
 	return NULL;
 }
 
-static void test_many_at_a_time(void **unused)
+static void test_concurrent_clients(void **unused)
 {
 	struct quota quota;
 	pthread_t threads[4];
 	void *wrong;
 
-	make_allowance(&quota);
+	init_quota(&quota);
 	quota.memory = 6 * MIB;
 	for (size_t i = 0; i < ARRAY_LENGTH(threads); i++)
 		assert_int_equal(pthread_create(&threads[i], NULL, take_and_give, &quota), 0);
@@ -495,18 +496,18 @@ static void test_options(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_what_is_above_a_limit),
-		cmocka_unit_test(test_the_most_of_all),
-		cmocka_unit_test(test_what_counts),
-		cmocka_unit_test(test_what_counts_at_a_client),
-		cmocka_unit_test(test_memory_is_given_back),
-		cmocka_unit_test(test_what_one_has_already),
-		cmocka_unit_test(test_what_is_kept_counts_all_the_time),
-		cmocka_unit_test(test_what_there_is),
+		cmocka_unit_test(test_limits_of_a_client),
+		cmocka_unit_test(test_largest_parameters),
+		cmocka_unit_test(test_estimates),
+		cmocka_unit_test(test_estimates_of_a_client),
+		cmocka_unit_test(test_giving_memory_back),
+		cmocka_unit_test(test_kept_buffer),
+		cmocka_unit_test(test_kept_buffer_always_counts),
+		cmocka_unit_test(test_memory_of_the_machine),
 		cmocka_unit_test(test_tasks),
-		cmocka_unit_test(test_what_others_have_taken),
-		cmocka_unit_test(test_places),
-		cmocka_unit_test(test_many_at_a_time),
+		cmocka_unit_test(test_shared_limits),
+		cmocka_unit_test(test_maximum_of_clients),
+		cmocka_unit_test(test_concurrent_clients),
 		cmocka_unit_test(test_options),
 	};
 

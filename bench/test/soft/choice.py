@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """
-The software device as the command's user has it: how it is chosen, that everything shown
-of it says what it is, and that it needs no rights.
+The software device as a user of the command sees it: how it is chosen, that all output names it,
+and that it needs no privileges.
 """
 
 import json
@@ -18,7 +18,7 @@ import documents
 from cli.machine import NO_DEVICE, has_device
 from device.semantics import NEEDS
 from verbmark import (
-    IS_SANITIZED, PATIENCE, RUN_PATIENCE, VERBMARK, Ended, Program, Server, wait_until,
+    IS_SANITIZED, PATIENCE, RUN_PATIENCE, VERBMARK, Ended, Program, Server, ready_line, wait_until,
 )
 
 SOFTRDMA = os.path.join(os.path.dirname(VERBMARK), "../core/soft/softrdma")
@@ -36,7 +36,7 @@ def children(pid):
 
 
 def commands(pid):
-    """Its words; none of one that has ended, whether somebody has waited for it or not."""
+    """Returns a process's command line; empty if it has ended, even if still a zombie."""
     try:
         with open(f"/proc/{pid}/cmdline", "rb") as words:
             return words.read().split(b"\0")[:-1]
@@ -53,7 +53,7 @@ class OnSoft(unittest.TestCase):
         self.environment = dict(os.environ, VERBMARK_SOFT_DIR=directory)
         self.environment.pop("LD_PRELOAD", None)
         if IS_SANITIZED:
-            # Its library is not the first one that is loaded.
+            # The sanitizer's library is not the first one that is loaded.
             self.environment["ASAN_OPTIONS"] = "verify_asan_link_order=0"
 
     def run_it(self, *words, before=(), program=VERBMARK, env=None):
@@ -73,7 +73,7 @@ class OnSoft(unittest.TestCase):
         return ended.err
 
     def document(self, *words, **options):
-        """Of a run, which has a server of its own unless the words have a host."""
+        """Returns the document of a run, which has its own server unless the words name a host."""
         ended = self.good("run", *words, "--json", "-", **options)
         document = documents.parse(ended.out)
         self.assertEqual(document["run"]["status"], "complete")
@@ -90,35 +90,35 @@ class OnSoft(unittest.TestCase):
 
 
 class Chosen(OnSoft):
-    def test_a_server_of_its_own(self):
+    def test_starts_its_own_server(self):
         document = self.document(*SOFT, *SHORT)
         self.assertEqual(document["run"]["command"][2:4], ["--device", "soft0"])
         self.assertEqual(document["cases"][0]["latency_ns"]["count"], 100)
 
-    def test_its_own_server_ends_with_it(self):
+    def test_own_server_ends_with_client(self):
         program = Program(VERBMARK, "run", *SOFT, "-D", "60s", "--no-save", env=self.environment,
                           cwd=self.folder)
         self.addCleanup(program.kill)
-        # Between fork and exec it is one more of its own.
+        # Between fork and exec the child still looks like a client.
         (server,) = wait_until(
             lambda: [pid for pid in children(program.pid) if b"serve" in commands(pid)],
-            what="its server",
+            what="the client's own server",
         )
         program.signal(signal.SIGKILL)
-        wait_until(lambda: not commands(server), what="the end of its server")
+        wait_until(lambda: not commands(server), what="the end of the client's own server")
 
-    def test_a_server_with_a_token_ends_with_its_input(self):
+    def test_server_with_token_ends_with_its_input(self):
         server = Program(VERBMARK, "serve", "-p", 0, "--token", *SOFT, stdin=subprocess.PIPE,
                          env=self.environment)
         self.addCleanup(server.kill)
         server.process.stdin.write("a word that nobody else knows\n")
         server.process.stdin.flush()
-        wait_until(lambda: any(line.startswith("ready ") for line in server.out), what="it")
+        wait_until(lambda: ready_line(server.out), what="the ready line")
         self.assertIsNone(server.process.poll())
         server.process.stdin.close()
         self.assertEqual(server.wait(), 0, server.errors)
 
-    def test_faults_of_a_file(self):
+    def test_faults_from_a_file(self):
         plan = f"{self.folder}/plan"
         with open(plan, "w", encoding="ascii") as file:
             file.write("ibv_alloc_pd#2=ENOMEM\n")
@@ -130,19 +130,19 @@ class Chosen(OnSoft):
     def test_device_and_port(self):
         self.document("--device", "soft0/1", *SHORT)
 
-    def test_a_server_elsewhere(self):
+    def test_existing_server(self):
         server = self.server()
         self.assertEqual(server.ready[2:], ["soft0/1"])
         self.assertTrue(server.out[0].startswith(HEAD), server.out)
         self.document("127.0.0.1", "-p", server.port, *SOFT, *SHORT)
         self.document("127.0.0.1", "-p", server.port, *SOFT, *SHORT, "--connect", "qp")
 
-    def test_the_gid_of_an_address(self):
-        """By hand as by rdma_cm: of several, that of the address which was named."""
+    def test_gid_of_an_address(self):
+        """With both ways to connect, the GID is that of the address the user named."""
         (port,) = json.loads(self.good("devices", "--json", *SOFT).out)
         hosts = [known["address"] for known in port["addresses"] if "%" not in known["address"]]
         if len(hosts) < 2:
-            self.skipTest("this machine has one address only")
+            self.skipTest("this machine has only one address")
         server = self.server()
         found = {}
         for host in hosts[:4]:
@@ -152,7 +152,7 @@ class Chosen(OnSoft):
             (found[host],) = {end["gid_index"] for end in ends}
         self.assertEqual(len(set(found.values())), len(found), found)
 
-    def test_a_server_of_another_directory(self):
+    def test_server_with_another_directory(self):
         server = self.server()
         other = f"{self.folder}/other"
         os.mkdir(other, 0o700)
@@ -162,60 +162,60 @@ class Chosen(OnSoft):
         self.assertIn("soft0 reaches only processes of the same user", ended.out)
 
     def launched_with(self, preload):
-        """LD_PRELOAD of what --launch starts; None: it has none."""
+        """Returns LD_PRELOAD as a program started by --launch sees it, or None."""
         script = f"{self.folder}/launch"
-        told = f"{self.folder}/told"
+        dump = f"{self.folder}/dump"
         with open(script, "w", encoding="ascii") as file:
-            file.write(f'#!/bin/sh\nenv >"{told}"\nexec "$@"\n')
+            file.write(f'#!/bin/sh\nenv >"{dump}"\nexec "$@"\n')
         os.chmod(script, 0o755)
         environment = dict(self.environment)
         if preload:
             environment["LD_PRELOAD"] = preload
         self.document("127.0.0.1", "--launch", script, *SOFT, *SHORT, env=environment)
-        with open(told, encoding="utf-8", errors="replace") as file:
+        with open(dump, encoding="utf-8", errors="replace") as file:
             names = dict(line.rstrip("\n").split("=", 1) for line in file if "=" in line)
         self.assertNotIn("VERBMARK_PRELOAD_BEFORE", names)
         return names.get("LD_PRELOAD")
 
-    def test_what_is_launched_inherits_nothing(self):
+    def test_launched_program_inherits_no_preload(self):
         self.assertIsNone(self.launched_with(None))
 
-    def test_what_is_loaded_anyway_stays(self):
+    def test_launched_program_inherits_other_preloads(self):
         needed = subprocess.run(["ldd", VERBMARK], capture_output=True, text=True, check=True)
         other = re.search(r"=> (\S*/libz\.so\S*)", needed.stdout)[1]
         self.assertEqual(self.launched_with(other), other)
 
-    def test_by_the_wrapper(self):
+    def test_started_by_softrdma(self):
         self.document(*SHORT, before=(SOFTRDMA,))
         self.document(*SOFT, *SHORT, before=(SOFTRDMA,))
 
     @unittest.skipIf(has_device(), "this machine has an RDMA device")
-    def test_where_there_is_no_other(self):
+    def test_auto_without_other_devices(self):
         self.document("--device", "auto", *SHORT)
         self.assertIn("soft0/1", self.good("devices", "--device", "auto").out)
 
-    def test_one_device_of_several(self):
+    def test_unknown_device_beside_soft0(self):
         err = self.fails("devices", "--device", "mlx5_0", before=(SOFTRDMA,))
         self.assertEqual(err, "verbmark: no device 'mlx5_0'; available: soft0")
         err = self.fails("serve", "-p", 0, "--device", "mlx5_0", before=(SOFTRDMA,))
         self.assertEqual(err, "verbmark: no device 'mlx5_0'; available: soft0")
 
-    def test_a_port_that_it_has_not(self):
+    def test_unknown_port(self):
         for words in (("run", "--no-save", "-d", "soft0/3"), ("devices", "-d", "soft0/3"),
                       ("run", "--no-save", "-d", "soft0", "-i", 3)):
-            # What the server says comes before it.
+            # The server's output precedes the error.
             self.assertEqual(self.fails(*words).splitlines()[-1],
                              "verbmark: soft0 has no port 3; available: soft0/1", words)
 
-    def test_a_gate_of_names_that_are_no_hosts(self):
-        """Of a program in this folder, more likely than not."""
+    def test_gate_with_names_that_do_not_resolve(self):
+        """Such a name is probably a program in the current directory."""
         name = "nobody.invalid"
         ended = self.run_it("gate", "-d", "soft0", "--base", name, "--head", name)
         self.assertEqual(ended.status, 3, ended.err)
         self.assertIn(f"cannot resolve '{name}': ", ended.out)
         self.assertIn("; a command has a '/', such as ./verbmark\n", ended.out)
 
-    def test_the_wrapper_tells_its_usage(self):
+    def test_softrdma_prints_usage(self):
         for word in ("--help", "-h"):
             ended = Ended(Program(SOFTRDMA, word))
             self.assertEqual((ended.status, ended.err), (0, ""), word)
@@ -226,28 +226,28 @@ class Chosen(OnSoft):
 
 
 @unittest.skipIf(has_device(), "this machine has an RDMA device")
-class Unasked(OnSoft):
-    """A missing device is an error, but where somebody sees what is taken instead."""
+class Fallback(OnSoft):
+    """A missing device is an error, except on a terminal, where the user sees the notice."""
 
     def on_terminal(self, *words):
-        """Exit status and what the terminal shows."""
-        near, far = pty.openpty()
+        """Returns the exit status and the terminal's contents."""
+        controller, terminal = pty.openpty()
         process = subprocess.Popen(
-            [VERBMARK, *map(str, words)], stdout=far, stderr=far, stdin=subprocess.DEVNULL,
+            [VERBMARK, *map(str, words)], stdout=terminal, stderr=terminal, stdin=subprocess.DEVNULL,
             env=self.environment, cwd=self.folder,
         )
         self.addCleanup(process.kill)
-        os.close(far)
+        os.close(terminal)
         shown = b""
         while True:
             try:
-                read = os.read(near, 4096)
+                read = os.read(controller, 4096)
             except OSError:
-                break  # the last one has closed it
+                break  # the last writer has closed the terminal
             if not read:
                 break
             shown += read
-        os.close(near)
+        os.close(controller)
         return process.wait(PATIENCE), shown.decode().replace("\r\n", "\n")
 
     def test_on_a_terminal(self):
@@ -255,17 +255,17 @@ class Unasked(OnSoft):
         self.assertEqual(status, 0, shown)
         self.assertTrue(shown.startswith(HEAD), shown)
 
-    def test_a_host_is_no_matter_of_this_machine(self):
+    def test_no_fallback_with_a_host(self):
         status, shown = self.on_terminal("run", "127.0.0.1", *SHORT, "--no-save")
         self.assertEqual((status, shown), (1, NO_DEVICE + "\n"))
 
-    def test_a_device_by_its_name(self):
-        """No other takes its place, whoever looks on."""
+    def test_no_fallback_for_a_named_device(self):
+        """Not even on a terminal."""
         missing = NO_DEVICE.replace("verbmark: ", "verbmark: no device 'mlx5_0': ")
         for words in (("run", "--no-save"), ("devices",), ("serve", "-p", 0), ("pool", "n02")):
             self.assertEqual(self.on_terminal(*words, "-d", "mlx5_0"), (1, missing + "\n"), words)
 
-    def test_others_than_run(self):
+    def test_no_fallback_for_other_commands(self):
         for words in (("devices",), ("serve", "-p", 0)):
             self.assertEqual(self.on_terminal(*words), (1, NO_DEVICE + "\n"))
 
@@ -275,41 +275,41 @@ class Unasked(OnSoft):
 
 class Refused(OnSoft):
     def copied(self, folder, with_library):
-        """A program in a folder of its own."""
+        """Returns a copy of the program in its own folder."""
         os.makedirs(f"{folder}/bench")
         os.makedirs(f"{folder}/core/soft")
         if with_library:
             shutil.copy(LIBRARY, f"{folder}/core/soft")
         return shutil.copy(VERBMARK, f"{folder}/bench/verbmark")
 
-    def test_a_library_that_is_not_there(self):
+    def test_missing_library(self):
         program = self.copied(f"{self.folder}/moved", False)
         ended = self.run_it("devices", *SOFT, program=program)
         if not ended.status:
-            self.skipTest("it is installed on this machine")
+            self.skipTest("the library is installed on this machine")
         self.assertEqual((ended.status, ended.out), (1, ""))
         self.assertRegex(ended.err, r"^verbmark: soft0: there is no libverbmark-soft\.so, ")
 
-    def test_a_library_that_moves_along(self):
+    def test_library_moved_with_the_program(self):
         program = self.copied(f"{self.folder}/moved", True)
         self.assertIn("soft0/1", self.good("devices", *SOFT, program=program).out)
 
-    def test_a_path_that_cannot_be_loaded(self):
+    def test_path_that_cannot_be_preloaded(self):
         for name in ("a b", "a:b"):
             program = self.copied(f"{self.folder}/{name}", True)
             self.assertIn("has a blank or a colon",
                           self.fails("devices", *SOFT, program=program))
 
-    def test_once_is_enough(self):
-        """As it is after a start in which the loader took no library along."""
+    def test_preloads_only_once(self):
+        """As after a start in which the loader did not load the library."""
         err = self.fails("devices", *SOFT,
                          env=dict(self.environment, VERBMARK_PRELOAD_BEFORE=""))
         self.assertRegex(err, r"^verbmark: soft0: libverbmark-soft\.so was not loaded")
 
 
 class Shown(OnSoft):
-    def test_a_plan_from_a_pipe(self):
-        """The program is executed again, and what it reads is still there."""
+    def test_plan_from_a_pipe(self):
+        """The program executes itself again and must not lose its input."""
         words = "cat - | exec \"$@\""
         plan = json.dumps([{"size": 8, "iterations": 50}, {"size": 16, "iterations": 50}])
         path = f"{self.folder}/r.json"
@@ -324,7 +324,7 @@ class Shown(OnSoft):
             self.assertEqual([case["size"] for case in json.load(file)["cases"]], [8, 16])
 
     def test_several_runs_at_once(self):
-        """Each has a file of its own, whenever it began."""
+        """Each run saves to its own file, even when they start at the same time."""
         programs = [
             Program(VERBMARK, "run", *SOFT, *SHORT, "-s", size, env=self.environment,
                     cwd=self.folder)
@@ -402,7 +402,7 @@ class Shown(OnSoft):
                          ("ACTIVE", "Ethernet"))
         self.assertTrue(self.run_it("doctor", *SOFT).out.startswith(HEAD))
 
-    def test_doctor_proves_the_path(self):
+    def test_doctor_tests_the_path(self):
         server = self.server()
         ended = self.run_it("doctor", "127.0.0.1", "-p", server.port, *SOFT, "--json")
         codes = {row["code"] for row in json.loads(ended.out)["findings"]}

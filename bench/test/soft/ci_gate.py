@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """
-ci/gate, and the gate in it, on the software device: a project whose revisions differ in the
-link that they are measured over. What is 10 % slower fails; what is the same passes, time and
-again, and so does what is ten times slower for once.
+ci/gate on the software device, with a project whose revisions differ in the link that they
+configure. A head that is 10 % slower fails; an equal one passes every time, and so does one with
+a single run that is ten times slower.
 """
 
 import json
@@ -18,10 +18,10 @@ from verbmark import RUN_PATIENCE, VERBMARK
 CI_GATE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../ci/gate")
 CASES = ("--op", "send", "--metric", "lat,bw", "-s", "4k", "-D", "20ms", "--warmup", "30ms",
          "--floor", "p99=off", "--time-limit", "120s")
-# Of each try: what a busy machine hides from the first one, more rounds find.
+# Pairs of runs in each try: more of them find what a busy machine hides in the first try.
 ROUNDS = (16, 24, 36)
 
-# The 7th run of the head is over a link that takes ten times as long.
+# Runs verbmark with the link of its revision; the 7th run of the head uses a ten times slower link.
 ARM = """#!/bin/sh
 link=$(cat "${0%/*}/link")
 if [ -e "${0%/*}/once" ]; then
@@ -36,7 +36,7 @@ def link(latency_us, megabits):
     return f"latency={latency_us}us,bandwidth={megabits}mbit\n"
 
 
-@unittest.skipUnless(shutil.which("git") and shutil.which("flock"), "no git, or no flock")
+@unittest.skipUnless(shutil.which("git") and shutil.which("flock"), "git or flock is not installed")
 class CiGate(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -68,7 +68,10 @@ class CiGate(unittest.TestCase):
         return self.git("rev-parse", "HEAD")
 
     def gate(self, base, head, is_planted=False):
-        """Its status and document; a machine too busy to tell is no verdict. Tells its tries."""
+        """
+        Returns the process and document of a gate. Tries again, and in the end skips the test, if
+        the machine is too busy for a verdict. Prints each extra try.
+        """
         out = os.path.join(self.folder, "out")
         environment = os.environ | {"OUT": out, "RUNS": self.runs, "MEASURES": VERBMARK}
         for number, rounds in enumerate(ROUNDS, 1):
@@ -82,31 +85,31 @@ class CiGate(unittest.TestCase):
             if number > 1 or ended.returncode == 3:
                 print(f"# {self.id()}: try {number} of {len(ROUNDS)}, {rounds} rounds: status "
                       f"{ended.returncode}, {ended.stdout.splitlines()[-1:]}", flush=True)
-            # What is planted is tried again where it was not found, and then not found.
+            # A planted regression may be missed; then try again with more pairs of runs.
             if ended.returncode == 1 or (ended.returncode != 3 and not is_planted):
                 break
         with open(os.path.join(out, "gate.json"), encoding="utf-8") as file:
             document = json.load(file)
         if ended.returncode == 3:
-            # That an arm gives nothing is not for want of time.
+            # A busy machine is no reason for a side without results.
             self.assertTrue(document["rounds"], document.get("reason"))
             self.assertNotIn("gave no result", document.get("reason", ""))
             self.skipTest(f"the machine is too busy: {ended.stdout.splitlines()[-1:]}")
         return ended, document
 
-    def test_ten_per_cent(self):
+    def test_ten_percent_slower(self):
         ended, document = self.gate(self.base, self.commit("link", link(220, 909)),
                                     is_planted=True)
         self.assertEqual(ended.returncode, 1, ended.stdout + ended.stderr)
         self.assertEqual({figure["verdict"] for figure in document["figures"]}, {"worse"})
 
-    def test_the_same_five_times(self):
+    def test_equal_sides_five_times(self):
         for _ in range(5):
             ended, document = self.gate(self.base, self.base)
             self.assertEqual(ended.returncode, 0, ended.stdout + ended.stderr)
             self.assertIn(document["verdict"], ("same", "unclear"))
 
-    def test_ten_times_for_once(self):
+    def test_one_slow_run(self):
         ended, document = self.gate(self.base, self.commit("once", link(2000, 100)))
         self.assertEqual(ended.returncode, 0, ended.stdout + ended.stderr)
         self.assertIn(document["verdict"], ("same", "unclear"))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """
-The gate on the software device, whose link can be made slower by so much: what is the same
-passes, what is worse does not. A machine that is too busy to tell makes a gate invalid, which
-is no verdict: such a one is tried again, and in the end skipped.
+The gate on the software device, whose link can be slowed by a known amount: equal sides pass, a
+slower head fails. On a busy machine a gate may be invalid or unclear; such a gate is repeated,
+and the test skipped if that does not help.
 """
 
 import importlib.machinery
@@ -20,7 +20,7 @@ TRIES = 3
 CHECK = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../ci/measure/gate-check")
 
 
-def arm(latency_us, megabits):
+def side(latency_us, megabits):
     return f"env VERBMARK_SOFT=latency={latency_us}us,bandwidth={megabits}mbit {VERBMARK}"
 
 
@@ -39,23 +39,23 @@ class Gate(unittest.TestCase):
                 return ended, document
         self.skipTest(f"the machine is too busy: {ended.out.splitlines()[-1]}")
 
-    def test_the_same(self):
-        ended, document = self.gate(arm(200, 1000), arm(200, 1000))
+    def test_equal_sides(self):
+        ended, document = self.gate(side(200, 1000), side(200, 1000))
         self.assertEqual(ended.status, 0, ended.out)
         self.assertEqual(document["verdict"], "same")
 
     def test_slower(self):
-        ended, document = self.gate(arm(200, 1000), arm(240, 800))
+        ended, document = self.gate(side(200, 1000), side(240, 800))
         self.assertEqual(ended.status, 1, ended.out)
         verdicts = {figure["case"]: figure["verdict"] for figure in document["figures"]}
         self.assertEqual(verdicts, {"send/lat/4k/poll": "worse",
                                     "send/bw/4k/poll": "worse"})
 
     def test_faster(self):
-        ended, _ = self.gate(arm(240, 800), arm(200, 1000))
+        ended, _ = self.gate(side(240, 800), side(200, 1000))
         self.assertEqual(ended.status, 0, ended.out)
 
-    def test_check(self):
+    def test_gate_check(self):
         """ci/measure/gate-check counts the verdicts of gates with a planted slowdown."""
         with tempfile.TemporaryDirectory() as folder:
             ended = subprocess.run(
@@ -69,14 +69,14 @@ class Gate(unittest.TestCase):
                     document = documents.parse(file.read(), "verbmark.gate-1")
                 self.assertEqual(
                     row, f"| {percent} % | {document['verdict']} | 1 of 1 | 2.5..100.0 % |")
-        # The link is slower by the dose, and so is what goes over it.
+        # The link is slower by the planted dose, so the latencies are too.
         (case,) = document["cases"]
         base, head = (min(case["values"]["p50_ns"][end]) for end in ("base", "head"))
         self.assertGreaterEqual(base, 50000)
         self.assertGreaterEqual(head, 70000)
 
     def test_interval(self):
-        """binom.test(some, all)$conf.int of R 4.2.2."""
+        """Expected values: binom.test(some, all)$conf.int of R 4.2.2."""
         loader = importlib.machinery.SourceFileLoader("gate_check", CHECK)
         check = importlib.util.module_from_spec(
             importlib.util.spec_from_loader("gate_check", loader))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """
-Several threads on the software device: one of them fails, and all end. And a sweep that a
-build with a sanitizer, such as that of threads, runs with the device linked in.
+Several threads on the software device: when one of them fails, all of them end. Also a sweep of
+operations for sanitized builds, such as ThreadSanitizer's, which have the device linked in.
 """
 
 import concurrent.futures
@@ -12,13 +12,13 @@ import documents
 from soft.choice import OnSoft, SOFT
 from verbmark import IS_SANITIZED, WARMUP
 
-# More than a device of today is good at, and an ordinary limit of descriptors; with a
-# sanitizer each takes its time.
+# More queue pairs than a typical device or descriptor limit allows; fewer with sanitizers,
+# where each of them is slow.
 MANY = 2000 if IS_SANITIZED else 6000
 
 
 class Stalled(OnSoft):
-    """A message does not come for longer than anybody waits, while both programs live."""
+    """A message is delayed beyond the time limit while both programs are alive."""
 
     def check(self, op, hint):
         ended = self.run_it(
@@ -31,8 +31,8 @@ class Stalled(OnSoft):
             case["error"], f"^nothing has come for 5 s, while the other end is alive{hint}; "
         )
 
-    def test_a_stream_and_behind_a_fence(self):
-        """Both at once: they wait."""
+    def test_stalled_stream_and_fenced_operation(self):
+        """Both wait for the time limit, so they run concurrently."""
         path = "; verbmark doctor HOST says what the path between them loses"
         fence = "; Soft-RoCE now and then forgets what waits behind a fence"
         rows = ("write", path), ("read-notify", fence)
@@ -53,18 +53,18 @@ class Many(OnSoft):
             before=("sh", "-c", 'ulimit -Sn 1024; exec "$0" "$@"'),
         )
         self.assertEqual(ended.status, 0, ended.err)
-        # It is read, and written again.
+        # The result can be read back.
         shown = self.run_it("report", "--format", "json", "r.json")
         self.assertEqual((shown.status, shown.err), (0, ""))
         (case,) = documents.parse(shown.out)["cases"]
-        # Equal shares, by construction.
+        # Each queue pair got the same share.
         (thread,) = case["shares"]["threads"]
         self.assertEqual([pair["messages"] for pair in thread["queue_pairs"]], [5] * MANY)
 
 
 class Faulty(OnSoft):
     def one_fails(self, plan, *options):
-        """A case in which one thread fails, and the next one does not."""
+        """Runs a case in which one thread fails, and a second case that must succeed."""
         threads = () if "--threads" in options else ("--threads", "3,2")
         words = ("run", *SOFT, *threads, "--trials", 1)
         ended = self.run_it(
@@ -76,7 +76,7 @@ class Faulty(OnSoft):
         self.assertEqual(document["cases"][0]["status"], "failed")
         return document["cases"]
 
-    def test_a_completion_here(self):
+    def test_local_completion(self):
         first, second = self.one_fails(
             "send#5000=REM_ACCESS_ERR", "--op", "write", "--metric", "bw", "-D", "2s",
             "--warmup", "0ms",
@@ -84,14 +84,14 @@ class Faulty(OnSoft):
         self.assertRegex(first["error"], r"^thread [0-2]: post: remote access error.* messages$")
         self.assertEqual(second["status"], "complete")
 
-    def test_while_it_warms_up(self):
+    def test_during_warmup(self):
         first, _ = self.one_fails(
             "send#20=REM_ACCESS_ERR", "--op", "read", "--metric", "lat", "-D", "2s"
         )
         self.assertRegex(first["error"], r"^thread [0-2]: post: .*; during warm-up$")
 
-    def test_a_receive_over_there(self):
-        """The server says why, once, and all threads here end of it."""
+    def test_remote_receive(self):
+        """The server reports why, once, and all threads of the client end."""
         first, second = self.one_fails(
             "receive#3000=LOC_PROT_ERR", "--op", "send", "--metric", "bw", "-D", "2s"
         )
@@ -99,8 +99,8 @@ class Faulty(OnSoft):
         self.assertNotIn("shares", first)
         self.assertEqual(second["status"], "complete")
 
-    def test_what_cannot_be_made(self):
-        """The channel of a second thread, here and over there: what the first has is released."""
+    def test_creation_fails(self):
+        """A second thread cannot create its channel, first on the client, then on the server."""
         first, second, third = self.one_fails(
             "ibv_create_comp_channel#2=ENOMEM", "--op", "send", "--metric", "lat", "-n", 500,
             "--threads", "3,2,4",
@@ -111,8 +111,8 @@ class Faulty(OnSoft):
 
 
 class Sweep(OnSoft):
-    def test_all_kinds(self):
-        """Nothing is said by a sanitizer, or the status would be another one."""
+    def test_operations_and_modes(self):
+        """A sanitizer's complaint would change the exit status."""
         for options in (
             ("--op", "send,write,read,write-imm,fetch-add,write-notify", "--metric", "lat,bw"),
             ("--op", "send", "--metric", "lat,bw", "--cq", "event,adaptive"),

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: MIT
 """
-A pause that is planted in the software device, in the figures of a load. At a fixed rate
-message number k is due k gaps after the start; while nothing is served for 100 ms from
-when one of them is tried, the one that is due n gaps after it waits at least 100 ms less n
-gaps: whatever else the machine does makes waits longer. So lower bounds always hold. How close
-the figures come to them depends on the machine: only the benchmark, which sets CLOSE, compares
-the best of several tries.
+A pause planted in the software device must show in the figures of an open loop. At a fixed rate,
+message k is due k gaps after the start. If nothing is served for 100 ms from one message on,
+the message due n gaps later waits for at least 100 ms minus n gaps. The machine can only make
+waits longer, so these lower bounds always hold. How close the figures come to them depends on the
+machine: only the benchmark, which sets CLOSE, checks that, for the best of several tries.
 """
 
 import math
@@ -21,30 +20,30 @@ MESSAGES = 2000
 PAUSED = 700
 PAUSE_NS = 100_000_000
 GAP_NS = 1_000_000_000 // RATE
-# How far above the arithmetic the best of so many tries is.
+# How far the best of TRIES tries may exceed the computed values.
 TRIES = 12
 SLACK_NS = 15_000_000
 
 
 def waits():
-    """Of all that are due while nothing is served, the longest first."""
+    """Returns the waits of all messages due during the pause, the longest first."""
     return [PAUSE_NS - n * GAP_NS for n in range(PAUSE_NS // GAP_NS)]
 
 
 def quantile(parts):
-    """Of so many per million that rank, counted from the least; the others do not wait."""
+    """Returns the wait at a rank, in parts per million; messages after the pause do not wait."""
     rank = math.ceil(MESSAGES * parts / 1_000_000)
     beyond = MESSAGES - rank
     return waits()[beyond] if beyond < len(waits()) else 0
 
 
 def least_above(histogram, bound):
-    """How many samples are surely not below that."""
+    """Returns the number of samples that are certainly not below the bound."""
     return sum(count for low, high, count in histogram["bins"] if low >= bound)
 
 
 def start(faults, *options):
-    """What a run has left, with whatever went wrong in it."""
+    """Runs a load with faults and returns the ended program, which may have failed."""
     with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
         os.mkdir(f"{folder}/soft", 0o700)
         environment = {
@@ -68,7 +67,7 @@ def run(faults, *options):
 
 class Pause(unittest.TestCase):
     def check_least(self, case, depth):
-        """What the pause does at the least, in every try."""
+        """Checks the lower bounds, which hold in every try."""
         latency, load = case["latency_ns"], case["load"]
         self.assertEqual(latency["count"], MESSAGES)
         self.assertEqual(load["unsent"], 0)
@@ -79,7 +78,7 @@ class Pause(unittest.TestCase):
             self.assertGreaterEqual(least_above(latency["histogram"], wait * 0.998), count)
         self.assertGreaterEqual(latency["histogram"]["sum"], sum(waits()))
         self.assertGreaterEqual(latency["p99"], quantile(990000) * 0.998)
-        # One at a time: what they took from their posts is within the time that there was.
+        # With one message at a time, the time since the posts cannot exceed the measured time.
         if depth == 1:
             taken = load["uncorrected_ns"]["histogram"]["sum"]
             self.assertLessEqual(taken, case["trials"][0]["duration_ns"])
@@ -87,7 +86,7 @@ class Pause(unittest.TestCase):
         self.assertGreaterEqual(load["uncorrected_ns"]["max"], PAUSE_NS * 0.9)
 
     def is_close(self, case, depth):
-        """Whether the pause is nearly all that there was."""
+        """Tells if hardly anything but the pause delayed the messages."""
         latency, load = case["latency_ns"], case["load"]
         half = PAUSE_NS // 2
         held_up = sum(wait >= half for wait in waits())
@@ -98,7 +97,7 @@ class Pause(unittest.TestCase):
             and latency["p99"] <= quantile(990000) + SLACK_NS
             and latency["p50"] <= SLACK_NS
             and least_above(latency["histogram"], half) <= held_up + SLACK_NS // GAP_NS
-            # Who counts from the post sees no more of it than could be under way.
+            # Counted from the post, only the messages in flight see the pause.
             and shown == min(depth, shown) and shown >= 1
         )
 
@@ -111,31 +110,31 @@ class Pause(unittest.TestCase):
                 return
             seen.append((case["saturated"], case["latency_ns"]["p50"], case["latency_ns"]["p99"],
                          case["latency_ns"]["max"]))  # fmt: skip
-        raise AssertionError(f"no try comes close: {seen}")
+        raise AssertionError(f"no try came close: {seen}")
 
     def test_one_at_a_time(self):
         self.check(f"message#{PAUSED}=delay:100ms", 1, "--op", "write")
 
-    def test_some_at_a_time(self):
+    def test_several_at_a_time(self):
         self.check(f"message#{PAUSED}=delay:100ms", 8, "--op", "send")
 
-    def test_while_it_sleeps(self):
+    def test_event_mode(self):
         self.check(f"message#{PAUSED}=delay:100ms", 4, "--op", "read", "--cq", "event")
 
-    def test_a_peer_that_stalls(self):
+    def test_stalled_peer(self):
         self.check(f"peer#{PAUSED}=stall:100ms", 2, "--op", "send")
 
-    def test_the_link_of_all_queue_pairs(self):
-        """Two of them take turns: on the one that is not held up messages go on."""
+    def test_pause_on_one_of_two_queue_pairs(self):
+        """Two queue pairs take turns: messages go on over the one that is not delayed."""
         case = run(f"message#{PAUSED}=delay:100ms", "-t", 128, "-q", 2, "--op", "write")
-        # Those of the other queue pair are due two gaps after each other.
+        # Messages of the other queue pair are due every second gap.
         self.assertGreaterEqual(least_above(case["latency_ns"]["histogram"], 50e6 * 0.998), 25)
         self.assertGreaterEqual(case["latency_ns"]["max"], PAUSE_NS)
 
 
 class Failures(unittest.TestCase):
-    def test_no_maximum(self):
-        """Shares of what could not be measured are not run; other rates are."""
+    def test_share_of_an_unknown_maximum(self):
+        """Rates given as shares of a maximum that was not measured are skipped; others run."""
         ended = start("send#50=RETRY_EXC_ERR", "--rate", "50%,1k", "-n", "100", "--warmup", "0s")
         self.assertEqual(ended.status, 1)
         most, share, other = documents.parse(ended.out)["cases"]
@@ -146,8 +145,8 @@ class Failures(unittest.TestCase):
             "--rate: 100 % is unknown: case send/bw/64/poll/latencies has status failed",
         )
 
-    def test_a_message_that_is_never_done(self):
-        """It ends the case, with how far it came."""
+    def test_message_that_never_completes(self):
+        """The case fails and reports how many messages were done."""
         ended = start("message#40=delay:30s", "--rate", "1k", "-n", "60", "--warmup", "0s")
         self.assertEqual(ended.status, 1)
         (case,) = documents.parse(ended.out)["cases"]

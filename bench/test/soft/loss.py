@@ -1,23 +1,23 @@
 # SPDX-License-Identifier: MIT
-"""Datagrams on the software device: what of them is bandwidth, and what is told of what is lost."""
+"""Datagrams on the software device: what counts as bandwidth, and how losses are reported."""
 
 import documents
 from soft.choice import OnSoft, SOFT
 
 DATAGRAMS = (*SOFT, "--op", "send", "--transport", "ud", "--metric", "bw", "--trials", 1)
-# While it warms up, which is at the least a hundred messages, and 20 ms.
+# During the warm-up, which lasts for at least a hundred messages and 20 ms.
 STALLED = "peer#100=stall:10s"
 NOTHING = (
     r"^no message arrived during the measurement \(sent in all: \d+, arrived: \d+\): "
     "only RC retransmits"
 )
-# A receiver without a processor for all the warm-up sees what had come before only afterwards.
+# A receiver that gets no CPU during the whole warm-up sees earlier messages only afterwards.
 TRIES = 5
 
 
 class Measured(OnSoft):
     def run_stalled(self, *options):
-        """Nothing comes any more once it is measured."""
+        """Runs a case in which no message arrives during the measurement; returns its error."""
         ended = self.run_it(
             "run", *DATAGRAMS, "-D", "100ms", "--json", "-", *options,
             env=dict(self.environment, VERBMARK_SOFT_FAULTS=STALLED),
@@ -32,17 +32,17 @@ class Measured(OnSoft):
                 break
         self.assertRegex(error, NOTHING)
 
-    def test_what_came_before_is_no_bandwidth(self):
+    def test_messages_of_warmup_are_no_bandwidth(self):
         self.check()
 
-    def test_both_ways(self):
+    def test_bidirectional(self):
         self.check("-b")
 
 
-class Told(OnSoft):
-    def test_most_are_lost(self):
-        """A receiver that takes one in 200 us. The worst share is told, once."""
-        # So long that a busy machine has its receiver run meanwhile.
+class Reported(OnSoft):
+    def test_worst_loss_is_reported_once(self):
+        """The receiver takes one message in 200 us, so most of them are lost."""
+        # Long enough for the receiver to get a CPU on a busy machine.
         ended = self.good(
             "run", *DATAGRAMS, "--think", "200us", "-s", "64,1k", "-D", "300ms", "--json", "r.json"
         )

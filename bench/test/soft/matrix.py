@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
 """
-Every fault that a plan of the soft device can make, once, at either end of each driver:
-core's own ends, verbmark run and serve over rdma_cm and over queue pairs connected by hand,
-a pool, connections that are made again and again, and grants. A fault is borne, or it ends in
-a sentence and an exit status, or in a failed case of a valid document; in time, with nothing
-left behind; and a server takes the next client as if nothing had been. What a run calls is
-counted first, by the device. FAULT=substring picks faults, ROWS=1 shows what was said of each.
+Every fault that a plan of the soft device can name, once, at the client and at the server of each
+driver: core's own client and server, verbmark run and serve over rdma_cm and over queue pairs
+connected directly, a pool, repeated connections, and grants. Either the program survives the
+fault, or it ends with a message and an exit status, or with a failed case in a valid document. It
+does so in time and leaves nothing behind, and the server serves the next client as usual. The
+device first counts the calls of a run. FAULT=substring selects faults, ROWS=1 prints the messages
+of each.
 """
 
 import collections
@@ -24,18 +25,18 @@ import documents
 from verbmark import ALIVE, VERBMARK, Frames, Impostor, frame
 
 ENDS = os.environ["ENDS"]
-# One fault of so many is planted: ci/test --whole plants all.
+# Only one fault in SHARE is planted; ci/test --whole plants all of them.
 SHARE = int(os.environ.get("SHARE", "1"))
-# What a fault may take until both ends have ended; sanitizers and a busy machine included.
+# Seconds until client and server must have ended, on a busy machine and with sanitizers.
 LIMIT = 60
 WORKERS = 5
-# Of a function that is called often: these calls, and the one in the middle.
+# Calls that fail if a function is called often, besides the one in the middle.
 OFTEN = (1, 2, 3)
-# Of a run of one case, in both directions; nobody waits for the last one.
+# Control messages of a run with one case, in both directions; nobody waits for the last one.
 MESSAGES = 10
-# The message, or completion, that a fault meets, where there are so many.
+# The message or completion that a fault hits, if there are that many.
 LATER = 3
-# Whether a call is made once more may be a matter of who is first: it gets another chance.
+# Timing may decide if a call is made once more, so a fault that did not occur is tried again.
 TRIES = 4
 STATUSES = (
     "LOC_LEN_ERR LOC_QP_OP_ERR LOC_EEC_OP_ERR LOC_PROT_ERR WR_FLUSH_ERR MW_BIND_ERR BAD_RESP_ERR "
@@ -48,15 +49,15 @@ WIRE = (
     ("link", "down:60s"), ("device", "removed"), ("peer", "stall:5ms"),
 )  # fmt: skip
 OTHERS = "ADDR_ERROR ROUTE_ERROR CONNECT_ERROR UNREACHABLE REJECTED DISCONNECTED DEVICE_REMOVAL"
-# What cannot be destroyed stays, and all that it stands on: no leak of the program's.
+# An object that cannot be destroyed keeps what it uses: not a leak of the program.
 REFUSED = re.compile(r"ibv_(destroy|dealloc|dereg|close)|rdma_destroy")
 LEFT = "leak:soft_\n"
-# After these there is nothing to be had of the device.
+# After these faults the device is unusable.
 LASTING = re.compile(r"removed|DEVICE_REMOVAL|down:60s")
-# How often these are called is a matter of what there is to be had at a time.
+# The number of these calls depends on how much work each one finds.
 WAITING = re.compile(r"(ibv|rdma)_(poll|get|ack|req|post_recv)|receive|completion")
 UNCLEAR = re.compile(r"Success\b|Unknown error|\(null\)|: *$|control message received")
-# What is to be said of some: by whom, and in which words.
+# Messages that some faults must cause, by the program that prints them.
 SAID = {
     "rdma_accept#1=EIO": r"client 1: .*cannot accept the client: Input",
     "rdma_connect#1=EIO": r"client 1: .*cannot connect: Input/output error",
@@ -72,7 +73,7 @@ DIRT = re.compile(r"Sanitizer|runtime error|Assertion|dumped|Traceback")
 
 
 class Core:
-    """The ends of core, which say their port, and what failed, and nothing else."""
+    """Client and server of core, which print only the port and what failed."""
 
     def __init__(self, wait):
         self.name = f"core/{wait}"
@@ -86,7 +87,7 @@ class Core:
 
 
 class Run:
-    """verbmark run and serve: one case of few messages."""
+    """verbmark run and serve: one case with a few messages."""
 
     def __init__(self, name, *options):
         self.name = f"run/{name}"
@@ -104,8 +105,8 @@ class Run:
 
 class Pool:
     """
-    verbmark pool, and serve with one: a grant of all of it, which the next client gets only if
-    nothing of it has been left, and some doorbells.
+    verbmark serve with a pool, and verbmark pool: a grant of the whole pool, which the next
+    client gets only if nothing of it was leaked, and some doorbells.
     """
 
     def __init__(self, wait):
@@ -134,24 +135,24 @@ DRIVERS = [
 
 
 class Cut(Impostor):
-    """A relay of the control channel that ends at the n-th message, of either direction."""
+    """Relays the control channel and cuts it at the n-th message, counted over both directions."""
 
     def __init__(self, port, n):
-        self.far = port
+        self.server_port = port
         self.left = n
         self.lock = threading.Lock()
         self.seen = 0
         super().__init__(self.relay)
 
-    def relay(self, near):
-        far = socket.create_connection(("127.0.0.1", self.far), LIMIT)
-        self.sockets.append(far)
-        back = threading.Thread(target=self.pump, args=(far, near), daemon=True)
+    def relay(self, client_side):
+        server_side = socket.create_connection(("127.0.0.1", self.server_port), LIMIT)
+        self.sockets.append(server_side)
+        back = threading.Thread(target=self.pump, args=(server_side, client_side), daemon=True)
         back.start()
-        self.pump(near, far)
+        self.pump(client_side, server_side)
 
     def passes(self, message):
-        """Whether the message is still let through; heartbeats do not count."""
+        """Tells if the message may still pass. Heartbeats are not counted."""
         if message["type"] == ALIVE["type"]:
             return True
         with self.lock:
@@ -176,7 +177,7 @@ class Cut(Impostor):
 
 
 class Process:
-    """One that writes to files of the row's folder."""
+    """A process that writes to files in the row's folder."""
 
     def __init__(self, row, role, command, plan=None):
         self.row = row
@@ -206,15 +207,15 @@ class Process:
         try:
             return self.process.wait(max(0.1, self.row.deadline - time.monotonic()))
         except subprocess.TimeoutExpired:
-            self.row.fail(f"the {self.role} has not ended within {LIMIT} s")
+            self.row.fail(f"the {self.role} did not end within {LIMIT} s")
             self.kill()
             return None
 
     def port(self):
-        """That the server has said, or None if it ended without."""
+        """Returns the port that the server printed, or None if the server ended without one."""
         while time.monotonic() < self.row.deadline:
             lines = self.read("out").split("\n")[:-1]
-            # What is on the software device says so first.
+            # A notice about the software device comes first.
             if lines and lines[0].startswith("SOFTWARE DEVICE"):
                 del lines[0]
             if lines:
@@ -222,7 +223,7 @@ class Process:
             if self.process.poll() is not None:
                 return None
             time.sleep(0.002)
-        self.row.fail("the server does not get ready")
+        self.row.fail("the server did not become ready")
         return None
 
     def kill(self):
@@ -232,7 +233,7 @@ class Process:
 
 
 class Row:
-    """One fault, at one end of a driver: in complaints is what was not as it should be."""
+    """One fault, at the client or server of a driver. Deviations are listed in complaints."""
 
     def __init__(self, driver, role, plan, cut=None):
         self.driver = driver
@@ -249,12 +250,12 @@ class Row:
         self.complaints.append(words)
 
     def run(self):
-        # Of an end that may have left before, four in turn had not come about, once.
+        # A process that may end before the fault has missed it four times in a row, once.
         for _ in range(2 * TRIES):
             self.complaints = []
             self.fired = True
             self.run_once()
-            # What went wrong is told, whether the fault came about before it or not.
+            # Report complaints even if the fault did not occur.
             if self.fired or self.complaints:
                 return self
         self.fail(self.missed)
@@ -267,7 +268,7 @@ class Row:
         self.started = time.monotonic()
         try:
             self.play()
-        except Exception as error:  # the row fails, the others go on
+        except Exception as error:  # the row fails; the others continue
             self.fail(repr(error))
         self.seconds = time.monotonic() - self.started
         shutil.rmtree(self.folder)
@@ -280,7 +281,7 @@ class Row:
             if port:
                 self.meet(server, port, plan.get("client"))
             elif "server" not in plan:
-                self.fail(f"the server, which has no fault, has no port: {server.read('err')}")
+                self.fail(f"the server failed to start without a fault: {server.read('err')}")
                 return
             elif server.process.poll() is not None:
                 self.judge(server, server.wait(), must_fail=True)
@@ -295,22 +296,22 @@ class Row:
             status = self.first.wait()
         self.judge(self.first, status)
         self.borne = status == 0
-        # Who was unlucky is no burden to who comes next.
+        # The failed client must not affect the next one.
         self.deadline = time.monotonic() + LIMIT
         if isinstance(self.driver, Core) and status == 0 and self.ends_soon(server):
             pass
         elif not LASTING.search(self.plan) and self.plan != "count":
-            second, status = self.come("next", port)
-            # Core's server may have been about to end, as it had served the first client well.
+            second, status = self.connect_again("next", port)
+            # Core's server may have been about to end, having served the first client well.
             ended = status and isinstance(self.driver, Core) and (
                 server.wait() == 0 or (self.borne and server.wait() == 1)
             )
-            # What a pool has of its device is for all of its clients: it may be this one's turn.
+            # A pool's clients share its objects, so the call that fails may be this client's.
             held = isinstance(self.driver, Pool) and REFUSED.search(self.plan)
-            # A server that slept while its messages came waits, and polls, less often for them.
+            # A server that sleeps polls less often, so the fault may hit the next client instead.
             late = self.role == "server" and self.borne and WAITING.match(self.plan)
             if status and (held or late):
-                second, status = self.come("third", port)
+                second, status = self.connect_again("third", port)
             if status and not ended:
                 self.fail(f"the next client: {status}: {second.read('err')}")
             self.look(second)
@@ -318,8 +319,8 @@ class Row:
             server.process.terminate()
         self.judge(server, server.wait())
 
-    def come(self, who, port):
-        """Another client, and its status: again, while one before it is on its way out."""
+    def connect_again(self, who, port):
+        """Runs another client and returns its status; tries again while the pool is still held."""
         while True:
             client = self.connect(who, port, None)
             status = client.wait()
@@ -330,7 +331,7 @@ class Row:
 
     @staticmethod
     def ends_soon(server):
-        """Core's server ends by itself when one client was served well."""
+        """Tells if core's server ends within a second, as it does after serving a client well."""
         try:
             return server.process.wait(1) is not None
         except subprocess.TimeoutExpired:
@@ -341,7 +342,7 @@ class Row:
         return Process(self, role, command, plan)
 
     def look(self, process):
-        """Sanitizers, and what else has no place among the words of a program."""
+        """Complains about sanitizer reports and the like in a program's output."""
         errors = process.read("err")
         if DIRT.search(errors):
             self.fail(f"the {process.role}: {errors[-3000:]}")
@@ -356,12 +357,12 @@ class Row:
         failed = self.failed_cases(document) if os.path.exists(document) else None
         self.words += [f"{process.role} {status}: {line}" for line in [*sentences, *(failed or [])]]
         if status not in (0, 1) or (must_fail and not status):
-            self.fail(f"the {process.role} ends with {status}: {errors[-500:]}")
+            self.fail(f"the {process.role} exited with {status}: {errors[-500:]}")
         if status == 1 and not sentences and not failed:
-            self.fail(f"the {process.role} fails without a word: {errors[-500:]}")
+            self.fail(f"the {process.role} failed without a message: {errors[-500:]}")
         for words in sentences + (failed or []):
             if UNCLEAR.search(words):
-                self.fail(f"the {process.role} says: {words}")
+                self.fail(f"the {process.role} printed an unclear message: {words}")
 
     def failed_cases(self, path):
         with open(path, encoding="utf-8") as file:
@@ -378,7 +379,7 @@ class Row:
             self.counts[name] = int(count)
         if "never fired" in report or (self.plan != "count" and "fired" not in report):
             self.fired = False
-            self.missed = f"the fault did not come about: {report}{process.read('err')[-300:]}"
+            self.missed = f"the fault did not occur: {report}{process.read('err')[-300:]}"
 
 
 class _Nothing:
@@ -396,10 +397,10 @@ def often(count):
 
 
 def rows_of(driver, role, counts):
-    """By kind of fault."""
+    """Returns (kind of fault, row) pairs for every fault."""
     rows = collections.defaultdict(list)
     for name, count in counts.items():
-        # Whoever leaves first may hear that the other one has left, too, or be gone by then.
+        # The client disconnects first and may be gone before the event arrives.
         if not count or (role == "client" and name == "cm:DISCONNECTED"):
             continue
         if name.startswith("cm:"):
@@ -437,25 +438,25 @@ class Drivers(unittest.TestCase):
             tally[kind] += 1
             borne[kind] += row.borne
             longest = max(longest, (row.seconds, row.name))
-            # A message that failed is said to have, even by the end that had no harm of it.
-            said = "; ".join(row.words)
-            if kind == "statuses" and not said and "WR_FLUSH_ERR" not in row.plan:
-                row.fail("nobody has a word for it")
-            if not isinstance(driver, Pool) and not re.search(SAID.get(row.plan, ""), said):
-                row.fail(f"this is all that is said: {said}")
+            # A failed message must be reported, even if it did no harm to the process.
+            messages = "; ".join(row.words)
+            if kind == "statuses" and not messages and "WR_FLUSH_ERR" not in row.plan:
+                row.fail("nobody reported the failure")
+            if not isinstance(driver, Pool) and not re.search(SAID.get(row.plan, ""), messages):
+                row.fail(f"the expected message is missing from: {messages}")
             if "ROWS" in os.environ:
-                print(f"# {row.name}: {said}")
+                print(f"# {row.name}: {messages}")
             if row.complaints:
                 bad.append(f"{row.name}: {'; '.join(row.complaints)}")
         for kind in tally:
-            print(f"# {driver.name}: {tally[kind]} {kind}, of which {borne[kind]} were borne")
-        print(f"# {driver.name}: the longest took {longest[0]:.1f} s: {longest[1]}", flush=True)
+            print(f"# {driver.name}: {tally[kind]} {kind}, {borne[kind]} of them survived")
+        print(f"# {driver.name}: the slowest took {longest[0]:.1f} s: {longest[1]}", flush=True)
         self.assertTrue(tally)
         if bad:
             raise AssertionError("\n".join(sorted(bad)))
 
     def count(self, driver, role):
-        """What every run calls; what only some do is left to chance."""
+        """Returns the calls that every run makes; counts that vary are reduced."""
         rows = [Row(driver, role, "count").run() for _ in range(TRIES)]
         self.assertEqual([row.complaints for row in rows], [[]] * TRIES)
         counts = {}
@@ -476,11 +477,11 @@ class Drivers(unittest.TestCase):
         self.check(driver, rows[::SHARE])
 
     def cuts(self, driver):
-        """At each message, and behind the last one."""
+        """Cuts the channel at each message and after the last one."""
         rows = [Row(driver, "client", "cut ", n) for n in range(1, MESSAGES + 2)]
         self.check(driver, [("ends of the control channel", row) for row in rows])
         self.assertFalse(any(row.borne for row in rows[:-2]))
-        self.assertTrue(rows[-1].borne, "there are more messages than that")
+        self.assertTrue(rows[-1].borne, "the run has more than {MESSAGES} messages")
 
 
 class Matrix(Drivers):
@@ -490,7 +491,7 @@ class Matrix(Drivers):
     def test_run_by_rdma_cm(self):
         self.faults(DRIVERS[1])
 
-    def test_run_by_hand(self):
+    def test_run_without_rdma_cm(self):
         self.faults(DRIVERS[2])
 
     def test_pool(self):
@@ -502,7 +503,7 @@ class Matrix(Drivers):
 
 
 class Others(Drivers):
-    """They take long: ci/test leaves them out."""
+    """Slow: by default ci/test skips these."""
 
     def test_connecting(self):
         self.faults(DRIVERS[4])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What sets up, on the software device: each call is undone, and one that fails is told."""
+"""Set-up calls on the software device: each call is undone, and each failure is reported."""
 
 import os
 import re
@@ -9,7 +9,7 @@ import unittest
 from verbmark import ADDRESS, VERBMARK, Ended, Program, ready_line, wait_until
 
 CALLED = 50
-# One of those that a client makes which connects so often.
+# One of the connections that a client makes when it connects CALLED times.
 MIDDLE = 25
 
 
@@ -38,33 +38,33 @@ class SetUp(unittest.TestCase):
             "--warmup", "0", "--trials", "1", "-n", CALLED, "-r", 8, *options, env=environment,
         ))  # fmt: skip
 
-    def test_a_pool_that_can_register_no_more(self):
-        """Its client is turned away, and the server says why."""
-        # The first one is of the mailbox; a client's grant and its letters are in one of two orders.
+    def test_pool_that_cannot_register(self):
+        """The client is rejected, and the server logs why."""
+        # First comes the mailbox, then a client's grant and its mail, in any order.
         server = self.serve("ibv_reg_mr_iova2#3=ENOMEM", "--pool")
         words = (VERBMARK, "pool", ADDRESS, "-p", server.port, "--device", "soft0", "--alloc", "4m",
                  "--writes", 1)
         ended = Ended(Program(*words, env=self.environment))
         self.assertEqual(ended.status, 1)
         self.assertIn("the server's device cannot register more memory", ended.err)
-        wait_until(lambda: any("refused" in line for line in server.out), what="why")
+        wait_until(lambda: any("refused" in line for line in server.out), what="the reason")
         self.assertRegex("\n".join(server.out), r"refused: cannot register 4 MiB: (memlock|Cannot)")
         self.assertEqual(Ended(Program(*words, env=self.environment)).status, 0)
 
-    def test_a_grant_that_cannot_be_registered(self):
-        """The header of verbs calls one function or the other, as the compiler sees the rights."""
-        # By the second one a lane's buffer is registered too, and there are three of them.
+    def test_grant_that_cannot_be_registered(self):
+        """The header of verbs calls one of two functions, depending on what the compiler knows."""
+        # With ibv_reg_mr_iova2, the buffer of a lane counts as well.
         server = self.serve("ibv_reg_mr#3=ENOMEM;ibv_reg_mr_iova2#4=ENOMEM")
         ended = self.run_at(server, "--op", "alloc")
         self.assertEqual(ended.status, 1)
         self.assertIn("the server's device cannot register more memory", ended.out + ended.err)
-        # Who comes next is served by the same one.
+        # The same server serves the next client.
         self.assertEqual(self.run_at(server, "--op", "alloc,send").status, 0)
         server.process.terminate()
         self.assertEqual(server.wait(), 0)
 
-    def test_relaxed_ordering_that_is_refused(self):
-        """What the device takes without the flag it refuses with it: left out, and nothing ends."""
+    def test_relaxed_ordering_is_rejected(self):
+        """If a device rejects relaxed ordering, only those cases are skipped."""
         refused = "the device does not support relaxed ordering; use --relaxed-ordering off"
         case = ("--op", "send", "--relaxed-ordering", "on,off")
         line = "send/lat/64/poll/r8/relaxed-on: skipped: "
@@ -77,8 +77,8 @@ class SetUp(unittest.TestCase):
         self.assertIn(f"{line}{refused}", ended.out)
         self.assertEqual(ended.status, 0, ended.out)
 
-    def test_calls_that_fail(self):
-        """At the client; the server goes on."""
+    def test_failing_calls(self):
+        """Calls fail at the client; the server survives."""
         server = self.serve("count")
         for op, call, reason in (
             ("register", "ibv_reg_mr_iova2#9", "cannot register 64 bytes"),
@@ -101,21 +101,21 @@ class SetUp(unittest.TestCase):
         self.assertEqual(self.run_at(server, "--op", "send").status, 0)
 
     def take_report(self):
-        """By the names of the calls, how many there were."""
+        """Returns the number of calls by function, and removes the report."""
         with open(self.report, encoding="ascii") as report:
             counts = {name: int(n) for n, name in re.findall(r"count (\d+): (\S+)", report.read())}
         os.unlink(self.report)
         return counts
 
     def counted(self, *options):
-        """Of the client."""
+        """Returns the client's number of calls by function."""
         server = self.serve("count")
         ended = self.run_at(server, *options, faults=f"count;report={self.report}")
         self.assertEqual(ended.status, 0, ended.err)
         return self.take_report()
 
-    def counted_there(self, *options):
-        """Of the server, which has that one client."""
+    def counted_at_server(self, *options):
+        """Returns the server's number of calls by function, for one client."""
         server = self.serve(f"count;report={self.report}")
         ended = self.run_at(server, *options)
         self.assertEqual(ended.status, 0, ended.err)
@@ -123,7 +123,7 @@ class SetUp(unittest.TestCase):
         self.assertEqual(server.wait(), 0)
         return self.take_report()
 
-    def test_all_is_undone(self):
+    def test_each_call_is_undone(self):
         without = self.counted("--op", "send")
         for op, make, undo in (
             ("register", "ibv_reg_mr_iova2", "ibv_dereg_mr"),
@@ -137,8 +137,8 @@ class SetUp(unittest.TestCase):
             for call in (make, undo):
                 self.assertEqual(found[call] - without[call], CALLED, f"{op}: {call}")
 
-    def test_connections_are_whole(self):
-        """Whichever step is timed, all of them are made, and at the other end as many."""
+    def test_connections_are_complete(self):
+        """Whichever step is timed, the client makes all of them, and the server matches them."""
         without = self.counted("--op", "send")
         steps = (
             "rdma_create_id", "rdma_bind_addr", "rdma_resolve_addr", "rdma_resolve_route",
@@ -148,14 +148,14 @@ class SetUp(unittest.TestCase):
             found = self.counted("--op", "connect", "--step", step)
             made = {call: found[call] - without.get(call, 0) for call in steps}
             self.assertEqual(made, dict.fromkeys(steps, CALLED), step)
-        without = self.counted_there("--op", "send")
-        found = self.counted_there("--op", "connect", "--step", "whole")
+        without = self.counted_at_server("--op", "send")
+        found = self.counted_at_server("--op", "connect", "--step", "whole")
         calls = ("rdma_create_qp", "rdma_accept", "rdma_disconnect", "rdma_destroy_id")
         made = {call: found[call] - without.get(call, 0) for call in calls}
         self.assertEqual(made, dict.fromkeys(calls, CALLED))
 
-    def test_steps_that_fail(self):
-        """At the client; the server goes on."""
+    def test_failing_steps(self):
+        """Steps fail at the client; the server survives."""
         server = self.serve("count")
         connecting = ("--op", "connect", "--step", "whole")
         for fault, reason in (
@@ -178,14 +178,14 @@ class SetUp(unittest.TestCase):
             self.assertIn(reason, ended.out + ended.err, fault)
         self.assertEqual(self.run_at(server, *connecting).status, 0)
 
-    def test_what_fails_at_the_server(self):
+    def test_failing_steps_at_server(self):
         connecting = ("--op", "connect", "--step", "whole")
         for fault, reason in (
             ("rdma_create_qp#N=ENOMEM", f"{ADDRESS}: cannot create a queue pair"),
             ("rdma_accept#N=EIO", f"{ADDRESS}: cannot accept a connection: Input/output error"),
             ("rdma_destroy_id#N=EIO", f"{ADDRESS}: cannot destroy a connection identifier"),
             ("rdma_get_cm_event#N=EIO", f"{ADDRESS}: cannot take a connection event"),
-            # The client hears of it when the identifier goes.
+            # The client notices when the identifier is destroyed.
             ("rdma_disconnect#N=EIO", None),
         ):
             server = self.serve(fault.replace("#N", f"#{MIDDLE}"))

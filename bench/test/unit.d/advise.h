@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Advice for tests: what is known of each end is written as JSON, in the way of made_up.h.
+ * Makes advice in tests, from facts about client and server written as JSON (see made_up.h).
  */
 #ifndef BENCH_TEST_UNIT_D_ADVISE_H
 #define BENCH_TEST_UNIT_D_ADVISE_H
@@ -10,7 +10,7 @@
 #include "core/base/compiler.h"
 #include "core/test/lib/made_up.h"
 
-/* What is known of one end, as JSON; NULL: nothing. */
+/* The facts known about one side, as JSON; a member is NULL if nothing is known. */
 struct known {
 	const char *facts;
 	const char *before;
@@ -40,15 +40,15 @@ static inline void end_close(struct end *end)
 		json_decref(end->json[i]);
 }
 
-static inline json_t *advise(const struct known *near, const struct known *far)
+static inline json_t *advise(const struct known *local, const struct known *remote)
 {
 	struct end ends[2] = {0};
 	json_t *findings;
 
-	end_open(&ends[0], near);
-	if (far)
-		end_open(&ends[1], far);
-	findings = advice_make(&ends[0].end, far ? &ends[1].end : NULL);
+	end_open(&ends[0], local);
+	if (remote)
+		end_open(&ends[1], remote);
+	findings = advice_make(&ends[0].end, remote ? &ends[1].end : NULL);
 	end_close(&ends[0]);
 	end_close(&ends[1]);
 	assert_non_null(findings);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Parameters for tests, as one text: "op=write size=4k". The others are at their
+ * Parses parameters for tests from one text: "op=write size=4k". The others keep their
  * defaults.
  */
 #ifndef BENCH_TEST_UNIT_D_ASKED_H

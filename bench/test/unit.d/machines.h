@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Machines with devices, ports and addresses, for tests of what is in bench/host/inventory.h. */
+/* Made-up machines with devices, ports and addresses, for tests of bench/host/inventory.h. */
 #ifndef BENCH_TEST_UNIT_D_MACHINES_H
 #define BENCH_TEST_UNIT_D_MACHINES_H
 
@@ -9,7 +9,7 @@
 #include "core/base/address.h"
 #include "core/test/lib/check.h"
 
-/* A machine for tests: up to four ports of up to four addresses each. */
+/* A made-up machine with up to four ports, each with up to four addresses. */
 struct machine {
 	struct device_list list;
 	struct device_port ports[4];
@@ -34,7 +34,7 @@ static inline void add_port(struct machine *machine, const char *device, const c
 	snprintf(port->device, sizeof(port->device), "%s", device);
 }
 
-/* To the last port. */
+/* Adds an address to the port added last. */
 static inline void add_address(struct machine *machine, const char *text, unsigned int prefix)
 {
 	struct device_port *port = &machine->ports[machine->list.n_ports - 1];
@@ -44,10 +44,10 @@ static inline void add_address(struct machine *machine, const char *text, unsign
 	assert_true(address_parse(&address->address, text));
 }
 
-/* A pair, or the error. */
+/* The chosen pair of ports, or the error. */
 struct pairing {
-	struct result_end near;
-	struct result_end far;
+	struct result_end local;
+	struct result_end remote;
 	struct error error;
 	int code;
 };
@@ -61,8 +61,8 @@ static inline struct pairing pair(const struct machine *local, const struct mach
 	if (!wished.host)
 		wished.host = "a.example";
 	wished.who = "a.example";
-	found.code = inventory_pair(&local->list, &remote->list, &wished, &found.near, &found.far,
-				    &found.error);
+	found.code = inventory_pair(&local->list, &remote->list, &wished, &found.local,
+				    &found.remote, &found.error);
 	return found;
 }
 

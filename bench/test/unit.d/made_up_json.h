@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* JSON in tests: with ' for ", so that it can be read. */
+/* JSON in tests, written with ' in place of " to stay readable. */
 #ifndef BENCH_TEST_UNIT_D_MADE_UP_JSON_H
 #define BENCH_TEST_UNIT_D_MADE_UP_JSON_H
 
@@ -29,7 +29,7 @@ static inline json_t *made_up_json(const char *text)
 
 #define assert_json(found, wanted) made_up_check(found, wanted, __FILE__, __LINE__)
 
-/* wanted is text, or NULL: there must be none. */
+/* Compares found with the JSON in wanted; if wanted is NULL, found must be NULL. */
 static inline void made_up_check(const json_t *found, const char *wanted, const char *file,
 				 int line)
 {

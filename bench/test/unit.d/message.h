@@ -7,7 +7,7 @@
 
 #include "core/test/lib/check.h"
 
-/* A message as the other end writes it. */
+/* Parses a message as it comes from the peer. */
 static inline json_t *message_load(const char *text)
 {
 	json_t *message = json_loads(text, 0, NULL);

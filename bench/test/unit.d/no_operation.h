@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is said of a word that is no operation, by hand: several tests expect it. */
+/* The error for a word that is not an operation, spelled out: several tests expect it. */
 #ifndef BENCH_TEST_UNIT_D_NO_OPERATION_H
 #define BENCH_TEST_UNIT_D_NO_OPERATION_H
 

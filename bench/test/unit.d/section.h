@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One section of the facts of a machine that is made up. */
+/* Gathers one section of the facts about a made-up machine. */
 #ifndef BENCH_TEST_UNIT_D_SECTION_H
 #define BENCH_TEST_UNIT_D_SECTION_H
 

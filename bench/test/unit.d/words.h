@@ -17,7 +17,7 @@ struct words {
 	int argc;
 };
 
-/* "" is a line without a word behind the command's name; "|" one of two empty ones. */
+/* "" is a command line without arguments, "|" one with two empty arguments. */
 static inline void words_init(struct words *words, const char *line)
 {
 	static char name[] = "command";
