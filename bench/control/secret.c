@@ -141,7 +141,7 @@ static void secret_add(crypto_generichash_state *state, const void *bytes, size_
 {
 	const uint64_t encoded = htobe64(length);
 
-	crypto_generichash_update(state, (const uint8_t *)&encoded), sizeof(encoded));
+	crypto_generichash_update(state, (const uint8_t *)&encoded, sizeof(encoded));
 	crypto_generichash_update(state, bytes, length);
 }
 
