@@ -158,7 +158,7 @@ int one_case_plan_open(struct one_case_plan_list *list, const struct plan *plan,
 	}
 	free(product);
 	if (!code && !list->count)
-		code = error_set(error, -EINVAL, "nothing is left to run: %s", list->skipped);
+		code = error_set(error, -EINVAL, "no case can run: %s", list->skipped);
 	if (code)
 		one_case_plan_close(list);
 	return code;

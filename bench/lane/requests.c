@@ -160,7 +160,7 @@ static void make_work(const struct lane *lane, struct flow *flow)
 	/* A read fetches what the other end would send; the rest goes where it receives. */
 	bool is_sent = shape->is_read && !lane->settings.walks;
 	/* Its lane is laid out as this one is. */
-	size_t far = pattern_far_pair(lane->settings.parameters, lane->settings.is_server,
+	size_t far = pattern_peer_pair(lane->settings.parameters, lane->settings.is_server,
 				      lane->settings.number, flow->number) *
 		     lane_flow_size(lane);
 	size_t remote = is_sent ? far : far + lane_area(lane, lane->settings.sent_slots);

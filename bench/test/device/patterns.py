@@ -102,9 +102,9 @@ class InOneProcess(Checked, Served):
 
     def test_refusals(self):
         for options, sentence in (
-            ((), "--pattern needs --threads, as many as there are of the many, or several hosts"),
-            (("--threads", 2, "--metric", "lat"), "--pattern is for bw"),
-            (("--threads", 2, "-n", 5), "--pattern is over the same time: -D, and no -n"),
+            ((), "--pattern needs several hosts, or --threads above 1"),
+            (("--threads", 2, "--metric", "lat"), "--pattern applies only to bw"),
+            (("--threads", 2, "-n", 5), "--pattern needs a common duration; use -D instead of -n"),
         ):
             ended = Ended(client("--pattern", "many-to-one", *options, port=self.server.port))
             self.assertEqual(ended.status, 2)
@@ -186,7 +186,7 @@ class AmongHosts(Checked):
         self.assertEqual(ends_of(ended.document["cases"][0]), [tuple(self.names[:2])])
         ended = Ended(self.run_here("--pattern", "one-to-one"))
         self.assertEqual(ended.status, 2)
-        self.assertIn("one-to-one is of pairs: it needs an even number of hosts", ended.err)
+        self.assertIn("one-to-one needs an even number of hosts", ended.err)
 
     def test_table(self):
         ended = Ended(self.run_here("--pattern", "many-to-one", *SPELL))
@@ -454,12 +454,12 @@ class AmongHosts(Checked):
 
     def test_refusals(self):
         for options, sentence in (
-            ((), "several hosts need --pattern: who of them talks to whom"),
-            (("--pattern", "all-to-all", "--latencies"), "are for one HOST"),
-            (("--pattern", "all-to-all", "--interleave"), "are for one HOST"),
-            (("--pattern", "all-to-all", "-b"), "are for one HOST"),
-            (("--pattern", "all-to-all", "--server-device", "x"), "are for one HOST"),
-            (("--pattern", "all-to-all", "--device", "x"), "are for one HOST"),
+            ((), "several hosts need --pattern, which says who talks to whom"),
+            (("--pattern", "all-to-all", "--latencies"), "work only with one HOST"),
+            (("--pattern", "all-to-all", "--interleave"), "work only with one HOST"),
+            (("--pattern", "all-to-all", "-b"), "work only with one HOST"),
+            (("--pattern", "all-to-all", "--server-device", "x"), "work only with one HOST"),
+            (("--pattern", "all-to-all", "--device", "x"), "work only with one HOST"),
         ):
             ended = Ended(self.run_here(*options))
             self.assertEqual(ended.status, 2, ended.err)

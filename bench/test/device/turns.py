@@ -136,7 +136,7 @@ class Registered(Served):
         for options in (("--op", "write"), ("--op", "read", "--metric", "bw")):
             ended = Ended(client(*options, "--registration", "each", port=self.server.port))
             self.assertEqual(ended.status, 2)
-            self.assertIn("--registration is for --op read, of --metric lat", ended.err)
+            self.assertIn("--registration applies only to --op read with --metric lat", ended.err)
 
     def test_long_completion_queues(self):
         """As long as was asked for, or as what can come; of both ends."""

@@ -10,7 +10,7 @@ from verbmark import (
 # Whoever has filled so many messages makes a wrong byte in the last of them, and so on.
 EVERY = 200
 WRONG = re.compile(r"byte 5 of message (\d+) is 0x(..), and should be 0x(..)")
-OVERWRITTEN = "--verify of bw is for send and read: a write overwrites the last"
+OVERWRITTEN = "--verify with bw applies only to send and read: a write overwrites the last one"
 
 
 # Soft-RoCE stands still now and then where a message is fenced behind a read.

@@ -67,7 +67,7 @@ static void find_all(bool is_server, struct place *places)
 			assert_false(is_seen[number]);
 			is_seen[number] = true;
 			places[number] = (struct place){
-				lane, pair, pattern_far_pair(&parameters, is_server, lane, pair)};
+				lane, pair, pattern_peer_pair(&parameters, is_server, lane, pair)};
 		}
 }
 

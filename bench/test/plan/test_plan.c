@@ -243,10 +243,10 @@ static void test_events(void **unused)
 {
 	check_cases("-e|h", "send/lat/64/event");
 	check_cases("-ep|7|--server-cq|poll|h", "send/lat/64/event/server-poll");
-	check_refusal("-e|--cq|poll|h", "--events and --cq exclude each other");
-	check_refusal("--cq|event|--events|h", "--events and --cq exclude each other");
-	check_refusal("-a|-s|64|h", "--all and --size exclude each other");
-	check_refusal("--size|64|--all|h", "--all and --size exclude each other");
+	check_refusal("-e|--cq|poll|h", "--events and --cq cannot be used together");
+	check_refusal("--cq|event|--events|h", "--events and --cq cannot be used together");
+	check_refusal("-a|-s|64|h", "--all and --size cannot be used together");
+	check_refusal("--size|64|--all|h", "--all and --size cannot be used together");
 }
 
 /* What is asked beside a preset takes the place of its lists. */
@@ -285,8 +285,8 @@ static void test_messages_for_time(void **unused)
 		assert_true(parameters_of(i)->duration_ns == PARAMETER_AUTO);
 		assert_string_equal(plan.cases[i].skipped, "");
 	}
-	check_refusal("-n|5|-D|1s|-s|64|h", "-n and -D exclude each other");
-	check_refusal("--preset|quick|-n|5|-D|1s|h", "-n and -D exclude each other");
+	check_refusal("-n|5|-D|1s|-s|64|h", "-n and -D cannot be used together");
+	check_refusal("--preset|quick|-n|5|-D|1s|h", "-n and -D cannot be used together");
 }
 
 static void put(const char *text)
@@ -344,7 +344,7 @@ static void test_effort_in_plan_files(void **unused)
 	assert_int_equal(parameters_of(0)->trials, 1);
 	put("{\"iterations\": 7, \"duration\": \"1s\"}");
 	check_refusal(with_file("--plan|%|h"),
-		      "nothing is left to run: send/lat/64/poll: -n and -D exclude each other");
+		      "no case can run: send/lat/64/poll: -n and -D cannot be used together");
 	check_cases(with_file("--plan|%|-n|5|h"), "send/lat/64/poll");
 	assert_int_equal(parameters_of(0)->iterations, 5);
 }
@@ -352,13 +352,13 @@ static void test_effort_in_plan_files(void **unused)
 static void test_refused_plan_files(void **unused)
 {
 	static const char *const rows[][2] = {
-		{"[]",			      "the plan is empty"                                },
-		{"[7]",			     "a plan is an object of lists, or an array of them"},
-		{"[{}, []]",                        "a plan is an object of lists, or an array of them"},
-		{"{\"colour\": 1}",                 "\"colour\" is no key of a plan"                   },
-		{"{\"size\": [0]}",                 "\"size\": 0 is not from 1 to 1g"                  },
-		{"[{\"size\": 1}, {\"size\": []}]", "\"size\": [] is an empty list"                    },
-		{"[{\"op\": \"push\"}]",            "\"op\": \"push\" " NO_OPERATION                   },
+		{"[]",			      "the plan is empty"					     },
+		{"[7]",			     "a plan must be an object of lists, or an array of such objects"},
+		{"[{}, []]",                        "a plan must be an object of lists, or an array of such objects"},
+		{"{\"colour\": 1}",                 "unknown plan key \"colour\""                                   },
+		{"{\"size\": [0]}",                 "\"size\": 0 must be between 1 and 1g"                          },
+		{"[{\"size\": 1}, {\"size\": []}]", "\"size\": [] is an empty list"                                 },
+		{"[{\"op\": \"push\"}]",            "\"op\": \"push\" " NO_OPERATION                                },
 	};
 	char wanted[512];
 
@@ -372,7 +372,7 @@ static void test_refused_plan_files(void **unused)
 	assert_contains(error.text, "line 1: ");
 	check_refusal("--plan|/nowhere/plan.json|h",
 		      "cannot read the plan /nowhere/plan.json: No such file or directory");
-	check_refusal("--plan|x|--preset|quick|h", "--plan and --preset exclude each other");
+	check_refusal("--plan|x|--preset|quick|h", "--plan and --preset cannot be used together");
 }
 
 /* A result carries the plan as a plan file has it: it gives the same cases again. */
@@ -427,9 +427,8 @@ static void test_skipped(void **unused)
 				    i != 1 ? ""
 					   : "--cq-mod exceeds --tx-depth: the queue would fill "
 					     "and stay full");
-	check_refusal("-t|4|-Q|5,6|h",
-		      "nothing is left to run: send/lat/64/poll/t4/Q5: --cq-mod exceeds "
-		      "--tx-depth: the queue would fill and stay full");
+	check_refusal("-t|4|-Q|5,6|h", "no case can run: send/lat/64/poll/t4/Q5: --cq-mod exceeds "
+				       "--tx-depth: the queue would fill and stay full");
 }
 
 /* How long is measured makes no case another one. */
@@ -437,9 +436,9 @@ static void test_effort_is_in_no_id(void **unused)
 {
 	check_cases("-n|7|-s|64|--trials|9|h", "send/lat/64/poll");
 	check_cases("-D|7s|-s|64|--trials|1|h", "send/lat/64/poll");
-	check_refusal("-n|5,6|h", "--iterations: '5,6' is more than one value");
-	check_refusal("-D|1s,2s|h", "--duration: '1s,2s' is more than one value");
-	check_refusal("--trials|1:4|h", "--trials: '1:4' is more than one value");
+	check_refusal("-n|5,6|h", "--iterations: '5,6' has more than one value");
+	check_refusal("-D|1s,2s|h", "--duration: '1s,2s' has more than one value");
+	check_refusal("--trials|1:4|h", "--trials: '1:4' has more than one value");
 }
 
 /* The last of an option that is given twice is meant. */
@@ -452,31 +451,31 @@ static void test_given_twice(void **unused)
 static void test_refusals(void **unused)
 {
 	static const char *const rows[][2] = {
-		{"-s|4q|h",			       "--size: '4q' is not a size, such as 64 or 4k"              },
-		{"-s|64,4q|h",                            "--size: '64,4q' is not a size, such as 64 or 4k"           },
-		{"-s|64,|h",			      "--size: '64,' is not a size, such as 64 or 4k"             },
-		{"-s|0|h",				"--size: '0' is not from 1 to 1g"                           },
-		{"-s|2g|h",			       "--size: '2g' is not from 1 to 1g"                          },
-		{"-s|8:1|h",			      "--size: '8:1' has a range whose end is below its start"    },
-		{"-n|0|h",				"--iterations: '0' is not from 1 to 1000000000000"          },
-		{"-n|4k|h",			       "--iterations: '4k' is not a number"                        },
-		{"-D|1d|h",			       "--duration: '1d' is not a time, such as 10s, 100ms or 10us"},
-		{"-D|1us|h",			      "--duration: '1us' is not from 1ms to 86400s"               },
-		{"--trials|0|h",                          "--trials: '0' is not from 1 to 1000"                       },
-		{"--op|push|h",                           "--op: 'push' " NO_OPERATION                                },
-		{"--op||h",			       "--op: '' " NO_OPERATION                                    },
-		{"--cq|busy|h",                           "--cq: 'busy' is none of poll, event, adaptive"             },
+		{"-s|4q|h",			       "--size: '4q' is not a size (e.g. 64 or 4k)"              },
+		{"-s|64,4q|h",                            "--size: '64,4q' is not a size (e.g. 64 or 4k)"           },
+		{"-s|64,|h",			      "--size: '64,' is not a size (e.g. 64 or 4k)"             },
+		{"-s|0|h",				"--size: '0' must be between 1 and 1g"                    },
+		{"-s|2g|h",			       "--size: '2g' must be between 1 and 1g"                   },
+		{"-s|8:1|h",			      "--size: '8:1' has a range whose end is below its start"  },
+		{"-n|0|h",				"--iterations: '0' must be between 1 and 1000000000000"   },
+		{"-n|4k|h",			       "--iterations: '4k' is not a number"                      },
+		{"-D|1d|h",			       "--duration: '1d' is not a time (e.g. 10s, 100ms or 10us)"},
+		{"-D|1us|h",			      "--duration: '1us' must be between 1ms and 86400s"        },
+		{"--trials|0|h",                          "--trials: '0' must be between 1 and 1000"                },
+		{"--op|push|h",                           "--op: 'push' " NO_OPERATION                              },
+		{"--op||h",			       "--op: '' " NO_OPERATION                                  },
+		{"--cq|busy|h",                           "--cq: 'busy' is none of poll, event, adaptive"           },
 		{"--server-cq|poll,,event|h",
-		 "--server-cq: 'poll,,event' is none of poll, event, adaptive"                                        },
-		{"--metric|speed|h",                      "--metric: 'speed' is none of lat, bw, load"                },
-		{"-t|0|h",				"--tx-depth: '0' is not from 1 to 16384"                    },
-		{"-p|70000|h",                            "--port: '70000' is not a port: 0 to 65535"                 },
-		{"--wait|soon|h",                         "--wait: 'soon' is not a time, such as 10s or 500ms"        },
-		{"--json||h",                             "--json: '' is empty"                                       },
-		{"--hugepages=1|h",                       "--hugepages takes no value"                                },
-		{"h|g",				   "'g' is one word too many: HOST is 'h'"                     },
-		{"--launch|ssh %h",                       "--launch needs HOST: without it all is here"               },
-		{"-s|1:200:+1|-t|1:200:+1|-r|1:200:+1|h", "these are more than a million cases"                       },
+		 "--server-cq: 'poll,,event' is none of poll, event, adaptive"                                      },
+		{"--metric|speed|h",                      "--metric: 'speed' is none of lat, bw, load"              },
+		{"-t|0|h",				"--tx-depth: '0' must be between 1 and 16384"             },
+		{"-p|70000|h",                            "--port: '70000' is not a port: 0 to 65535"               },
+		{"--wait|soon|h",                         "--wait: 'soon' is not a time, such as 10s or 500ms"      },
+		{"--json||h",                             "--json: '' is empty"                                     },
+		{"--hugepages=1|h",                       "--hugepages takes no value"                              },
+		{"h|g",				   "'g' is one word too many: HOST is 'h'"                   },
+		{"--launch|ssh %h",                       "--launch needs HOST: without one, the server runs here"  },
+		{"-s|1:200:+1|-t|1:200:+1|-r|1:200:+1|h", "the plan has more than a million cases"                  },
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++)
@@ -488,7 +487,7 @@ static void test_a_million_in_parts(void **unused)
 {
 	put("[{\"size\": \"1:250:+1\", \"tx-depth\": \"1:250:+1\", \"op\": \"all\"},"
 	    " {\"size\": \"1:250:+1\", \"tx-depth\": \"1:250:+1\", \"cq-mod\": \"1:16:+1\"}]");
-	check_refusal(with_file("--plan|%|h"), "these are more than a million cases");
+	check_refusal(with_file("--plan|%|h"), "the plan has more than a million cases");
 }
 
 static void test_help(void **unused)
@@ -532,12 +531,12 @@ static void test_printed(void **unused)
 	check_printed("--dry-run|-D|2s|-s|64,4k",
 		      "send/lat/64/poll\n"
 		      "send/lat/4k/poll\n"
-		      "2 cases, about 4 s, up to 8 s where they take long to become steady\n");
+		      "2 cases, about 4 s, up to 8 s if they are slow to stabilize\n");
 	check_printed("-D|1s|-t|4|-Q|4,5|h",
 		      "send/lat/64/poll/t4/Q4\n"
 		      "send/lat/64/poll/t4/Q5: skipped: --cq-mod exceeds --tx-depth: the queue "
 		      "would fill and stay full\n"
-		      "1 case, about 1 s, up to 3 s where they take long to become steady\n");
+		      "1 case, about 1 s, up to 3 s if they are slow to stabilize\n");
 }
 
 static int make_file(void **unused)

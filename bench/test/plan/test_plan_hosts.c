@@ -75,13 +75,12 @@ static void test_refusals(void **unused)
 		const char *refusal;
 	} rows[] = {
 		{"--op|send|--metric|lat|--pattern|all-to-all|a,b",
-		 "nothing is left to run: send/lat/64/poll/all-to-all: --pattern is for bw"},
+		 "no case can run: send/lat/64/poll/all-to-all: --pattern applies only to bw"                          },
 		{"--op|send|-n|9|--pattern|all-to-all|a,b",
-		 "nothing is left to run: send/bw/64/poll/all-to-all: --pattern is over the same "
-		 "time: -D, and no -n"						     },
+		 "no case can run: send/bw/64/poll/all-to-all: --pattern needs a common duration; use -D instead of -n"},
 		{"--op|send|--threads|64|-q|512|--pattern|all-to-all|a,b",
-		 "nothing is left to run: send/bw/64/poll/q512/threads64/all-to-all: --qps times "
-		 "--threads exceeds 16384 queue pairs"                                     },
+		 "no case can run: send/bw/64/poll/q512/threads64/all-to-all: --qps times "
+		 "--threads exceeds 16384 queue pairs"								 },
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {

@@ -73,8 +73,8 @@ static void test_loads(void **unused)
 	/* That one is asked for as well, and run once. */
 	check_cases("--metric|load,bw|--latencies|--rate|1k|h",
 		    "send/bw/64/poll/latencies send/load/64/poll/latencies/rate1k");
-	check_refusal("--metric|lat|--rate|1k|h", "--rate is for --metric load");
-	check_refusal("--arrivals|poisson|h", "--arrivals is for --metric load");
+	check_refusal("--metric|lat|--rate|1k|h", "--rate applies only to --metric load");
+	check_refusal("--arrivals|poisson|h", "--arrivals applies only to --metric load");
 	/* Of doorbells there are several; others are told nothing of them. */
 	check_cases("--op|write,doorbell|--doorbell-every|1,16|h",
 		    "write/lat/64/poll doorbell/lat/64/poll/every1 doorbell/lat/64/poll/every16");
@@ -89,9 +89,9 @@ static void test_loads(void **unused)
 		    "create-qp/lat/1/poll/t4/r8/I0/srq/sge2 create-cq/lat/1/event/t4 "
 		    "open-device/lat/1/poll alloc-pd/lat/1/poll post-send/lat/4k/poll/I0/sge2 "
 		    "post-recv/lat/1/poll/r8/sge2 poll-cq/lat/1/poll");
-	check_refusal("--op|deregister|--pages|touched|h", "--pages is for --op register");
+	check_refusal("--op|deregister|--pages|touched|h", "--pages applies only to --op register");
 	check_refusal("--op|alloc,create-qp|--mr-access|local|h",
-		      "--mr-access is for --op register and deregister");
+		      "--mr-access applies only to --op register and deregister");
 	check_cases("--op|connect,send|--step|destroy,whole|--cq|event|h",
 		    "connect/lat/1/poll/destroy connect/lat/1/poll/whole send/lat/64/event");
 	/* What is not asked of devices is as where nobody says so, whoever it was told to. */
@@ -102,19 +102,19 @@ static void test_loads(void **unused)
 	assert_int_equal(plan.cases[1].parameters.relaxed_ordering, ORDERING_RELAXED);
 	assert_int_equal(plan.cases[2].parameters.relaxed_ordering, PARAMETER_AUTO);
 	check_refusal("--op|create-qp|--relaxed-ordering|on|h",
-		      "--relaxed-ordering is for messages, --op register and deregister");
-	check_refusal("--op|create-qp|--step|create-qp|h", "--step is for --op connect");
+		      "--relaxed-ordering applies only to messages, --op register and deregister");
+	check_refusal("--op|create-qp|--step|create-qp|h", "--step applies only to --op connect");
 	check_refusal("--op|write-imm|--doorbell-every|4|h",
-		      "--doorbell-every is for --op doorbell");
-	check_refusal("--op|send|-c|UD|-u|10,14|h", "--timeout is for -c RC");
-	check_refusal("--op|send|-c|UC|--retries|3|h", "--retries is for -c RC");
-	check_refusal("--seed|1|--op|send|h", "--seed is for bw, load and --buffer");
+		      "--doorbell-every applies only to --op doorbell");
+	check_refusal("--op|send|-c|UD|-u|10,14|h", "--timeout applies only to -c RC");
+	check_refusal("--op|send|-c|UC|--retries|3|h", "--retries applies only to -c RC");
+	check_refusal("--seed|1|--op|send|h", "--seed applies only to bw, load and --buffer");
 	check_refusal("--metric|load|--rate|fast|h",
-		      "--rate: 'fast' is not a rate, such as 100k, 10Gb/s or 10%");
+		      "--rate: 'fast' is not a rate (e.g. 100k, 10Gb/s or 10%)");
 	check_refusal("--metric|load|--rate|10%:1M|h",
-		      "--rate: '10%:1M' has a range of more than one unit");
+		      "--rate: '10%:1M' has a range with two different units");
 	check_refusal("--metric|load|--rate|10%:90%:+1k|h",
-		      "--rate: '10%:90%:+1k' has a range of more than one unit");
+		      "--rate: '10%:90%:+1k' has a range with two different units");
 }
 
 /* What nobody has asked for is there for the shares that are run, and for no others. */
@@ -134,7 +134,8 @@ static void test_maxima(void **unused)
 	strcpy(plan.cases[3].skipped, "as a device has it");
 	plan_drop_maxima(&plan);
 	assert_string_equal(plan.cases[0].skipped, "");
-	assert_string_equal(plan.cases[1].skipped, "no load is left of which it were the maximum");
+	assert_string_equal(plan.cases[1].skipped,
+			    "not needed: every load that depends on it was skipped");
 	/* That one is asked for. */
 	check_cases("--metric|load,bw|--rate|50%|--latencies|h",
 		    "send/bw/64/poll/latencies send/load/64/poll/latencies/rate50%");

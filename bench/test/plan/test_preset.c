@@ -164,7 +164,7 @@ static void test_a_long_file(void **unused)
 	assert_int_equal(preset_load(path, &plan, &error), 0);
 	json_decref(plan);
 	put(text, LONGEST);
-	check_refused(-EFBIG, " is too long for a plan");
+	check_refused(-EFBIG, " is too large for a plan");
 	test_free(text);
 }
 
@@ -185,7 +185,7 @@ static void test_an_endless_file(void **unused)
 	json_t *plan;
 
 	assert_int_equal(preset_load("/dev/zero", &plan, &error), -EFBIG);
-	assert_string_equal(error.text, "/dev/zero is too long for a plan");
+	assert_string_equal(error.text, "/dev/zero is too large for a plan");
 }
 
 /* What is wrong is told as a whole, as far as it goes, and the path's end. */

@@ -215,10 +215,10 @@ static void check_refusal(const char *name, const char *text, const char *found,
 		fail_msg("%s %s: '%s', not '%s'", name, text, found ? found : "(taken)", wanted);
 }
 
-#define NO_SIZE   "is not a size, such as 64 or 4k"
+#define NO_SIZE   "is not a size (e.g. 64 or 4k)"
 #define NO_OP     NO_OPERATION
-#define NO_FACTOR "has a range whose factor is no number"
-#define LOW_STEP  "has a range whose factor is not 2 or more"
+#define NO_FACTOR "has a range whose factor is not a number"
+#define LOW_STEP  "has a range whose factor is below 2"
 
 static void test_refused_texts(void **unused)
 {
@@ -238,9 +238,9 @@ static void test_refused_texts(void **unused)
 		{"size",       "x:8",							      NO_SIZE                                   },
 		{"size",       "1-8",							      NO_SIZE                                   },
 		{"size",       "1..8",							     NO_SIZE                                   },
-		{"size",       "0",								"is not from 1 to 1g"                     },
-		{"size",       "0:8",							      "is not from 1 to 1g"                     },
-		{"size",       "1:2g",							     "is not from 1 to 1g"                     },
+		{"size",       "0",								"must be between 1 and 1g"                },
+		{"size",       "0:8",							      "must be between 1 and 1g"                },
+		{"size",       "1:2g",							     "must be between 1 and 1g"                },
 		{"size",       "8:1",							      "has a range whose end is below its start"},
 		{"size",       "8:7:+1",							   "has a range whose end is below its start"},
 		{"size",       "1:8:",							     LOW_STEP                                  },
@@ -254,8 +254,8 @@ static void test_refused_texts(void **unused)
 		{"size",       "1:8:1000000000",						   NO_FACTOR                                 },
 		{"size",       "1:8:18446744073709551618",                                         NO_FACTOR                                 },
 		{"size",       "1:8:+",							    NO_SIZE                                   },
-		{"size",       "1:8:+0",							   "is not from 1 to 1g"                     },
-		{"size",       "1:8:+2g",							  "is not from 1 to 1g"                     },
+		{"size",       "1:8:+0",							   "must be between 1 and 1g"                },
+		{"size",       "1:8:+2g",							  "must be between 1 and 1g"                },
 		{"size",       "1:8:++1",							  NO_SIZE                                   },
 		{"size",       "+-1",							      NO_SIZE                                   },
 		{"size",       "64+-2",							    NO_SIZE                                   },
@@ -268,8 +268,8 @@ static void test_refused_texts(void **unused)
 		 "64\xb1"
 		 "1",									      NO_SIZE				   },
 		{"tx-depth",   "1:4k",							     "is not a number"                         },
-		{"tx-depth",   "1:16385",							  "is not from 1 to 16384"                  },
-		{"retries",    "0:3:+0",							   "is not from 1 to 7"                      },
+		{"tx-depth",   "1:16385",							  "must be between 1 and 16384"             },
+		{"retries",    "0:3:+0",							   "must be between 1 and 7"                 },
 		{"retries",    "0:7",							      "has a range that would never leave 0"    },
 		{"inline",     "0:256:4",							  "has a range that would never leave 0"    },
 		{"op",         "",								 NO_OP				     },
@@ -278,16 +278,16 @@ static void test_refused_texts(void **unused)
 		{"op",         "send:read",							NO_OP                                     },
 		{"op",         "send+-1",							  NO_OP                                     },
 		{"op",         "ALL",							      NO_OP				     },
-		{"hugepages",  "yes",							      "is neither 0 nor 1"                      },
-		{"hugepages",  "0:1",							      "is neither 0 nor 1"                      },
-		{"iterations", "5,6",							      "is more than one value"                  },
-		{"iterations", "5+-1",							     "is more than one value"                  },
-		{"duration",   "1s:2s",							    "is more than one value"                  },
-		{"trials",     "1,2",							      "is more than one value"                  },
+		{"hugepages",  "yes",							      "must be 0 or 1"                          },
+		{"hugepages",  "0:1",							      "must be 0 or 1"                          },
+		{"iterations", "5,6",							      "has more than one value"                 },
+		{"iterations", "5+-1",							     "has more than one value"                 },
+		{"duration",   "1s:2s",							    "has more than one value"                 },
+		{"trials",     "1,2",							      "has more than one value"                 },
  /* 63 characters may be one, 64 are too many. */
 		{"op",         "012345678901234567890123456789012345678901234567890123456789012",  NO_OP                                     },
 		{"op",         "0123456789012345678901234567890123456789012345678901234567890123",
-		 "has a member that is too long"											     },
+		 "has a value that is too long"											      },
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++)
@@ -305,8 +305,8 @@ static void test_refused_json(void **unused)
 		{"size",       "[64, null]",							   "is not a number"                     },
 		{"size",       "64.5",								 "is not a number"                     },
 		{"size",       "-64",								  "is not a number"                     },
-		{"size",       "0",								    "is not from 1 to 1g"                 },
-		{"size",       "9223372036854775807",						  "is not from 1 to 1g"                 },
+		{"size",       "0",								    "must be between 1 and 1g"            },
+		{"size",       "9223372036854775807",						  "must be between 1 and 1g"            },
 		{"size",       "\"64,128\"",							   NO_SIZE                               },
 		{"size",       "\"\"",								 NO_SIZE                               },
 		{"inline",     "\"0:64\"",							     "has a range that would never leave 0"},
@@ -317,12 +317,12 @@ static void test_refused_json(void **unused)
 		{"op",         "{\"send\": 1}",							NO_OP                                 },
 		{"op",         "\"0123456789012345678901234567890123456789012345678901234567890123\"",
 		 NO_OP														       },
-		{"duration",   "[1]",								  "is not a time, such as \"10s\""      },
-		{"hugepages",  "\"1\"",								"is neither true nor false"           },
-		{"hugepages",  "[\"no\"]",							     "is neither true nor false"           },
-		{"hugepages",  "1",								    "is neither true nor false"           },
-		{"iterations", "[1, 2]",							       "is more than one value"              },
-		{"iterations", "\"1:4\"",							      "is more than one value"              },
+		{"duration",   "[1]",								  "is not a time (e.g. \"10s\")"        },
+		{"hugepages",  "\"1\"",								"must be true or false"               },
+		{"hugepages",  "[\"no\"]",							     "must be true or false"               },
+		{"hugepages",  "1",								    "must be true or false"               },
+		{"iterations", "[1, 2]",							       "has more than one value"             },
+		{"iterations", "\"1:4\"",							      "has more than one value"             },
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
@@ -346,12 +346,12 @@ static void test_limits(void **unused)
 	assert_int_equal(list.count, 256);
 	assert_int_equal(list.item[255], 256);
 	assert_string_equal(value_list_parse(&list, find("size"), "1:257:+1"),
-			    "has too many members");
+			    "has too many values");
 	/* It is not counted to the end of a billion. */
 	assert_string_equal(value_list_parse(&list, find("size"), "1:1g:+1"),
-			    "has too many members");
+			    "has too many values");
 	assert_string_equal(value_list_parse(&list, find("size"), "1:1g:+1+-1"),
-			    "has too many members");
+			    "has too many values");
 	for (int i = 1; i <= 256; i++) {
 		used += (size_t)snprintf(text + used, sizeof(text) - used, "%d,", i);
 		json_array_append_new(json, json_integer(i));
@@ -363,9 +363,9 @@ static void test_limits(void **unused)
 	assert_int_equal(list.count, 256);
 	snprintf(text + used, sizeof(text) - used, "257");
 	json_array_append_new(json, json_integer(257));
-	assert_string_equal(value_list_parse(&list, find("size"), text), "has too many members");
+	assert_string_equal(value_list_parse(&list, find("size"), text), "has too many values");
 	assert_string_equal(value_list_decode(&list, find("size"), json, &culprit),
-			    "has too many members");
+			    "has too many values");
 	assert_ptr_equal(culprit, json_array_get(json, 256));
 	json_decref(json);
 }
