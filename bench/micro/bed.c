@@ -46,7 +46,7 @@ static void fill_lane(struct bed *bed)
 	lane->endpoint.completion.alarm = bed->instant.alarm = &lane->endpoint.alarm;
 	lane->endpoint.completion.mode = lane_wait_mode(&bed->parameters, false);
 	verify_init(&lane->verify, parameters->verify, "micro", false, 0);
-	lane->verify.far = lane->verify.near;
+	lane->verify.peer_key = lane->verify.own_key;
 	lane->verify.is_fixed = lane->settings.shape->is_read;
 }
 

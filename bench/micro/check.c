@@ -56,7 +56,7 @@ static int check_flows(const struct bed *bed, struct error *error)
 		const struct flow *flow = &bed->lane.flows[i];
 
 		expect("room", flow->room, bed->lane.settings.tx_depth, error);
-		expect("silent posts", flow->silent, 0, error);
+		expect("unsignaled posts", flow->unsignaled, 0, error);
 		receives += bed->instant.queues[i].receives + flow->returns.count;
 	}
 	expect("receives", receives, bed->parameters.rx_depth * bed->lane.settings.n_flows, error);
@@ -104,7 +104,7 @@ static int check_run(const struct row *row, const struct bed *bed, uint64_t tota
 	expect("messages", lane->result.messages, total, error);
 	expect("posts", posts(instant), is_sink ? 0 : total * posts_each(bed), error);
 	expect("completions", lane->result.completions, instant->taken, error);
-	expect("completions left", left(instant, false), lane->is_signal_out, error);
+	expect("completions left", left(instant, false), lane->is_signal_outstanding, error);
 	/* What is sent here is all that such an end waits for. */
 	if (!bed->settings.is_both)
 		expect("messages left", left(instant, true), 0, error);

@@ -258,7 +258,7 @@ class Cases(unittest.TestCase):
     def test_a_listener_of_no_sense(self):
         self.check(
             says_in_turn({"type": "listening"}, {"type": "failed", "reason": "stopped"}),
-            "send/lat/64/poll: the server does not say where it listens",
+            "send/lat/64/poll: the server's reply has no valid address and ports",
         )
 
     def test_an_address_with_no_device(self):

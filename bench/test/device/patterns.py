@@ -320,8 +320,8 @@ class AmongHosts(Checked):
                 peer.send({"type": "drive", "host": "127.0.0.1", "port": liar.port, "wait_ms": 0,
                            "parameters": {"op": "write", "metric": "bw"}})
                 case, = peer.expect("driven")["document"]["cases"]
-        self.assertIn("the other end's queue pairs are at 192.0.2.99, which is of no network of "
-                      "'serve --allow' here: add it there", case["error"])
+        self.assertIn("the peer's queue pairs are at 192.0.2.99, outside the networks of "
+                      "'serve --allow': add it to --allow", case["error"])
 
     def test_who_tells_of_another_case(self):
         """What is shown is what was asked for, or nothing."""

@@ -119,7 +119,7 @@ class Pinned(Served):
         self.assertEqual(case["placement"]["server"]["cpus"], listed(CPUS))
 
     def test_a_cpu_that_is_not_there(self):
-        there = f"is none that may be used; there is {listed(CPUS)}"
+        there = f"is not available; available CPUs: {listed(CPUS)}"
         check_one_fails(self, f"--pin: CPU 4095 {there}", "--pin", f"4095,{CPUS[0]}")
         check_one_fails(
             self, f"{ADDRESS}: --server-pin: CPU 4095 {there}", "--server-pin", f"4095,{CPUS[0]}"
@@ -130,7 +130,7 @@ class Pinned(Served):
         with client("-n", 50, "--pin", CPUS[-1], before=before, port=self.server.port) as program:
             self.assertEqual(program.wait(), 1)
         self.assertIn(
-            f"--pin: CPU {CPUS[-1]} is none that may be used; there is {CPUS[0]}",
+            f"--pin: CPU {CPUS[-1]} is not available; available CPUs: {CPUS[0]}",
             "\n".join(program.out),
         )
 
@@ -151,7 +151,7 @@ class Buffers(Served):
             self.assertEqual(case["placement"]["server"]["numa_node"], 0)
 
     def test_a_node_that_is_not_there(self):
-        there = f"there is no NUMA node 1000 with memory; there is {nodes()}"
+        there = f"no NUMA node 1000 with memory; available nodes: {nodes()}"
         check_one_fails(self, f"--numa: {there}", "--numa", "1000,0")
         check_one_fails(
             self, f"{ADDRESS}: --server-numa: {there}", "--server-numa", "1000,off"

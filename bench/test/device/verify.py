@@ -9,12 +9,12 @@ from verbmark import (
 
 # Whoever has filled so many messages makes a wrong byte in the last of them, and so on.
 EVERY = 200
-WRONG = re.compile(r"byte 5 of message (\d+) is 0x(..), and should be 0x(..)")
+WRONG = re.compile(r"byte 5 of message (\d+) is 0x(..), expected 0x(..)")
 OVERWRITTEN = "--verify with bw applies only to send and read: a write overwrites the last one"
 
 
 # Soft-RoCE stands still now and then where a message is fenced behind a read.
-STANDS_STILL = re.compile(r"^read-notify/bw/.*: nothing has come for 5 s, while", re.M)
+STANDS_STILL = re.compile(r"^read-notify/bw/.*: nothing arrived for 5 s although", re.M)
 TRIES = 3
 
 

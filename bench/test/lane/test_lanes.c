@@ -246,13 +246,13 @@ static void check_parts(const struct lane *lane, const struct lane *other, bool 
 	for (unsigned int i = 0; i < QPS; i++) {
 		const struct flow *flow = &lane->flows[i];
 		uint64_t bytes = address_walk_bytes(&flow->walk);
-		uint64_t theirs = flow->near + (is_both ? bytes : 0);
+		uint64_t theirs = flow->local_base + (is_both ? bytes : 0);
 
 		/* 1m / 15 holds 1024 places of 64, and half of that 512. */
 		assert_int_equal(bytes, is_both ? 32768 : 65536);
 		assert_int_equal(flow->landing, theirs);
-		assert_int_equal(other->flows[i].far, theirs);
-		assert_true(flow->near >= buffer->address);
+		assert_int_equal(other->flows[i].remote_base, theirs);
+		assert_true(flow->local_base >= buffer->address);
 		assert_true(theirs + bytes <= buffer->address + buffer->size);
 	}
 }
@@ -281,8 +281,8 @@ static void test_atomics_both_ways(void **unused)
 			const struct flow *near = &parts[i].lane.flows[j];
 			const struct flow *far = &posts[i].flows[j];
 
-			assert_int_not_equal(near->work.sges[0].addr, far->far);
-			assert_int_not_equal(far->work.sges[0].addr, near->far);
+			assert_int_not_equal(near->work.sges[0].addr, far->remote_base);
+			assert_int_not_equal(far->work.sges[0].addr, near->remote_base);
 		}
 	tear_down();
 }

@@ -96,7 +96,7 @@ static void test_choices(void **unused)
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
 		const struct placement_wish wish = {.root = machine.root,
-						    .whose = "",
+						    .prefix = "",
 						    .device_node = rows[i].device_node,
 						    .pin = rows[i].pin};
 		struct cpulist allowed = cpus(rows[i].allowed);
@@ -129,7 +129,7 @@ static void check_threads(struct placement_wish wish, const char *allowed, const
 	char found[512] = "";
 
 	wish.root = machine.root;
-	wish.whose = "";
+	wish.prefix = "";
 	for (unsigned int i = 0; i < wish.threads; i++) {
 		struct cpulist chosen;
 		size_t used = strlen(found);
@@ -237,19 +237,19 @@ static void test_pinned_threads(void **unused)
 
 static void test_a_cpu_that_is_not_there(void **unused)
 {
-	struct placement_wish wish = {.root = machine.root, .whose = "", .pin = 4};
+	struct placement_wish wish = {.root = machine.root, .prefix = "", .pin = 4};
 	struct cpulist allowed = cpus("0-3,8");
 	struct error error = {0};
 	struct cpulist chosen;
 
 	assert_int_equal(placement_choose(&wish, &allowed, &chosen, &error), -EINVAL);
-	assert_string_equal(error.text, "--pin: CPU 4 is none that may be used; there is 0-3,8");
+	assert_string_equal(error.text, "--pin: CPU 4 is not available; available CPUs: 0-3,8");
 	error = (struct error){0};
-	wish.whose = "server-";
+	wish.prefix = "server-";
 	wish.pin = 8191;
 	assert_int_equal(placement_choose(&wish, &allowed, &chosen, &error), -EINVAL);
 	assert_string_equal(error.text,
-			    "--server-pin: CPU 8191 is none that may be used; there is 0-3,8");
+			    "--server-pin: CPU 8191 is not available; available CPUs: 0-3,8");
 }
 
 static void test_nodes(void **unused)
@@ -259,20 +259,20 @@ static void test_nodes(void **unused)
 		int node;
 		const char *refusal;
 	} rows[] = {
-		{AUTO, -1,               NULL								},
-		{OFF,  ENDPOINT_NO_NODE, NULL								},
-		{0,    0,                NULL								},
-		{3,    3,                NULL								},
-		{2,    2,                "--server-numa: there is no NUMA node 2 with memory; there is 0-1,3"},
+		{AUTO, -1,               NULL							       },
+		{OFF,  ENDPOINT_NO_NODE, NULL							       },
+		{0,    0,                NULL							       },
+		{3,    3,                NULL							       },
+		{2,    2,                "--server-numa: no NUMA node 2 with memory; available nodes: 0-1,3"},
 		{1023, 1023,
-		 "--server-numa: there is no NUMA node 1023 with memory; there is 0-1,3"                     },
+		 "--server-numa: no NUMA node 1023 with memory; available nodes: 0-1,3"                     },
 	};
 
 	made_up_file(&machine, "/sys/devices/system/node/online", "0-3");
 	made_up_file(&machine, "/sys/devices/system/node/has_memory", "0-1,3");
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
 		const struct placement_wish wish = {
-			.root = machine.root, .whose = "server-", .numa = rows[i].numa};
+			.root = machine.root, .prefix = "server-", .numa = rows[i].numa};
 		struct error error = {0};
 		int node;
 
@@ -285,13 +285,12 @@ static void test_nodes(void **unused)
 
 static void test_a_kernel_without_nodes(void **unused)
 {
-	struct placement_wish wish = {.root = machine.root, .whose = "", .numa = 0};
+	struct placement_wish wish = {.root = machine.root, .prefix = "", .numa = 0};
 	struct error error = {0};
 	int node;
 
 	assert_int_equal(placement_node(&wish, &node, &error), -EINVAL);
-	assert_string_equal(error.text,
-			    "--numa: this kernel does not tell which NUMA nodes there are");
+	assert_string_equal(error.text, "--numa: the kernel does not list the NUMA nodes");
 	made_up_file(&machine, "/sys/devices/system/node/online", "0");
 	assert_int_equal(placement_node(&wish, &node, &(struct error){0}), 0);
 }
@@ -299,7 +298,7 @@ static void test_a_kernel_without_nodes(void **unused)
 /* Of a buffer of this machine, wherever the kernel has put it. */
 static void test_where_a_buffer_is(void **unused)
 {
-	struct placement_wish wish = {.root = "", .whose = "", .numa = OFF};
+	struct placement_wish wish = {.root = "", .prefix = "", .numa = OFF};
 	struct placement placement = {.node = -1};
 	struct error error = {0};
 	struct memory buffer;
@@ -307,7 +306,7 @@ static void test_where_a_buffer_is(void **unused)
 	assert_int_equal(memory_open(&buffer, &memory_host, 3 << 20, ENDPOINT_NO_NODE, &error), 0);
 	assert_int_equal(placement_check(&placement, &wish, &buffer, &error), 0);
 	assert_int_equal(placement.node, memory_node(&buffer));
-	assert_int_equal(placement_tell(&placement).numa_node, placement.node);
+	assert_int_equal(placement_result(&placement).numa_node, placement.node);
 	if (placement.node >= 0) {
 		wish.numa = (uint64_t)placement.node;
 		assert_int_equal(placement_check(&placement, &wish, &buffer, &error), 0);
@@ -343,7 +342,7 @@ static void *move_and_back(void *argument)
 {
 	struct cpulist before = own();
 	const struct placement_wish wish = {
-		.root = "", .whose = "", .device_node = -1, .pin = first(&before)};
+		.root = "", .prefix = "", .device_node = -1, .pin = first(&before)};
 	struct cpulist wanted = cpulist_of((unsigned int)wish.pin);
 	struct cpulist *of_others = argument;
 	struct placement placement;
@@ -353,7 +352,7 @@ static void *move_and_back(void *argument)
 	assert_int_equal(placement_open(&placement, &wish, &error), 0);
 	now = own();
 	assert_memory_equal(&now, &wanted, sizeof(now));
-	assert_string_equal(placement_tell(&placement).cpus, text_of(&wanted));
+	assert_string_equal(placement_result(&placement).cpus, text_of(&wanted));
 	sched_getaffinity(getpid(), sizeof(*of_others), (cpu_set_t *)(void *)of_others->words);
 	placement_close(&placement);
 	now = own();
@@ -380,14 +379,14 @@ static void test_the_thread_alone(void **unused)
 static void test_a_failure(void **unused)
 {
 	const struct placement_wish wish = {
-		.root = "", .whose = "", .device_node = -1, .pin = CPULIST_MAX - 1};
+		.root = "", .prefix = "", .device_node = -1, .pin = CPULIST_MAX - 1};
 	struct cpulist before = own();
 	struct placement placement;
 	struct error error = {0};
 	struct cpulist after;
 
 	assert_int_equal(placement_open(&placement, &wish, &error), -EINVAL);
-	assert_contains(error.text, "--pin: CPU 8191 is none that may be used; there is ");
+	assert_contains(error.text, "--pin: CPU 8191 is not available; available CPUs: ");
 	placement_close(&placement);
 	after = own();
 	assert_memory_equal(&after, &before, sizeof(before));

@@ -180,7 +180,7 @@ static void test_a_failure_in_turn(void **unused)
 		assert_false(alarm_raised(&alarms[i]));
 }
 
-static int silent(void *whole, unsigned int number, struct error *fault)
+static int fails_silently(void *whole, unsigned int number, struct error *fault)
 {
 	return -EPIPE;
 }
@@ -198,12 +198,12 @@ static void test_alone(void **unused)
 	assert_int_equal(atomic_load(&story.done), 2);
 	assert_int_equal(threads_meet(&alone, met, &error), 0);
 	assert_int_equal(story.met, 1);
-	assert_int_equal(threads_all(&alone, silent, &story, &error), -EPIPE);
+	assert_int_equal(threads_all(&alone, fails_silently, &story, &error), -EPIPE);
 	assert_int_equal(error.code, -EPIPE);
 	threads_close(&alone);
 	threads_close(&alone);
 	/* One that there is not has nothing to do. */
-	assert_int_equal(threads_each(&alone, silent, &story, &error), 0);
+	assert_int_equal(threads_each(&alone, fails_silently, &story, &error), 0);
 }
 
 /* So many more are started, and then none is; or nothing is allocated. */
@@ -239,10 +239,9 @@ static void test_none_to_be_had(void **unused)
 	refused_behind = 2;
 	assert_int_equal(threads_open(&few, 5, &error), -EAGAIN);
 	refused_behind = UINT_MAX;
-	assert_string_equal(error.text,
-			    "cannot start thread 4 of 5: Resource temporarily unavailable; ask for "
-			    "fewer --threads, or raise LimitNPROC (ulimit -u) and TasksMax "
-			    "(pids.max of the control group)");
+	assert_string_equal(
+		error.text,
+		"cannot start thread 4 of 5: Resource temporarily unavailable; use fewer --threads, or raise LimitNPROC (ulimit -u) and TasksMax (pids.max of the control group)");
 	/* Nothing is left of it. */
 	assert_int_equal(few.n, 0);
 	threads_close(&few);

@@ -99,9 +99,8 @@ static void test_a_wrong_byte(void **unused)
 		char wanted[96];
 
 		send_number(&ends, 7);
-		snprintf(wanted, sizeof(wanted),
-			 "byte %zu of message 7 is 0x%02x, and should be 0x%02x", i,
-			 ends.bytes[i] ^ 0x10, ends.bytes[i]);
+		snprintf(wanted, sizeof(wanted), "byte %zu of message 7 is 0x%02x, expected 0x%02x",
+			 i, ends.bytes[i] ^ 0x10, ends.bytes[i]);
 		ends.bytes[i] ^= 0x10;
 		assert_int_equal(check(&ends, &error), -EBADMSG);
 		assert_string_equal(error.text, wanted);
