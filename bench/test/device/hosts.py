@@ -215,7 +215,7 @@ class Doctor(Wire):
         self.lose(100, *self.MANAGEMENT)
         found = self.examine()
         self.assertTrue(found["connect-cm"]["spoils"])
-        self.assertIn("and by queue pairs works", found["connect-cm"]["what"])
+        self.assertIn("(--connect qp works)", found["connect-cm"]["what"])
         self.assertIn("--connect qp", found["connect-cm"]["mend"])
         # What is proven is said besides.
         self.assertRegex(found["path"]["what"], "connected by queue pairs$")
