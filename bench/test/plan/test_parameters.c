@@ -25,8 +25,8 @@ static const char *printed(const struct parameter *parameter, uint64_t value)
 	return text;
 }
 
-/* What people and scripts rely on; "" is a default that the program chooses. */
-static void test_the_interface(void **unused)
+/* People and scripts rely on these. "" is a default that the program chooses. */
+static void test_option_names_and_defaults(void **unused)
 {
 	static const struct {
 		const char *name;
@@ -107,7 +107,7 @@ static void test_the_interface(void **unused)
 	}
 }
 
-/* Words are numbers of their table, and those of a mode are what cq_notify takes. */
+/* A word's value is its index; completion modes have the values of cq_notify. */
 static void test_words(void **unused)
 {
 	static const struct {
@@ -172,7 +172,7 @@ static uint64_t last(const struct parameter *parameter)
 	return count - 1;
 }
 
-static void test_each_row_there_and_back(void **unused)
+static void test_values_round_trip(void **unused)
 {
 	for (size_t i = 0; i < PARAMETERS; i++) {
 		const struct parameter *parameter = &parameter_table[i];
@@ -188,8 +188,8 @@ static void test_each_row_there_and_back(void **unused)
 	}
 }
 
-/* Each has a place of its own. */
-static void test_places(void **unused)
+/* Each parameter has its own member. */
+static void test_members_are_distinct(void **unused)
 {
 	struct parameters set = parameters_default();
 
@@ -213,7 +213,7 @@ static void test_find(void **unused)
 		assert_null(parameter_find(none[i]));
 }
 
-/* Words, and behind them numbers. */
+/* Values are words, or strides. */
 static void test_access(void **unused)
 {
 	static const struct {
@@ -423,7 +423,7 @@ static void check_encoded(const char *text, const char *wanted)
 	json_decref(golden);
 }
 
-/* What nobody has asked for, nor chosen, is not said. */
+/* Parameters neither given nor chosen are omitted. */
 static void test_objects(void **unused)
 {
 	check_encoded(
@@ -452,7 +452,7 @@ static void test_objects(void **unused)
 		" \"iterations\": 6, \"duration\": \"7s\", \"trials\": 8}");
 }
 
-static void test_objects_there_and_back(void **unused)
+static void test_objects_round_trip(void **unused)
 {
 	static const char *const texts[] = {
 		"",
@@ -517,7 +517,7 @@ static void test_refused_objects(void **unused)
 	}
 }
 
-/* In a history: how a case was run, but for what its id tells in full and what is effort. */
+/* For the history: how a case was run, without effort and without what its id contains in full. */
 static void test_variants(void **unused)
 {
 	static const char *const told[] = {"op", "metric", "size", "cq", "server-cq", "transport"};
@@ -553,17 +553,17 @@ static void test_variants(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_the_interface),
+		cmocka_unit_test(test_option_names_and_defaults),
 		cmocka_unit_test(test_words),
-		cmocka_unit_test(test_each_row_there_and_back),
-		cmocka_unit_test(test_places),
+		cmocka_unit_test(test_values_round_trip),
+		cmocka_unit_test(test_members_are_distinct),
 		cmocka_unit_test(test_find),
 		cmocka_unit_test(test_access),
 		cmocka_unit_test(test_refused_texts),
 		cmocka_unit_test(test_json_values),
 		cmocka_unit_test(test_refused_json),
 		cmocka_unit_test(test_objects),
-		cmocka_unit_test(test_objects_there_and_back),
+		cmocka_unit_test(test_objects_round_trip),
 		cmocka_unit_test(test_refused_objects),
 		cmocka_unit_test(test_variants),
 	};

@@ -19,8 +19,8 @@ static void check_chosen(enum operation_number op, const char *from, const char 
 #define STREAM "connect=cm trials=6 metric=bw server-cq=poll tx-depth=128 rx-depth=512 cq-mod=32 "
 #define BW     "access=random seed=1 buffer=4m " STREAM
 
-/* What --help and the manual say of the defaults. */
-static void test_choices(void **unused)
+/* The defaults as described by --help and the manual. */
+static void test_defaults(void **unused)
 {
 	static const char *const rows[][2] = {
 		{"",								  LAT "iterations=5000"                                    },
@@ -37,7 +37,7 @@ static void test_choices(void **unused)
 		 BW "tx-depth=7 rx-depth=9 cq-mod=1 duration=100ms"									    },
 		{"metric=bw tx-depth=8 cq-mod=5",                                     BW "tx-depth=8 cq-mod=5 duration=100ms"                  },
 		{"tx-depth=1",							LAT "tx-depth=1 cq-mod=1 iterations=5000"                },
- /* Of many queue pairs each has fewer: 8192 sends and 12288 receives at once. */
+ /* With many queue pairs each has less depth: 8192 sends and 12288 receives in total. */
 		{"metric=bw qps=24",						  BW "qps=24 duration=100ms"                               },
 		{"metric=bw qps=64",						  BW "qps=64 rx-depth=192 duration=100ms"                  },
 		{"metric=bw qps=1024",
@@ -85,8 +85,8 @@ static void test_choices(void **unused)
 	"access=random seed=1 buffer=4m connect=cm metric=load arrivals=fixed " \
 	"tx-depth=128 rx-depth=512 cq-mod=1 rate=1k server-cq=poll "
 
-/* As many under way as of a bandwidth, and each has a completion. */
-static void test_choices_of_loads(void **unused)
+/* As many messages in flight as for bw, each with a completion. */
+static void test_defaults_of_loads(void **unused)
 {
 	check_chosen(OPERATION_SEND, "metric=load rate=1k", LOAD "trials=6 duration=200ms");
 	check_chosen(OPERATION_READ, "metric=load rate=1k arrivals=poisson size=1m iterations=9",
@@ -95,8 +95,8 @@ static void test_choices_of_loads(void **unused)
 		     LOAD "arrivals=poisson seed=7 tx-depth=9 duration=200ms trials=6");
 }
 
-/* What is chosen once stays as it is: the server chooses again. */
-static void test_choices_last(void **unused)
+/* Choosing again changes nothing, because the server chooses again. */
+static void test_choosing_twice_changes_nothing(void **unused)
 {
 	static const char *const texts[] = {"", "metric=bw", "metric=bw tx-depth=3 cq=event"};
 
@@ -234,7 +234,7 @@ static void check_refusals(const char *const (*rows)[3], size_t n_rows)
 	}
 }
 
-/* The operations of a transport: as InfiniBand defines it, and the man page lists them. */
+/* The operations of each transport, as defined by InfiniBand and listed in the man page. */
 static void test_transports(void **unused)
 {
 	static const char *const rows[][3] = {
@@ -264,7 +264,7 @@ static void test_transports(void **unused)
 	}
 }
 
-static void test_pieces(void **unused)
+static void test_sge_rules(void **unused)
 {
 	static const char *const rows[][3] = {
 		{"send",      "sge=32",                          NULL                                  },
@@ -280,7 +280,7 @@ static void test_pieces(void **unused)
 	check_chosen(OPERATION_SEND, "sge=2", LAT "sge=2 inline=0 iterations=5000");
 }
 
-static void test_access(void **unused)
+static void test_access_rules(void **unused)
 {
 	static const char notified[] = "operations with a notification need --access same";
 	static const char close[] = "--access: the stride is smaller than a message";
@@ -343,7 +343,7 @@ static void test_access(void **unused)
 		     LAT "size=64m iterations=5000 buffer=128m access=random seed=1");
 }
 
-/* What rings is signalled, and by itself half of what is under way does not. */
+/* Writes that ring are signaled; by default one doorbell stands for half of the queue depth. */
 static void test_doorbells(void **unused)
 {
 	static const char apart[] =
@@ -387,7 +387,7 @@ static void test_doorbells(void **unused)
 		     BW "op=doorbell latencies=1 doorbell-every=1 cq-mod=1 duration=100ms");
 }
 
-static void test_apart(void **unused)
+static void test_calls_and_grants(void **unused)
 {
 	static const char one[] = "alloc and timed calls run one at a time; use --metric lat";
 	static const char same[] = "alloc and timed calls need --access same";
@@ -462,9 +462,9 @@ static void test_registration(void **unused)
 	check_refusals(rows, ARRAY_LENGTH(rows));
 }
 
-static void test_chosen_apart(void **unused)
+static void test_defaults_of_calls_and_grants(void **unused)
 {
-	/* What takes long is counted by time. */
+	/* Slow operations are limited by time. */
 	check_chosen(OPERATION_ALLOC, "op=alloc size=64m", LAT "op=alloc size=64m duration=100ms");
 	check_chosen(OPERATION_REGISTER, "op=register",
 		     LAT "op=register mr-access=remote pages=touched duration=100ms");
@@ -472,7 +472,7 @@ static void test_chosen_apart(void **unused)
 		     LAT "op=register mr-access=local pages=touched iterations=7 trials=1");
 	check_chosen(OPERATION_DEREGISTER, "op=deregister",
 		     LAT "op=deregister mr-access=remote duration=100ms");
-	/* What is posted is signalled; of what posts nothing is told of the rest. */
+	/* Timed posts are signaled; other calls ignore the remaining parameters. */
 	check_chosen(OPERATION_POST_SEND, "op=post-send size=4k cq-mod=8",
 		     LAT "op=post-send size=4k cq-mod=1 duration=100ms");
 	check_chosen(OPERATION_CREATE_QP, "op=create-qp size=4k",
@@ -483,7 +483,7 @@ static void test_chosen_apart(void **unused)
 		     LAT "op=connect size=1 step=destroy duration=100ms");
 }
 
-/* A latency that polls for the last byte of a message takes the others to be there. */
+/* A latency that polls for the last byte assumes that the others have arrived. */
 static void test_ordering(void **unused)
 {
 	static const char last[] =
@@ -511,12 +511,18 @@ static void test_ordering(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_choices),       cmocka_unit_test(test_choices_of_loads),
-		cmocka_unit_test(test_choices_last),  cmocka_unit_test(test_refusals),
-		cmocka_unit_test(test_refused_loads), cmocka_unit_test(test_pieces),
-		cmocka_unit_test(test_transports),    cmocka_unit_test(test_access),
-		cmocka_unit_test(test_doorbells),     cmocka_unit_test(test_apart),
-		cmocka_unit_test(test_registration),  cmocka_unit_test(test_chosen_apart),
+		cmocka_unit_test(test_defaults),
+		cmocka_unit_test(test_defaults_of_loads),
+		cmocka_unit_test(test_choosing_twice_changes_nothing),
+		cmocka_unit_test(test_refusals),
+		cmocka_unit_test(test_refused_loads),
+		cmocka_unit_test(test_sge_rules),
+		cmocka_unit_test(test_transports),
+		cmocka_unit_test(test_access_rules),
+		cmocka_unit_test(test_doorbells),
+		cmocka_unit_test(test_calls_and_grants),
+		cmocka_unit_test(test_registration),
+		cmocka_unit_test(test_defaults_of_calls_and_grants),
 		cmocka_unit_test(test_ordering),
 	};
 
