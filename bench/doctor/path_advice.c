@@ -51,7 +51,7 @@ static void report_lost(const struct path_probe *path, json_t *findings)
 	path_advice_find(findings, path, "server", true, &words, "a run would fail here as well");
 }
 
-/* What may block RDMA on each link layer, and how to allow it. */
+/* For each link layer: why RDMA may be blocked, and how to allow it. */
 static const struct carrier {
 	const char *link_layer; /* NULL: any other */
 	const char *why;
@@ -286,7 +286,7 @@ static void report_good(const struct path_probe *path, json_t *findings)
 static void report_size(const struct path_probe *path, json_t *findings)
 {
 	enum path_probe_step step = is_broken(path, PATH_SEVERAL) ? PATH_SEVERAL : PATH_LARGE;
-	/* If smaller MTUs were tried, one of them must have worked. */
+	/* The MTU is to blame unless smaller ones were tried and failed as well. */
 	bool is_mtu = step == PATH_SEVERAL && !is_link(path, "iWARP") &&
 		      (path->mtu_passed || !path->mtu_tried);
 

@@ -80,7 +80,7 @@ static void explain_server(const struct call *call, const struct error *fault)
 		call, "server", fault->text, "a run would fail here as well",
 		is_refusal(fault->code)
 			? ""
-			: "run verbmark doctor there, and use the same version of verbmark on both sides");
+			: "run verbmark doctor there, and use the same version on both sides");
 }
 
 /*

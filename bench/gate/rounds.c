@@ -17,7 +17,7 @@
 #include "reports/io/json_member.h"
 #include "reports/result/banner.h"
 
-/* A run that takes ten times as long as its first one has hung; this is its minimum time limit. */
+/* A run that takes ten times as long as expected has hung. This is added to its time limit. */
 #define RUN_MS_LEAST 30000
 /* After this many consecutive runs without a result, give up. */
 #define LOST_MOST 3

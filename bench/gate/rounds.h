@@ -44,8 +44,8 @@ struct rounds {
 int rounds_open(struct rounds *rounds, struct error *error);
 
 /*
- * Runs count more pairs of runs for the cases that take part (gate_takes_part), and one more for
- * each that fails (gate_add_round). Returns 0 if the time limit ends it early. Returns -EINTR if
+ * Runs `count` more pairs of runs for the cases that take part (gate_takes_part), and one more for
+ * each that fails (gate_add_round). Returns 0 even if the time limit ends it early, -EINTR if
  * interrupted, or -ECHILD if a side gives no more results. The record keeps every pair that
  * completed.
  */

@@ -20,7 +20,7 @@
 #include "core/base/compiler.h"
 #include "reports/document/parse.h"
 
-/* Time from SIGTERM to SIGKILL. */
+/* Time to wait before SIGTERM, and from there to SIGKILL. */
 #define GOODBYE_MS 3000
 #define PIECE      65536UL
 #define SAID_MOST  2048

@@ -91,7 +91,7 @@ struct flow {
 	struct secret_tickets tickets; /* shown when connecting, if there is a secret */
 };
 
-/* What to create a lane for. The caller keeps ownership of everything. */
+/* The case and side to create a lane for. The caller keeps ownership of everything. */
 struct lane_wish {
 	const char *device;
 	const struct parameters *parameters;
@@ -99,8 +99,7 @@ struct lane_wish {
 	bool is_server;
 	unsigned int number;       /* the thread's number, from 0 */
 	unsigned int signal_every; /* posts that share one completion */
-	struct memory *
-		spare; /* memory of the previous lane to reuse, or NULL; see struct endpoint_settings */
+	struct memory *spare;      /* memory of the previous lane to reuse, or NULL */
 };
 
 /* Constant from lane_init on. */
@@ -140,8 +139,7 @@ struct lane {
 	CACHELINE_ALIGNED struct device_handle device;
 	struct placement placement; /* of the thread */
 	struct endpoint endpoint;
-	struct memory
-		other; /* memory that is registered repeatedly, for register calls or for grants */
+	struct memory other; /* registered repeatedly, or granted */
 	struct flow *flows;
 	struct flow *first_due; /* of a stream: flows that may have room, longest waiting first */
 	struct flow **last_due; /* where to link the next one */

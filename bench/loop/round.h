@@ -37,8 +37,8 @@ typedef int round_function(struct lane *lane, const struct round_kind kind, uint
 			   struct round *round, struct error *error);
 
 /*
- * What a round does. All members are constants in plain rounds. If rounds walk or are verified,
- * path, is_verified and walks are run-time values.
+ * Properties of a round. All members are constants in plain rounds. If rounds walk or are
+ * verified, path, is_verified and walks are run-time values.
  */
 struct round_kind {
 	round_function *once;

@@ -34,14 +34,14 @@ static ALWAYS_INLINE uint64_t stream_id(struct flow *flow)
 }
 
 /*
- * What a stream does. The first five members are constants (except has_latencies of bidirectional
- * streams); the others are run-time values.
+ * Properties of a stream. The first five members are constants (except has_latencies of
+ * bidirectional streams); the others are run-time values.
  */
 struct stream_kind {
 	enum post_operation operation;
-	bool is_notified; /* each message is followed by a notification, which is the signaled one */
-	bool rings;       /* writes; signaled ones carry immediate data */
-	bool is_both;     /* bidirectional */
+	bool is_notified;   /* a notification follows each message and is the signaled post */
+	bool rings;         /* writes; signaled ones carry immediate data */
+	bool is_both;       /* bidirectional */
 	bool has_latencies; /* each message is timed and signaled */
 	bool has_lists;     /* posts lists */
 	bool is_verified;   /* payloads, in both directions if bidirectional */
@@ -289,8 +289,9 @@ bool stream_is_in_flight(const struct lane *lane);
 COLD int stream_forget(struct lane *lane, const struct stream_kind kind, struct error *error);
 
 /*
- * Restarts the time of a continuing stream at one of its completions. Of the messages in flight at
- * that point, as many are counted as are not. The counters return to their earlier values.
+ * Restarts the time of a continuing stream at one of its completions. Messages in flight at that
+ * point are counted and those in flight at the end are not, so the two balance. The counters
+ * return to their earlier values.
  */
 COLD void stream_restart(struct lane *lane, uint64_t received, uint64_t completions);
 

@@ -35,7 +35,10 @@ static inline uint64_t address_walk_stride(const struct parameters *parameters)
 	return has ? parameters->access - ACCESS_STRIDE : 0;
 }
 
-/* Returns the distance in bytes between places: a multiple of a cache line, or of 8 for atomics. */
+/*
+ * Returns the bytes from one place to the next: the stride, or the size of a message rounded up to
+ * a cache line (atomics: to 8 bytes).
+ */
 uint64_t address_walk_place(const struct parameters *parameters, bool is_atomic);
 
 /*

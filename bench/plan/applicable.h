@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which parameters affect an operation. All others keep their defaults in its cases. */
+/* Decides which parameters affect an operation. All others keep their defaults in its cases. */
 #ifndef BENCH_PLAN_APPLICABLE_H
 #define BENCH_PLAN_APPLICABLE_H
 

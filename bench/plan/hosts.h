@@ -40,7 +40,7 @@ int hosts_parse(struct hosts *hosts, const char *text, uint16_t port, struct err
 
 /*
  * Returns the number of flows, or 0 if the pattern is impossible with that many hosts. flows must
- * have room for HOSTS_FLOWS.
+ * have room for HOSTS_FLOWS entries.
  */
 #define HOSTS_FLOWS ((size_t)HOSTS_MOST * (HOSTS_MOST - 1))
 size_t hosts_flows(enum pattern pattern, size_t n_hosts, struct hosts_flow *flows);

@@ -48,7 +48,7 @@ enum connect {
 	CONNECT_QP,
 };
 
-/* What the server posts to its receive queue. */
+/* Receives that the server posts. */
 enum receives {
 	RECEIVES_BUFFERS,
 	RECEIVES_BARE,

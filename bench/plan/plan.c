@@ -357,7 +357,7 @@ int plan_check(const struct plan *plan, struct error *error)
 			 plan->cases[0].skipped);
 }
 
-/* An asked number of messages replaces a preset's duration, and vice versa. */
+/* A given number of messages replaces a preset's duration, and vice versa. */
 static void settle_effort(struct product *product, const struct product *by)
 {
 	static const char *const names[] = {"iterations", "duration"};
@@ -437,7 +437,7 @@ static int make_cases(struct plan *plan, json_t *base, struct error *error)
 			code = decode_part(plan, product, part, error);
 		if (code)
 			break;
-		/* Without a plan or preset, the given effort replaces the number of trials. */
+		/* Without a plan or preset, a given effort means a single trial by default. */
 		if (!plan->file && !plan->preset && has_effort(&plan->asked))
 			product_list(product, parameter_find("trials"))->count = 0;
 		product_override(product, &plan->asked);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the user asked for: the parsed options, and the cases that are the products of their lists.
- * Constant once made, except that cases are marked as skipped when the devices turn out not to
- * support them.
+ * A plan: the parsed options, and the cases that are the products of their lists. Constant once
+ * made, except that cases are marked as skipped when the devices turn out not to support them.
  */
 #ifndef BENCH_PLAN_PLAN_H
 #define BENCH_PLAN_PLAN_H

@@ -9,7 +9,7 @@
 #include "core/base/compiler.h"
 #include "core/base/printable.h"
 
-/* A plan is short, but a result that contains one can have some mebibytes. */
+/* A plan is short, but a result that contains one can take several MiB. */
 #define PLAN_MOST (64 << 20)
 /* Characters of a path that are always printed. */
 #define PATH_LEAST 24

@@ -84,8 +84,8 @@ void product_override(struct product *product, const struct product *by)
 }
 
 /*
- * Returns the key that was probably meant (the option's letter, or a third of the characters
- * wrong), or NULL.
+ * Returns the key that was probably meant, or NULL: the one with that letter as its option, or the
+ * closest one if at most a third of its characters are wrong.
  */
 static const char *similar_key(const char *name)
 {

@@ -13,7 +13,7 @@ struct unit {
 	enum rate_unit unit;
 };
 
-/* Of equivalent units, the first is used for printing. */
+/* The first of several equivalent units is used for printing. */
 static const struct unit units[] = {
 	{"T",      1000000000000, RATE_MESSAGES},
 	{"G",      1000000000,    RATE_MESSAGES},

@@ -315,8 +315,8 @@ class Gate(unittest.TestCase):
         # The first run, 12 rounds, and the first of the second time. However worse it was.
         document, _ = self.gate("--time-limit", "20s", head=self.side("lat=1.4", "late=14"), status=3)
         self.assertEqual(document["verdict"], "invalid")
-        self.assertRegex(document["reason"], "the time limit was reached after [0-9]+ pairs of runs "
-                                             "to confirm regressions")
+        self.assertRegex(document["reason"], "the time limit was reached after [0-9]+ pairs of "
+                                             "runs to confirm regressions")
 
     def test_interrupted(self):
         path = f"{self.folder.name}/gate.json"
@@ -462,8 +462,8 @@ class Gate(unittest.TestCase):
     def test_trials_that_take_long(self):
         """In all formats; those of 64 bytes may do so too, where the machine has little time."""
         markdown = f"{self.folder.name}/gate.md"
-        said = (r"trials of \d of 4 cases mostly took longer than 0\.2 s, including process overhead "
-                r"\(send/(lat|bw)/4k/poll: \d\.\d\d s\); a shorter -D or --warmup, or ")
+        said = (r"trials of \d of 4 cases mostly took longer than 0\.2 s, including process "
+                r"overhead \(send/(lat|bw)/4k/poll: \d\.\d\d s\); a shorter -D or --warmup, or ")
         document, shown = self.gate("--annotations", "--markdown", markdown,
                                     base=self.side("warm=0.3"), head=self.side("warm=0.3"))
         self.assertEqual(document["verdict"], "same")

@@ -165,7 +165,7 @@ static void test_refusals(void **unused)
 		{OPERATION_WRITE,        "verify=1 transport=UC size=8",
 		 "--verify on UC and UD needs 8 bytes (writes: 9) for a number; use a larger --size"                                           },
 		{OPERATION_WRITE,        "verify=1 cq=event",
-		 "--verify cannot check this write: the target must poll memory; use --cq poll"                                                },
+		 "--verify of write latency needs --cq poll on both sides"                                                                     },
 		{OPERATION_SEND,         "iterations=1 duration=1s",                        "-n and -D cannot be used together"                },
 	};
 
