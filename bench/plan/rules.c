@@ -118,7 +118,7 @@ static void choose_call(const struct operation *op, struct parameters *parameter
 }
 
 /* Returns whether the operation has no messages of the case's size and never several at once. */
-static bool is_apart(const struct operation *op)
+static bool is_serial(const struct operation *op)
 {
 	return op->shape.is_granted || operation_is_timed_call(op);
 }
@@ -143,7 +143,7 @@ void rules_choose(const struct operation *op, struct parameters *parameters)
 		choose_load(parameters);
 	if (!has_effort(parameters)) {
 		/* Operations that take between microseconds and seconds are limited by time. */
-		if (is_bw || is_apart(op))
+		if (is_bw || is_serial(op))
 			parameters->duration_ns = BW_NS;
 		else
 			parameters->iterations = LAT_MESSAGES;
@@ -155,7 +155,7 @@ static bool is_lat(const struct operation *op, const struct parameters *p)
 	return p->metric == METRIC_LAT;
 }
 
-static bool is_no_mtu(const struct operation *op, const struct parameters *p)
+static bool is_bad_mtu(const struct operation *op, const struct parameters *p)
 {
 	bool is_power = !(p->mtu & (p->mtu - 1));
 
@@ -163,17 +163,17 @@ static bool is_no_mtu(const struct operation *op, const struct parameters *p)
 }
 
 /* No port's MTU exceeds 4096 bytes; the device reports its actual MTU later. */
-static bool is_no_datagram(const struct operation *op, const struct parameters *p)
+static bool is_long_datagram(const struct operation *op, const struct parameters *p)
 {
 	return parameters_has(p, TRANSPORT_DATAGRAM) && p->size > 4096;
 }
 
-static bool is_registered_otherwise(const struct operation *op, const struct parameters *p)
+static bool is_registration_unused(const struct operation *op, const struct parameters *p)
 {
 	return p->registration != PARAMETER_AUTO && !applicable_registration(op, p);
 }
 
-static bool is_registered_elsewhere(const struct operation *op, const struct parameters *p)
+static bool is_registered_walk(const struct operation *op, const struct parameters *p)
 {
 	return p->registration == REGISTRATION_EACH && (address_walk_is_on(p) || p->sge > 1);
 }
@@ -199,7 +199,7 @@ static bool is_lat_of_lists(const struct operation *op, const struct parameters 
 	return is_lat(op, p) && p->post_list > 1;
 }
 
-static bool is_lat_both_ways(const struct operation *op, const struct parameters *p)
+static bool is_bidirectional_lat(const struct operation *op, const struct parameters *p)
 {
 	return p->metric != METRIC_BW && p->bidirectional;
 }
@@ -219,7 +219,7 @@ static bool is_without_bell(const struct operation *op, const struct parameters 
 	return p->doorbell_every != PARAMETER_AUTO && !op->shape.rings;
 }
 
-static bool is_signal_silent(const struct operation *op, const struct parameters *p)
+static bool is_signal_without_bell(const struct operation *op, const struct parameters *p)
 {
 	return op->shape.rings && p->cq_mod != p->doorbell_every;
 }
@@ -229,14 +229,14 @@ static bool is_load_of_bells(const struct operation *op, const struct parameters
 	return op->shape.rings && p->metric == METRIC_LOAD;
 }
 
-static bool is_apart_of_many(const struct operation *op, const struct parameters *p)
+static bool is_serial_bw(const struct operation *op, const struct parameters *p)
 {
-	return is_apart(op) && !is_lat(op, p);
+	return is_serial(op) && !is_lat(op, p);
 }
 
-static bool is_apart_elsewhere(const struct operation *op, const struct parameters *p)
+static bool is_serial_walk(const struct operation *op, const struct parameters *p)
 {
-	return is_apart(op) && address_walk_is_on(p);
+	return is_serial(op) && address_walk_is_on(p);
 }
 
 static bool is_without_rights(const struct operation *op, const struct parameters *p)
@@ -279,7 +279,7 @@ static bool is_signal_too_rare(const struct operation *op, const struct paramete
 	return p->cq_mod > p->tx_depth;
 }
 
-static bool is_timed_by_others(const struct operation *op, const struct parameters *p)
+static bool is_timed_unsignaled(const struct operation *op, const struct parameters *p)
 {
 	return p->latencies && p->cq_mod > 1;
 }
@@ -290,7 +290,7 @@ static bool is_overwritten(const struct operation *op, const struct parameters *
 }
 
 /* The last byte of a write is polled for and cannot hold part of the number. */
-static bool is_nameless(const struct operation *op, const struct parameters *p)
+static bool is_unnumbered(const struct operation *op, const struct parameters *p)
 {
 	return p->verify && !parameters_has(p, TRANSPORT_RELIABLE) &&
 	       p->size < RULES_VERIFY_NAME + op->polls_memory;
@@ -298,16 +298,16 @@ static bool is_nameless(const struct operation *op, const struct parameters *p)
 
 static bool is_without_payload(const struct operation *op, const struct parameters *p)
 {
-	return p->verify && (op->shape.is_atomic || is_apart(op));
+	return p->verify && (op->shape.is_atomic || is_serial(op));
 }
 
-static bool is_unseen(const struct operation *op, const struct parameters *p)
+static bool is_unverifiable(const struct operation *op, const struct parameters *p)
 {
 	return p->verify && operation_kind(op, p) == RESULT_COMPLETION;
 }
 
 /* With relaxed ordering the last byte may arrive before the others. */
-static bool is_seen_unordered(const struct operation *op, const struct parameters *p)
+static bool is_polled_unordered(const struct operation *op, const struct parameters *p)
 {
 	return p->relaxed_ordering == ORDERING_RELAXED && op->polls_memory && is_lat(op, p) &&
 	       operation_kind(op, p) == RESULT_HALF;
@@ -352,7 +352,7 @@ static bool is_load_of_threads(const struct operation *op, const struct paramete
 	return is_load(p) && p->threads > 1;
 }
 
-static bool is_load_elsewhere(const struct operation *op, const struct parameters *p)
+static bool is_load_unreliable(const struct operation *op, const struct parameters *p)
 {
 	return is_load(p) && !parameters_has(p, TRANSPORT_RELIABLE);
 }
@@ -367,7 +367,7 @@ static bool is_load_verified(const struct operation *op, const struct parameters
 	return is_load(p) && p->verify;
 }
 
-static bool is_load_silent(const struct operation *op, const struct parameters *p)
+static bool is_load_unsignaled(const struct operation *op, const struct parameters *p)
 {
 	return is_load(p) && p->cq_mod > 1;
 }
@@ -379,7 +379,7 @@ static bool is_load_too_slow(const struct operation *op, const struct parameters
 	       rate_messages(p->rate, p->size, 0) < 1;
 }
 
-static bool is_thinking_driver(const struct operation *op, const struct parameters *p)
+static bool is_bidirectional_think(const struct operation *op, const struct parameters *p)
 {
 	return p->think_ns && p->bidirectional;
 }
@@ -389,7 +389,7 @@ static bool is_both_limits(const struct operation *op, const struct parameters *
 	return p->iterations != PARAMETER_AUTO && p->duration_ns != PARAMETER_AUTO;
 }
 
-static bool is_cut_to_nothing(const struct operation *op, const struct parameters *p)
+static bool is_cut_too_small(const struct operation *op, const struct parameters *p)
 {
 	return p->sge > p->size && !op->shape.is_granted && !op->shape.is_call;
 }
@@ -421,23 +421,23 @@ static bool is_not_aligned(const struct operation *op, const struct parameters *
 	return op->shape.is_atomic && address_walk_stride(p) % ATOMIC_SIZE;
 }
 
-static bool is_told_where(const struct operation *op, const struct parameters *p)
+static bool is_notified_walk(const struct operation *op, const struct parameters *p)
 {
 	return address_walk_is_on(p) && op->shape.is_notified;
 }
 
-static bool is_seen_at_one(const struct operation *op, const struct parameters *p)
+static bool is_verified_walk(const struct operation *op, const struct parameters *p)
 {
 	return address_walk_is_on(p) && p->verify;
 }
 
-static bool is_lost_on_way(const struct operation *op, const struct parameters *p)
+static bool is_lossy_walk(const struct operation *op, const struct parameters *p)
 {
 	return address_walk_is_on(p) && is_lat(op, p) && op->polls_memory &&
 	       !parameters_has(p, TRANSPORT_RELIABLE);
 }
 
-static bool is_shared_by_all(const struct operation *op, const struct parameters *p)
+static bool is_shared_walk(const struct operation *op, const struct parameters *p)
 {
 	return address_walk_is_on(p) && p->use_srq && has_shared_receives(p) && op->fills_receives;
 }
@@ -446,68 +446,68 @@ static const struct rule {
 	bool (*applies)(const struct operation *op, const struct parameters *p);
 	const char *sentence;
 } rules[] = {
-	{is_no_mtu,               "--mtu must be 256, 512, 1024, 2048 or 4096"                        },
-	{is_no_datagram,          "datagrams are limited to one packet; use --size 4096 or less"      },
-	{is_list_of_two,          "--post-list does not support notifications and doorbells"          },
-	{is_without_bell,         "--doorbell-every applies only to doorbell"                         },
-	{is_signal_silent,
-	 "doorbell signals each write that rings: --cq-mod must equal --doorbell-every"               },
-	{is_load_of_bells,        "doorbell has no load; use --op write-imm"                          },
-	{is_apart_of_many,        "alloc and timed calls run one at a time; use --metric lat"         },
-	{is_apart_elsewhere,      "alloc and timed calls need --access same"                          },
-	{is_without_rights,       "--mr-access applies only to register and deregister"               },
-	{is_without_pages,        "--pages applies only to register"                                  },
-	{is_without_steps,        "--step applies only to connect"                                    },
+	{is_bad_mtu,             "--mtu must be 256, 512, 1024, 2048 or 4096"                        },
+	{is_long_datagram,       "datagrams are limited to one packet; use --size 4096 or less"      },
+	{is_list_of_two,         "--post-list does not support notifications and doorbells"          },
+	{is_without_bell,        "--doorbell-every applies only to doorbell"                         },
+	{is_signal_without_bell,
+	 "doorbell signals each write that rings: --cq-mod must equal --doorbell-every"              },
+	{is_load_of_bells,       "doorbell has no load; use --op write-imm"                          },
+	{is_serial_bw,           "alloc and timed calls run one at a time; use --metric lat"         },
+	{is_serial_walk,         "alloc and timed calls need --access same"                          },
+	{is_without_rights,      "--mr-access applies only to register and deregister"               },
+	{is_without_pages,       "--pages applies only to register"                                  },
+	{is_without_steps,       "--step applies only to connect"                                    },
 	{is_connect_by_hand,
-	 "connect uses rdma_cm; drop --connect qp, -m, -x, --server-gid-index, -S and -T"             },
-	{is_registered_otherwise, "--registration applies only to read with --metric lat"             },
-	{is_registered_elsewhere, "--registration each needs --access same and --sge 1"               },
-	{is_lat_of_many,          "latency is measured on one queue pair per thread; use --qps 1"     },
-	{is_pattern_of_lat,       "--pattern applies only to bw"                                      },
-	{is_pattern_of_count,     "--pattern needs a common duration; use -D instead of -n"           },
-	{is_lat_of_lists,         "latency is measured one message at a time; use --post-list 1"      },
-	{is_lat_both_ways,        "--bidirectional applies only to bw"                                },
-	{is_timed_otherwise,      "--latencies applies only to bw without --post-list"                },
+	 "connect uses rdma_cm; drop --connect qp, -m, -x, --server-gid-index, -S and -T"            },
+	{is_registration_unused, "--registration applies only to read with --metric lat"             },
+	{is_registered_walk,     "--registration each needs --access same and --sge 1"               },
+	{is_lat_of_many,         "latency is measured on one queue pair per thread; use --qps 1"     },
+	{is_pattern_of_lat,      "--pattern applies only to bw"                                      },
+	{is_pattern_of_count,    "--pattern needs a common duration; use -D instead of -n"           },
+	{is_lat_of_lists,        "latency is measured one message at a time; use --post-list 1"      },
+	{is_bidirectional_lat,   "--bidirectional applies only to bw"                                },
+	{is_timed_otherwise,     "--latencies applies only to bw without --post-list"                },
 	{is_cm_without,
-	 "--connect cm is RC only, without -m, -x, --server-gid-index, -S, -T; use --connect qp"      },
-	{is_list_too_long,        "--post-list exceeds --tx-depth"                                    },
+	 "--connect cm is RC only, without -m, -x, --server-gid-index, -S, -T; use --connect qp"     },
+	{is_list_too_long,       "--post-list exceeds --tx-depth"                                    },
 	{is_bell_too_rare,
-	 "--doorbell-every exceeds --tx-depth: the queue would fill and stay full"                    },
-	{is_signal_too_rare,      "--cq-mod exceeds --tx-depth: the queue would fill and stay full"   },
-	{is_timed_by_others,      "--latencies needs --cq-mod 1: each message must have a completion" },
-	{is_without_payload,      "--verify applies only to operations with a payload"                },
+	 "--doorbell-every exceeds --tx-depth: the queue would fill and stay full"                   },
+	{is_signal_too_rare,     "--cq-mod exceeds --tx-depth: the queue would fill and stay full"   },
+	{is_timed_unsignaled,    "--latencies needs --cq-mod 1: each message must have a completion" },
+	{is_without_payload,     "--verify applies only to operations with a payload"                },
 	{is_overwritten,
-	 "--verify with bw applies only to send and read: a write overwrites the last one"            },
-	{is_nameless,
-	 "--verify on UC and UD needs 8 bytes (writes: 9) for a number; use a larger --size"          },
-	{is_unseen,               "--verify of write latency needs --cq poll on both sides"           },
-	{is_seen_unordered,
-	 "--relaxed-ordering: write latency polls the last byte, which might arrive first"            },
-	{is_needs_of_lat,         "--needs applies only to bw on RC in one direction"                 },
-	{is_needs_of_many,        "--needs applies only to one thread"                                },
-	{is_too_many,             "--qps times --threads exceeds 16384 queue pairs"                   },
+	 "--verify with bw applies only to send and read: a write overwrites the last one"           },
+	{is_unnumbered,
+	 "--verify on UC and UD needs 8 bytes (writes: 9) for a number; use a larger --size"         },
+	{is_unverifiable,        "--verify of write latency needs --cq poll on both sides"           },
+	{is_polled_unordered,
+	 "--relaxed-ordering: write latency polls the last byte, which might arrive first"           },
+	{is_needs_of_lat,        "--needs applies only to bw on RC in one direction"                 },
+	{is_needs_of_many,       "--needs applies only to one thread"                                },
+	{is_too_many,            "--qps times --threads exceeds 16384 queue pairs"                   },
 	{is_too_many_by_hand,
-	 "--qps times --threads exceeds 4096 queue pairs, the limit for --connect qp"                 },
-	{is_load_rateless,        "load needs --rate"						 },
-	{is_load_elsewhere,
-	 "load needs RC: elsewhere a completion does not mean that the message arrived"               },
-	{is_load_of_threads,      "load needs --threads 1: one thread runs the schedule"              },
-	{is_load_of_lists,        "load posts one message at a time; use --post-list 1"               },
-	{is_load_verified,        "--verify applies only to lat and bw"                               },
-	{is_load_silent,          "load needs --cq-mod 1: each message must have a completion"        },
-	{is_load_too_slow,        "--rate is less than one message per second"                        },
-	{is_thinking_driver,      "--think and --bidirectional cannot be used together"               },
-	{is_cut_atomic,           "--sge must be 1 for atomics"                                       },
-	{is_cut_to_nothing,       "--sge exceeds the bytes of a message"                              },
-	{is_cut_inline,           "--sge above 1 needs --inline 0"                                    },
-	{is_without_room,         "--buffer is too small for one message per queue pair and direction"},
-	{is_overlapping,          "--access: the stride is smaller than a message"                    },
-	{is_not_aligned,          "--access: the stride must be a multiple of 8 for atomics"          },
-	{is_told_where,           "operations with a notification need --access same"                 },
-	{is_seen_at_one,          "--verify needs --access same"                                      },
-	{is_lost_on_way,          "latency of writes on UC needs --access same"                       },
-	{is_shared_by_all,        "--use-srq with several queue pairs needs --access same"            },
-	{is_both_limits,          "-n and -D cannot be used together"                                 },
+	 "--qps times --threads exceeds 4096 queue pairs, the limit for --connect qp"                },
+	{is_load_rateless,       "load needs --rate"						 },
+	{is_load_unreliable,
+	 "load needs RC: elsewhere a completion does not mean that the message arrived"              },
+	{is_load_of_threads,     "load needs --threads 1: one thread runs the schedule"              },
+	{is_load_of_lists,       "load posts one message at a time; use --post-list 1"               },
+	{is_load_verified,       "--verify applies only to lat and bw"                               },
+	{is_load_unsignaled,     "load needs --cq-mod 1: each message must have a completion"        },
+	{is_load_too_slow,       "--rate is less than one message per second"                        },
+	{is_bidirectional_think, "--think and --bidirectional cannot be used together"               },
+	{is_cut_atomic,          "--sge must be 1 for atomics"                                       },
+	{is_cut_too_small,       "--sge exceeds the bytes of a message"                              },
+	{is_cut_inline,          "--sge above 1 needs --inline 0"                                    },
+	{is_without_room,        "--buffer is too small for one message per queue pair and direction"},
+	{is_overlapping,         "--access: the stride is smaller than a message"                    },
+	{is_not_aligned,         "--access: the stride must be a multiple of 8 for atomics"          },
+	{is_notified_walk,       "operations with a notification need --access same"                 },
+	{is_verified_walk,       "--verify needs --access same"                                      },
+	{is_lossy_walk,          "latency of writes on UC needs --access same"                       },
+	{is_shared_walk,         "--use-srq with several queue pairs needs --access same"            },
+	{is_both_limits,         "-n and -D cannot be used together"                                 },
 };
 
 const char *rules_refuse(const struct operation *op, const struct parameters *parameters)
