@@ -197,7 +197,7 @@ class Doctor(Wire):
         self.assertNotIn("path-blocked", found)
         self.assertRegex(
             found["path-mtu"]["what"],
-            r"the MTU is 4096 at \S+/1, 4096 at softroce2's \S+/1, .*but for those of -m "
+            r"the MTU is 4096 on \S+/1 and 4096 on softroce2's \S+/1, .*but not with -m "
             f"{passes}$",
         )
         self.assertIn("ip link set dev", found["path-mtu"]["mend"])
@@ -218,7 +218,7 @@ class Doctor(Wire):
         self.assertIn("(--connect qp works)", found["connect-cm"]["what"])
         self.assertIn("--connect qp", found["connect-cm"]["mend"])
         # What is proven is said besides.
-        self.assertRegex(found["path"]["what"], "connected by queue pairs$")
+        self.assertRegex(found["path"]["what"], "connected with --connect qp$")
 
     def test_some_packets_are_lost(self):
         # Of some 200 packets: with a twentieth, none is spared by chance.

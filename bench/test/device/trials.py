@@ -143,7 +143,7 @@ class Trials(unittest.TestCase):
                 is_lost = "8000" in case["id"]
                 self.assertEqual(case["status"], "failed" if is_lost else "complete", case["id"])
                 if is_lost:
-                    self.assertIn("CPU 8000 is none that may be used", case["error"])
+                    self.assertIn("CPU 8000 is not available", case["error"])
             # Each but the first is announced, and what comes to nothing is ended.
             self.assertEqual(len(scribe.of("case")), 3 if "8000" in cases[0]["id"] else 4)
         measure(self.server, "-n", 50)

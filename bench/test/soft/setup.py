@@ -89,7 +89,7 @@ class SetUp(unittest.TestCase):
             ("open-device", "ibv_close_device#20", "cannot close the device"),
             ("alloc-pd", "ibv_alloc_pd#20", "cannot allocate a protection domain"),
             ("alloc-pd", "ibv_dealloc_pd#20", "cannot deallocate a protection domain"),
-            ("post-send", "ibv_wr_complete#20", "memory; a limit that the device does not tell"),
+            ("post-send", "ibv_wr_complete#20", "memory; the device has an unreported limit"),
             ("post-recv", "ibv_post_recv#60", "cannot post a receive"),
             ("post-recv", "ibv_query_qp#3", "cannot empty the receive queue"),
             ("post-recv", "ibv_modify_qp#10", "cannot empty the receive queue"),
