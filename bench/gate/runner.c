@@ -34,7 +34,7 @@ struct child {
 	int plan;   /* its standard input; -1: closed (as below) */
 	int output; /* its standard output: the document */
 	int said;   /* its standard error */
-	int pidfd;  /* pidfd: readable once the process has ended, even if its pipes stay open */
+	int pidfd;  /* readable once the process has ended, even if its pipes stay open */
 	char *text; /* the document */
 	size_t length;
 	size_t room;

@@ -165,11 +165,11 @@ static void make_work(const struct lane *lane, struct flow *flow)
 	 */
 	bool is_sent = shape->is_read && !lane->settings.walks;
 	/* The peer's lane has the same layout. */
-	size_t peer_lane = pattern_peer_pair(lane->settings.parameters, lane->settings.is_server,
+	size_t peer_flow = pattern_peer_pair(lane->settings.parameters, lane->settings.is_server,
 					     lane->settings.number, flow->number) *
 			   lane_flow_size(lane);
 	size_t remote =
-		is_sent ? peer_lane : peer_lane + lane_area(lane, lane->settings.sent_slots);
+		is_sent ? peer_flow : peer_flow + lane_area(lane, lane->settings.sent_slots);
 	struct ibv_sge whole = piece(lane, local, size);
 
 	flow->work = (struct post_work){.id = flow->number, .add = 1};
