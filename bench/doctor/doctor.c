@@ -19,19 +19,19 @@
 
 #define CLASS "/sys/class/infiniband"
 
-/* For so long at the least it watches what counts up. */
+/* Minimum time to watch the counters. */
 #define WATCH_MS 1000
 
-/* This machine and its root. */
+/* The root of this machine's files. */
 #define HERE ""
 
-/* The port that is looked at; without a name there is none. */
+/* The examined port; none if the name is empty. */
 struct choice {
 	char device[IBV_SYSFS_NAME_MAX];
 	unsigned int port;
 };
 
-/* One that the kernel has, and libibverbs does not offer to this process. */
+/* Chooses a port that the kernel has but libibverbs does not offer to this process. */
 static void choose_hidden(struct choice *choice, const char *wish)
 {
 	struct sysfs_names names;
@@ -67,7 +67,10 @@ static int choose(struct choice *choice, const struct device_list *devices, cons
 	return choice->device[0] || !devices->n_ports ? 0 : inventory_unknown(devices, wish, error);
 }
 
-/* InfiniBand has an interface when IPoIB makes one, and messages without. */
+/*
+ * Returns a finding about a port without an address. An InfiniBand port has a netdev only with
+ * IPoIB, but can carry messages without.
+ */
 static json_t *no_address(const struct device_port *port, const char *host, const char *netdev)
 {
 	bool is_infiniband = !strcmp(port->link_layer, "InfiniBand");
@@ -77,15 +80,14 @@ static json_t *no_address(const struct device_port *port, const char *host, cons
 	snprintf(what, sizeof(what), "%s/%u has no IP address", port->device, port->port);
 	snprintf(mend, sizeof(mend), "%sip address add ADDRESS/PREFIX dev %.15s%s",
 		 !netdev && is_infiniband ? "modprobe ib_ipoib, and " : "",
-		 netdev ? netdev : "NETDEV", is_infiniband ? "; until then --connect qp" : "");
+		 netdev ? netdev : "NETDEV", is_infiniband ? "; until then use --connect qp" : "");
 	return advice_finding("address", !is_infiniband, host, what,
-			      is_infiniband ? "rdma_cm connects by address, queue pairs that are "
-					      "connected by hand take none"
-					    : "connections are made by address",
+			      is_infiniband ? "rdma_cm needs an address, but --connect qp does not"
+					    : "RDMA connections need an IP address",
 			      mend);
 }
 
-/* A port that nothing can be connected from, by rdma_cm at least. */
+/* Adds a finding if the chosen port has no address for rdma_cm. */
 static void check_address(const struct doctor *doctor, const struct choice *choice,
 			  const struct device_list *devices)
 {
@@ -110,7 +112,7 @@ static void copy_host(struct result_end *end, const json_t *facts)
 	printable_copy(end->host, sizeof(end->host), host ? host : "");
 }
 
-/* Messages from one end to the other, where there are two that could talk. */
+/* Tests the path between the two ports, if there are two. */
 static void prove_path(struct doctor *doctor, struct doctor_server *connection)
 {
 	struct path_probe path = {.near = connection->near, .far = connection->far};
@@ -135,7 +137,7 @@ static void wait_until(uint64_t deadline_ns)
 			  NULL);
 }
 
-/* What counts up at the device, by itself and by the messages that prove the path. */
+/* Watches the device's counters while the path is tested. */
 static int watch_counters(struct doctor *doctor, const struct choice *choice,
 			  struct doctor_server *connection, struct error *error)
 {
@@ -182,7 +184,7 @@ static int examine(struct doctor *doctor, const struct choice *choice,
 	return code;
 }
 
-/* Both ends, where a server was reached, on the ports that it and this host share. */
+/* Examines this host and the server, on the ports that share a network if a server was reached. */
 static int doctor_look(struct doctor *doctor, struct choice *choice,
 		       const struct device_list *devices, struct doctor_server *connection,
 		       struct error *error)
@@ -208,7 +210,7 @@ int doctor_open(struct doctor *doctor, const struct doctor_server_wish *wish, st
 	int code;
 
 	*doctor = (struct doctor){.findings = json_array()};
-	/* Why there is none is for the rules to tell. */
+	/* The advice rules explain why there is no device. */
 	device_list_open(&devices, &ignored);
 	code = choose(&choice, &devices, wish->device, error);
 	if (!code && wish->host)

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An examination of this host and, if one is named, of a server and of the path between
- * the two. What is wrong with them is a finding, not an error; an error is what keeps
- * it from looking. It takes about a second, in which nothing is measured: what counts
- * up meanwhile does so by itself, or by the few messages that prove the path. Where they
- * do not get through it takes longer.
+ * Examines this host and, if given, a server and the path to it. Problems become findings; an
+ * error is only returned if the examination itself fails. It takes about a second and measures
+ * nothing: counters that change meanwhile do so on their own or because of the few messages that
+ * test the path. If those do not arrive it takes longer.
  */
 #ifndef BENCH_DOCTOR_DOCTOR_H
 #define BENCH_DOCTOR_DOCTOR_H
@@ -16,13 +15,16 @@
 #include "core/base/error.h"
 
 struct doctor {
-	json_t *findings; /* as advice_make gives them */
+	json_t *findings; /* as returned by advice_make */
 	json_t *near;     /* this host's facts */
-	json_t *far;      /* the server's; NULL: none was asked or reached */
-	json_t *counters; /* the device's that moved; NULL: there is no device */
+	json_t *far;      /* the server's facts; NULL: no server given or reached */
+	json_t *counters; /* the device counters that changed; NULL: no device */
 };
 
-/* Its device: DEVICE or DEVICE/PORT; NULL: the best. host: NULL for this one alone. */
+/*
+ * Runs the examination. wish->device is DEVICE or DEVICE/PORT, or NULL for the best one.
+ * wish->host is NULL to examine only this host.
+ */
 int doctor_open(struct doctor *doctor, const struct doctor_server_wish *wish, struct error *error);
 void doctor_close(struct doctor *doctor);
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What the proof of a path means: from the outcomes of its cases to findings, as
- * advice.h has them.
- */
+/* Turns the outcome of a path test into findings (see advice.h). */
 #ifndef BENCH_DOCTOR_PATH_ADVICE_H
 #define BENCH_DOCTOR_PATH_ADVICE_H
 

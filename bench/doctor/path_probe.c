@@ -12,13 +12,13 @@
 #define PACKETS  3
 #define MESSAGES 10
 
-/* Who has nothing to do but that answers sooner. */
+/* An idle server replies sooner. */
 #define ANSWER_MS 4000
 
 #define MTU_LEAST 256
 #define MTU_MOST  4096
 
-/* What one case of the proof is about. */
+/* One step of the test. */
 struct attempt {
 	enum connect connect;
 	uint64_t size;
@@ -33,8 +33,8 @@ unsigned int path_probe_mtu(const struct path_probe *path)
 }
 
 /*
- * Silence is that of an acknowledgement, or of an answer to rdma_cm. The other end may be
- * the one that misses it: it tells that in libibverbs's words.
+ * Classifies a failure. No acknowledgment, or no reply to rdma_cm, counts as silence. The peer may
+ * notice first and report it with libibverbs's words.
  */
 static enum path_probe_end end_of(const struct error *fault)
 {
@@ -58,7 +58,7 @@ static struct plan_case make_case(const struct attempt *attempt)
 	p->connect = attempt->connect;
 	p->mtu = attempt->mtu;
 	p->iterations = MESSAGES;
-	p->warmup_ns = 0; /* nobody wants the figures */
+	p->warmup_ns = 0; /* the figures are not used */
 	rules_choose(made.op, p);
 	made.kind = operation_kind(made.op, p);
 	return made;
@@ -89,7 +89,7 @@ static bool step(struct trial *trial, const struct attempt *attempt, struct path
 	return path->steps[number].end == PATH_PASSED && !path->lost[0];
 }
 
-/* A smaller MTU, with which messages of that size arrive. */
+/* Looks for a smaller MTU with which messages of that size arrive. */
 static void find_mtu(struct trial *trial, const struct attempt *failed, struct path_probe *path)
 {
 	struct path_probe_outcome outcome = {0};
@@ -112,7 +112,7 @@ static void prove(struct trial *trial, struct path_probe *path)
 		{CONNECT_QP, SMALL, PARAMETER_AUTO},
                 {CONNECT_CM, SMALL, PARAMETER_AUTO}
         };
-	/* There, queue pairs belong to connections of TCP, which only rdma_cm makes. */
+	/* iWARP queue pairs belong to TCP connections, which only rdma_cm can make. */
 	bool has_pairs = !path->near.link_layer || strcmp(path->near.link_layer, "iWARP") != 0;
 	bool by_hand = has_pairs && step(trial, &small[0], path, PATH_PAIRS);
 	bool by_cm = path->near.address[0] && step(trial, &small[1], path, PATH_CM);

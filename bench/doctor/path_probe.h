@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The proof of a path: a few messages between two ports, by trials as a sweep has them,
- * over a control connection that is there already. First small ones, connected in both
- * ways, then such as take packets of the full MTU. What does not get through is an
- * outcome, not an error; what it means is for path_advice.h to tell.
+ * Tests a path with a few messages between two ports, using trials over an existing control
+ * connection: first small messages, connected in both ways, then messages that need packets of the
+ * full MTU. Lost messages are an outcome, not an error; path_advice.h interprets them.
  */
 #ifndef BENCH_DOCTOR_PATH_PROBE_H
 #define BENCH_DOCTOR_PATH_PROBE_H
@@ -11,20 +10,20 @@
 #include "bench/control/control.h"
 #include "reports/result/result.h"
 
-/* In the order in which they are tried. */
+/* In the order of the test. */
 enum path_probe_step {
-	PATH_PAIRS,   /* small, the queue pairs connected by exchanged numbers */
-	PATH_CM,      /* small, connected by rdma_cm: where the ports have addresses */
-	PATH_SEVERAL, /* of a few packets, connected in the way that works */
-	PATH_LARGE,   /* of many packets */
+	PATH_PAIRS,   /* small messages, with --connect qp */
+	PATH_CM,      /* small messages, with rdma_cm; only if the ports have addresses */
+	PATH_SEVERAL, /* messages of a few packets, connected in the way that works */
+	PATH_LARGE,   /* messages of many packets */
 	PATH_STEPS,
 };
 
 enum path_probe_end {
 	PATH_UNTRIED,
 	PATH_PASSED,
-	PATH_SILENT,     /* nothing has answered */
-	PATH_UNRESOLVED, /* rdma_cm knows no way to the address */
+	PATH_SILENT,     /* no reply */
+	PATH_UNRESOLVED, /* rdma_cm found no route to the address */
 	PATH_FAILED,     /* for another reason */
 };
 
@@ -38,15 +37,15 @@ struct path_probe {
 	struct result_end near;
 	struct result_end far;
 	struct path_probe_outcome steps[PATH_STEPS];
-	unsigned int mtu_tried;  /* the last one below the ports'; 0: there was no need */
-	unsigned int mtu_passed; /* of those the first with which messages arrive; or 0 */
-	char lost[256];          /* why the server is gone; empty: it is not */
+	unsigned int mtu_tried;  /* smallest MTU tried below that of the ports; 0: none */
+	unsigned int mtu_passed; /* the first of those with which messages arrive; 0: none */
+	char lost[256];          /* why the connection to the server was lost; empty: it was not */
 };
 
-/* The MTU of both ports together, in bytes. */
+/* Returns the smaller MTU of the two ports, in bytes. */
 unsigned int path_probe_mtu(const struct path_probe *path);
 
-/* near and far are set, and the rest is zero. Takes seconds where nothing arrives. */
+/* Runs the test. near and far must be set and the rest zero. Takes seconds if nothing arrives. */
 void path_probe_run(struct path_probe *path, struct control *control);
 
 #endif

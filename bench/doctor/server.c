@@ -15,7 +15,7 @@
 
 #define AUTH_MS 5000
 
-/* Whom a visit is to. */
+/* The server to connect to. */
 struct call {
 	const char *host;
 	uint16_t port;
@@ -32,7 +32,7 @@ static void doctor_server_find(const struct call *call, const char *code, const 
 			      advice_finding(code, true, call->host, what, why, mend));
 }
 
-/* A packet without any answer, or one that is turned back on the way. */
+/* Returns whether a packet got no reply or was rejected on the way. */
 static bool is_filtered(int code)
 {
 	return code == -ETIMEDOUT || code == -EHOSTUNREACH || code == -EACCES || code == -EPERM;
@@ -43,29 +43,32 @@ static void explain_way(const struct call *call, const struct error *fault)
 	char mend[256];
 
 	if (fault->code == -ECONNREFUSED) {
-		snprintf(mend, sizeof(mend), "verbmark serve --port %u, on %.60s", call->port,
+		snprintf(mend, sizeof(mend), "verbmark serve --port %u on %.60s", call->port,
 			 call->host);
-		doctor_server_find(call, "server", fault->text,
-				   "a server at the other end takes part in a run", mend);
+		doctor_server_find(call, "server", fault->text, "a run needs a server on the peer",
+				   mend);
 	} else if (is_filtered(fault->code)) {
 		snprintf(mend, sizeof(mend),
 			 "firewall-cmd --add-port=%u/tcp --add-port=4791/udp, or nft insert rule "
-			 "inet filter input tcp dport %u accept, and udp dport 4791, on %.60s",
+			 "inet filter input tcp dport %u accept (and udp dport 4791), on %.60s",
 			 call->port, call->port, call->host);
 		doctor_server_find(
 			call, "firewall", fault->text,
-			"the host is down, or a filter drops TCP, over which the two ends talk; RoCE v2 "
-			"needs UDP port 4791 as well",
+			"the host is down, or a firewall drops the TCP control connection; RoCE v2 also "
+			"needs UDP port 4791",
 			mend);
 	} else {
 		doctor_server_find(
 			call, "unreachable", fault->text,
-			"the two ends talk over TCP, by any name or address of the server",
-			"another name or address of that host: ip address, there");
+			"client and server talk over TCP, using any name or address of the server",
+			"use another name or address of that host (see 'ip address' there)");
 	}
 }
 
-/* Who refuses says what would help: a secret, a network of --allow, another version. */
+/*
+ * The text of a rejection already says what would help: a secret, a network of --allow, another
+ * version.
+ */
 static bool is_refusal(int code)
 {
 	return code == -ESHUTDOWN || code == -EACCES;
@@ -74,15 +77,15 @@ static bool is_refusal(int code)
 static void explain_server(const struct call *call, const struct error *fault)
 {
 	doctor_server_find(
-		call, "server", fault->text, "a run would end here as well",
+		call, "server", fault->text, "a run would fail here as well",
 		is_refusal(fault->code)
 			? ""
-			: "verbmark doctor there, and verbmark of the same version at both ends");
+			: "run verbmark doctor there, and use the same version on both sides");
 }
 
 /*
- * Facts of another device than the one that suits this end are dropped, and replaced by
- * what the server's list of devices tells.
+ * Drops facts of a device other than the one that pairs with ours, and uses the server's list of
+ * devices instead.
  */
 static void keep_facts_of(json_t *facts, const struct result_end *far)
 {
@@ -101,7 +104,9 @@ static void keep_facts_of(json_t *facts, const struct result_end *far)
 				      far->link_layer, "active_mtu", (int)far->mtu));
 }
 
-/* Those of the device that suits this end; NULL: it tells none. */
+/*
+ * Asks for the facts of the device that pairs with ours. Returns NULL if the server reports none.
+ */
 static json_t *ask_facts(struct doctor_server *connection)
 {
 	struct error ignored = {0};
@@ -137,7 +142,7 @@ static void take_facts(struct doctor_server *connection, const struct call *call
 		keep_facts_of(connection->facts, &connection->far);
 }
 
-/* Of the port that the server is most likely to be asked for: its own faults are told. */
+/* Takes the server's best port, so that its faults are reported. */
 static void take_best(struct result_end *far, const struct device_list *remote)
 {
 	const struct device_port *port = inventory_best(remote, NULL);
@@ -149,13 +154,13 @@ static void take_best(struct result_end *far, const struct device_list *remote)
 	far->mtu = port->active_mtu;
 }
 
-/* Without them some runs are possible, or none. */
+/* Without addresses only some runs are possible, or none. */
 static void explain_addresses(const struct call *call, const struct error *fault, bool has_pair)
 {
 	json_t *finding = advice_finding(
 		"network", !has_pair, call->host, fault->text,
-		"rdma_cm connects from one address to another of the same network",
-		"ip address add ADDRESS/PREFIX dev NETDEV, of one network at both ends");
+		"rdma_cm connects two addresses in the same network",
+		"ip address add ADDRESS/PREFIX dev NETDEV, in the same network on both sides");
 
 	json_array_append_new(call->findings, finding);
 }
@@ -174,12 +179,12 @@ static void take_pair(struct doctor_server *connection, const struct call *call,
 		explain_server(call, &fault);
 		return;
 	}
-	/* What this end lacks is a finding of its own. */
+	/* A missing local device has its own finding. */
 	if (call->own->n_ports)
 		code = inventory_pair(call->own, &remote, &wish, &connection->near,
 				      &connection->far, &fault);
 	connection->has_pair = call->own->n_ports && !code;
-	/* What needs no addresses can be proved without. */
+	/* --connect qp can be tested without addresses. */
 	wish.is_by_hand = true;
 	if (code)
 		connection->has_pair = !inventory_pair(call->own, &remote, &wish, &connection->near,
@@ -233,7 +238,7 @@ void doctor_server_note(struct doctor_server *connection)
 	bool is_noted = false;
 
 	control_send(&connection->control, protocol_plain("note"), &ignored);
-	/* What was asked for before may have taken longer than it was waited for. */
+	/* Skip late replies to earlier requests. */
 	while (!is_noted && left_ms &&
 	       !control_receive(&connection->control, &answer, left_ms, &ignored)) {
 		is_noted = !protocol_is(answer, "description");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The doctor's visit to a server: what keeps a client from reaching it is a finding;
- * one that is reached tells its devices and its facts. The connection stays open, with
- * its heartbeat, until the visit is closed.
+ * The doctor's connection to a server. If the server cannot be reached, the reason is a finding;
+ * otherwise it reports its devices and facts. The connection stays open, with its heartbeat, until
+ * it is closed.
  */
 #ifndef BENCH_DOCTOR_SERVER_H
 #define BENCH_DOCTOR_SERVER_H
@@ -14,28 +14,31 @@
 
 struct doctor_server {
 	struct control control;
-	bool is_open;  /* there is a connection */
-	bool has_pair; /* near and far are two ports that share a network */
+	bool is_open;  /* connected */
+	bool has_pair; /* near and far are ports in one network */
 	struct result_end near;
-	struct result_end far; /* without a pair: its best port */
-	json_t *facts;         /* of the server's end; NULL: not reached */
-	json_t *before;        /* its noise when it was reached; NULL, as the next two: not told */
+	struct result_end far; /* without a pair: the server's best port */
+	json_t *facts;         /* of the server; NULL: not reached */
+	json_t *before;        /* its noise when connected; NULL (as below): not reported */
 	json_t *after;         /* its noise at the last note */
-	json_t *counters;      /* what its device has counted since then */
+	json_t *counters;      /* changes of its device counters since then */
 };
 
-/* Where to, and how. */
+/* Which server to connect to, and how. */
 struct doctor_server_wish {
 	const char *host;
 	uint16_t port;
-	const char *device;          /* of this end; NULL: any */
+	const char *device;          /* local device; NULL: any */
 	const struct secret *secret; /* zeroed: none */
 };
 
-/* own: this host's devices. */
+/* Connects to the server. own are this host's devices. Problems are added to findings. */
 void doctor_server_open(struct doctor_server *connection, const struct doctor_server_wish *wish,
 			const struct device_list *own, json_t *findings);
-/* Asks what has changed at the server's end meanwhile. One that does not tell has none. */
+/*
+ * Asks the server for changes of its noise and counters. Leaves them NULL if the server does not
+ * report them.
+ */
 void doctor_server_note(struct doctor_server *connection);
 void doctor_server_close(struct doctor_server *connection);
 

@@ -13,17 +13,17 @@
 #include "core/base/clock.h"
 #include "reports/document/document.h"
 
-/* Of a trial, where the plan tells none. */
+/* Durations of a trial if the plan has none. */
 #define MEASURE_NS (30 * NS_PER_MS)
 #define WARMUP_NS  (20 * NS_PER_MS)
 /*
- * How often a gate judges at most, with twice as many pairs of runs each time. A bound misses once
- * in a hundred times, so that five looks at it keep to 5 %.
+ * The gate judges at most this often, each time with twice as many pairs of runs. A bound is wrong
+ * once in a hundred times, so five looks stay below 5 %.
  */
 #define LOOKS_MOST 5
-/* Without a time limit: up to four times the pairs. */
+/* Without a time limit: at most four times the pairs. */
 #define LOOKS_WITHOUT_LIMIT 3
-/* That JSON's readers have them all to the last digit. */
+/* Every integer up to this is exact in any JSON reader. */
 #define SEED_MOST (1ULL << 53)
 
 static const char *parse_floor(const char *word, size_t length, double *floors)
@@ -45,11 +45,11 @@ static const char *parse_floor(const char *word, size_t length, double *floors)
 		value = strtod(sign + 1, &end);
 		if (end == sign + 1 || end + 1 != word + length || *end != '%' || !(value >= 1) ||
 		    !(value <= 1000))
-			return "has a threshold that is not 1% to 1000% or off";
+			return "has a threshold that is neither off nor between 1% and 1000%";
 		floors[figure] = value / 100;
 		return NULL;
 	}
-	return "is no list such as p50=5%,bw=5%,p99=10%";
+	return "is not a list of thresholds (e.g. p50=5%,bw=5%,p99=10%)";
 }
 
 const char *gate_parse_floors(const char *text, void *field)
@@ -68,10 +68,10 @@ const char *gate_parse_floors(const char *text, void *field)
 	}
 	for (enum gate_figure figure = 0; figure < GATE_FIGURES; figure++)
 		has_any = has_any || !isnan(floors[figure]);
-	return wrong || has_any ? wrong : "leaves no figure";
+	return wrong || has_any ? wrong : "leaves no figure to gate";
 }
 
-/* Of facts, as documents have them. */
+/* Sections of facts in documents. */
 #define SECTIONS                                                                                 \
 	"tool,rdma_core,libc,kernel,device,port,netdev,flow,pcie,iommu,cpu,frequency,idle,numa," \
 	"clock,cgroup,virtualization,environment"
@@ -102,9 +102,9 @@ const char *gate_parse_differs(const char *text, void *field)
 	memcpy(differs->text, text, strlen(text) + 1);
 	for (char *word = strsep(&rest, ","); word; word = strsep(&rest, ",")) {
 		if (!is_section(word))
-			return "is no list of facts, which are " SECTIONS;
+			return "must be a list of these facts: " SECTIONS;
 		if (count == GATE_FACTS)
-			return "has too many of them";
+			return "has too many facts";
 		differs->sections[count++] = word;
 	}
 	differs->sections[count] = NULL;
@@ -116,14 +116,14 @@ const char *gate_parse_limit(const char *text, void *field)
 	unsigned int limit_ms;
 
 	if (!value_duration(text, &limit_ms) || !limit_ms)
-		return "is no time such as 5m or 90s";
+		return "is not a time (e.g. 5m or 90s)";
 	*(unsigned int *)field = limit_ms;
 	return NULL;
 }
 
 const char *gate_parse_seed(const char *text, void *field)
 {
-	return value_count(text, 1, SEED_MOST, field) ? NULL : "is no seed: 1 to 2^53";
+	return value_count(text, 1, SEED_MOST, field) ? NULL : "must be between 1 and 2^53";
 }
 
 uint64_t gate_draw_seed(void)
@@ -135,7 +135,7 @@ uint64_t gate_draw_seed(void)
 	return seed % SEED_MOST + 1;
 }
 
-/* Processes, connections and the control channel, beside what is measured. */
+/* Processes, connections and the control channel, in addition to the trial. */
 #define EXTRA_NS (60 * NS_PER_MS)
 
 int gate_print(const struct gate_settings *settings, const struct plan *plan, FILE *out,
@@ -164,12 +164,12 @@ int gate_print(const struct gate_settings *settings, const struct plan *plan, FI
 	return 0;
 }
 
-/* What says how often each case is run is the gate's own. */
+/* The gate itself decides how often each case runs. */
 static const char *const efforts[] = {"trials", "interleave", "needs"};
 
 bool gate_refuses(const struct option_row *row)
 {
-	/* And loads, and patterns, are none of its cases. */
+	/* The gate has no loads and patterns. */
 	static const char *const others[] = {"rate", "arrivals", "pattern"};
 	bool found = false;
 
@@ -232,14 +232,14 @@ static int open_sides(struct rounds *rounds, const struct gate_settings *setting
 	return code;
 }
 
-/* What ends a gate early makes it invalid, and is told in it. */
+/* Marks the record as invalid, with the reason why the gate ended early. */
 static void put_invalid(struct gate_record *gate, const struct error *fault)
 {
 	if (!gate->invalid[0])
 		snprintf(gate->invalid, sizeof(gate->invalid), "%s", fault->text);
 }
 
-/* Too few rounds for a verdict are none, whatever they say. */
+/* With too few pairs of runs there is no verdict. */
 static void check_time(const struct gate_settings *settings, struct gate_record *gate)
 {
 	if (gate->n_rounds >= settings->rounds || gate->invalid[0])
@@ -247,12 +247,12 @@ static void check_time(const struct gate_settings *settings, struct gate_record 
 	if (gate->n_rounds < JUDGE_ROUNDS_LEAST)
 		snprintf(
 			gate->invalid, sizeof(gate->invalid),
-			"the time was over after %zu of %zu pairs of runs, and a verdict takes %d: "
+			"the time limit was reached after %zu of %zu pairs of runs, but a verdict needs %d: "
 			"use fewer cases, or a longer --time-limit",
 			gate->n_rounds, settings->rounds, JUDGE_ROUNDS_LEAST);
 	else
-		gate_note(gate, "the time was over after %zu of %zu pairs of runs", gate->n_rounds,
-			  settings->rounds);
+		gate_note(gate, "the time limit was reached after %zu of %zu pairs of runs",
+			  gate->n_rounds, settings->rounds);
 }
 
 static bool is_unsteady(const struct gate_case *line)
@@ -270,7 +270,7 @@ static bool is_failing(const struct gate_case *line)
 	return line->failures[GATE_BASE] + line->failures[GATE_HEAD] > 0;
 }
 
-/* such: the id of one of them. */
+/* Counts the cases that satisfy the predicate. *such is set to the id of one of them. */
 static size_t count_cases(const struct gate_record *gate,
 			  bool is_such(const struct gate_case *line), const char **such)
 {
@@ -286,10 +286,7 @@ static size_t count_cases(const struct gate_record *gate,
 	return count;
 }
 
-/*
- * Both sides measure in the same unrest, so that it is no fault of either; but where there is
- * less of it, less is found.
- */
+/* Noise affects both sides alike, so it favors neither, but it hides small differences. */
 static void note_unsteady(struct gate_record *gate)
 {
 	const char *such;
@@ -298,8 +295,8 @@ static void note_unsteady(struct gate_record *gate)
 	if (count)
 		gate_note(
 			gate,
-			"%zu of %zu cases, such as %s, had mostly not become steady when they "
-			"were measured: a longer --warmup, or less else on the machine, finds smaller differences",
+			"%zu of %zu cases (e.g. %s) mostly did not stabilize during warm-up; a "
+			"longer --warmup or less background load would reveal smaller differences",
 			count, gate->n_cases, such);
 }
 
@@ -310,8 +307,8 @@ static void note_troubled(struct gate_record *gate)
 
 	if (count)
 		gate_note(gate,
-			  "in %zu of %zu cases, such as %s, messages were lost and sent again: the "
-			  "document says in how many runs of each side",
+			  "in %zu of %zu cases (e.g. %s) messages were lost and retransmitted; the "
+			  "document has the number of such runs per side",
 			  count, gate->n_cases, such);
 }
 
@@ -321,7 +318,7 @@ static bool is_lengthy(const struct gate_case *line)
 	       line->trials[GATE_BASE] + line->trials[GATE_HEAD];
 }
 
-/* Of its trials with figures, on the average. */
+/* Returns the average duration of its successful trials. */
 static double seconds_of(const struct gate_case *line)
 {
 	size_t count = 0;
@@ -334,7 +331,7 @@ static double seconds_of(const struct gate_case *line)
 	return count ? (double)sum / (double)count / (double)NS_PER_S : 0;
 }
 
-/* The longer a trial is, the more of what a machine does now and then is in one side alone. */
+/* The longer a trial, the more disturbances of the machine affect only one side. */
 static void note_lengthy(struct gate_record *gate)
 {
 	const struct gate_case *most = NULL;
@@ -352,14 +349,14 @@ static void note_lengthy(struct gate_record *gate)
 	if (most)
 		gate_note(
 			gate,
-			"trials of %zu of %zu cases mostly took longer than %.1f s, their share "
-			"of the process included, those of %.120s %.2f s: a shorter -D or --warmup, "
-			"or smaller sizes, leave less of what else happens to one side alone",
+			"trials of %zu of %zu cases mostly took longer than %.1f s, including process "
+			"overhead (%.120s: %.2f s); a shorter -D or --warmup, or smaller sizes, would "
+			"make the sides more comparable",
 			count, gate->n_cases, (double)TALLY_LONG_NS / (double)NS_PER_S, most->id,
 			seconds_of(most));
 }
 
-/* Few of them decide nothing, and are to be known all the same. */
+/* A few failures decide nothing, but are worth reporting. */
 static void note_failing(struct gate_record *gate)
 {
 	const char *such;
@@ -371,8 +368,8 @@ static void note_failing(struct gate_record *gate)
 			failures[side] += gate->cases[i].failures[side];
 	if (count)
 		gate_note(gate,
-			  "in %zu of %zu cases, such as %s, trials failed: %zu of the base and %zu "
-			  "of the head; the document tells why",
+			  "in %zu of %zu cases (e.g. %s) trials failed: %zu of the base and %zu "
+			  "of the head; the document has the reasons",
 			  count, gate->n_cases, such, failures[GATE_BASE], failures[GATE_HEAD]);
 }
 
@@ -408,19 +405,19 @@ static uint64_t first_ns(const struct gate_settings *settings)
 	return settings->limit_ms * NS_PER_MS / 3 * 2;
 }
 
-/* A regression that too few pairs could confirm must not pass. */
+/* Too few pairs to confirm a regression must not count as a pass. */
 static void check_time_again(struct gate_record *gate, size_t due)
 {
 	if (gate->n_again < JUDGE_ROUNDS_LEAST)
 		snprintf(
 			gate->invalid, sizeof(gate->invalid),
-			"the time was over after %zu pairs of runs to confirm what was worse, and a "
-			"verdict takes %d: use fewer cases, or a longer --time-limit",
+			"the time limit was reached after %zu pairs of runs to confirm regressions, but "
+			"a verdict needs %d: use fewer cases, or a longer --time-limit",
 			gate->n_again, JUDGE_ROUNDS_LEAST);
 	else if (gate->n_again < due)
 		gate_note(gate,
-			  "the time was over after %zu of %zu pairs of runs to confirm what was "
-			  "worse",
+			  "the time limit was reached after %zu of %zu pairs of runs to confirm "
+			  "regressions",
 			  gate->n_again, due);
 }
 
@@ -465,7 +462,7 @@ static int go_on(struct rounds *rounds, const struct gate_settings *settings, st
 	}
 	if (gate->n_rounds > before)
 		gate_note(gate,
-			  "%zu pairs of runs left %zu figure%s unclear: %zu more were run of %s",
+			  "%zu pairs of runs left %zu figure%s unclear; added %zu pairs for %s",
 			  before, unclear, unclear == 1 ? "" : "s", gate->n_rounds - before,
 			  unclear == 1 ? "it" : "them");
 	return code;
@@ -489,7 +486,7 @@ static int measure(struct rounds *rounds, const struct gate_settings *settings, 
 	code = gate_judge(gate, error);
 	if (!code && !gate->n_cells && !gate->invalid[0])
 		snprintf(gate->invalid, sizeof(gate->invalid),
-			 "--floor leaves no figure of any case");
+			 "--floor leaves no figure of any case to gate");
 	if (!code)
 		code = go_on(rounds, settings, error);
 	if (!code && !gate->invalid[0] && has_failed(gate))

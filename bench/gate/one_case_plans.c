@@ -7,7 +7,7 @@
 
 #include "bench/plan/pattern.h"
 
-/* The digits of a number, the last list's fastest, as product_case has them. */
+/* Returns one case of a product; the last list varies fastest, as in product_case. */
 static json_t *one_case_plans_take(const struct product *product, size_t number,
 				   struct product *room)
 {
@@ -64,21 +64,22 @@ static void note_skipped(struct one_case_plan_list *list, const struct plan_case
 static int check_gated(const struct plan_case *found, struct error *error)
 {
 	if (found->parameters.metric == METRIC_LOAD)
-		return error_set(error, -EINVAL,
-				 "%s: a gate is for lat and bw: of loads, compare runs", found->id);
+		return error_set(
+			error, -EINVAL,
+			"%s: gate supports only lat and bw; use 'verbmark compare' for loads",
+			found->id);
 	if (pattern_is_on(&found->parameters))
 		return error_set(error, -EINVAL,
-				 "%s: a gate counts messages, and those of a --pattern are of one "
-				 "time: compare runs",
+				 "%s: gate does not support --pattern; use 'verbmark compare'",
 				 found->id);
 	if (found->parameters.needs)
 		return error_set(error, -EINVAL,
-				 "%s: a gate is for times: what operations need, run tells",
+				 "%s: gate does not support --needs; use 'verbmark run'",
 				 found->id);
 	return 0;
 }
 
-/* In front of a share of a maximum there is the maximum. */
+/* Checks all cases: the case of a rate in percent comes after its maximum. */
 static int check_all_gated(const struct plan *plan, struct error *error)
 {
 	int code = 0;
@@ -88,7 +89,7 @@ static int check_all_gated(const struct plan *plan, struct error *error)
 	return code;
 }
 
-/* Its id, and whether it can be run, are the plan's to tell that is made of it alone. */
+/* Adds a case. A plan is made of it alone, to learn its id and whether it can run. */
 static int one_case_plans_add(struct one_case_plan_list *list, json_t *product, struct error *error)
 {
 	struct one_case_plan *single = &list->singles[list->count];
@@ -100,7 +101,7 @@ static int one_case_plans_add(struct one_case_plan_list *list, json_t *product, 
 	free(text);
 	if (code == -ENOMEM)
 		return error_set_errno(error, code, "cannot make the plan");
-	/* One that is alone and cannot be run is no plan. */
+	/* A plan whose only case cannot run fails. */
 	if (plan.n_cases && plan.cases[0].skipped[0]) {
 		note_skipped(list, &plan.cases[0]);
 	} else if (!code && !check_all_gated(&plan, error) && !is_there(list, plan.cases[0].id)) {
@@ -158,7 +159,7 @@ int one_case_plan_open(struct one_case_plan_list *list, const struct plan *plan,
 	}
 	free(product);
 	if (!code && !list->count)
-		code = error_set(error, -EINVAL, "nothing is left to run: %s", list->skipped);
+		code = error_set(error, -EINVAL, "no case can run: %s", list->skipped);
 	if (code)
 		one_case_plan_close(list);
 	return code;
@@ -169,9 +170,9 @@ bool one_case_plan_skipped(const struct one_case_plan_list *list,
 {
 	bool is_one = list->n_skipped == 1;
 
-	snprintf(text, ONE_CASE_PLAN_TEXT, "%zu case%s left out, as %s cannot be run%s %s",
+	snprintf(text, ONE_CASE_PLAN_TEXT, "%zu case%s skipped because %s cannot run%s %s",
 		 list->n_skipped, is_one ? "" : "s", is_one ? "it" : "they",
-		 is_one ? ":" : ", such as", list->skipped);
+		 is_one ? ":" : ", e.g.", list->skipped);
 	return list->n_skipped;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The cases of a plan, each as a plan of its own, so that they can be run in any order and
- * each as often as its own speed wants. What no device could run is left out.
+ * The cases of a plan as separate plans, so that they can run in any order and with their own
+ * number of messages. Cases that no device can run are left out.
  */
 #ifndef BENCH_GATE_ONE_CASE_PLANS_H
 #define BENCH_GATE_ONE_CASE_PLANS_H
@@ -13,25 +13,25 @@
 struct one_case_plan {
 	char id[CASE_ID];
 	bool is_bandwidth;
-	uint64_t iterations;  /* of a trial, that were asked for; 0: none were, like: */
-	uint64_t duration_ns; /* of what is measured */
+	uint64_t iterations;  /* given for each trial; 0: not given (as below) */
+	uint64_t duration_ns; /* of the measured interval */
 	uint64_t warmup_ns;
-	uint64_t threads;  /* each has its own iterations */
-	uint64_t takes_ns; /* a trial, as far as it is known from one; 0: it is not */
-	json_t *product;   /* its plan: an object, without those */
+	uint64_t threads;  /* each runs its own iterations */
+	uint64_t takes_ns; /* duration of a trial, from a first one; 0: unknown */
+	json_t *product;   /* its plan: an object without the members above */
 };
 
 struct one_case_plan_list {
 	struct one_case_plan *singles;
 	size_t count;
-	size_t n_skipped;  /* left out, as no device could run them; */
-	char skipped[400]; /* the first of them, and why */
+	size_t n_skipped;  /* left out because no device can run them */
+	char skipped[400]; /* the first one, and the reason */
 };
 
-/* -EINVAL: a case has no figures that are gated, or none is left. */
+/* Returns -EINVAL if a case has no figures to gate, or if no case can run. */
 int one_case_plan_open(struct one_case_plan_list *list, const struct plan *plan,
 		       struct error *error);
-/* What is left out, as a sentence; false: nothing is. */
+/* Prints a sentence about the skipped cases. Returns false if there are none. */
 bool one_case_plan_skipped(const struct one_case_plan_list *list,
 			   char text[static ONE_CASE_PLAN_TEXT]);
 

@@ -17,18 +17,18 @@
 #include "reports/io/json_member.h"
 #include "reports/result/banner.h"
 
-/* A run whose messages need more than ten times what they needed at first has hung. */
+/* A run that takes ten times as long as expected has hung. This is added to its time limit. */
 #define RUN_MS_LEAST 30000
-/* A machine that gives no results will not begin to. */
+/* After this many consecutive runs without a result, give up. */
 #define LOST_MOST 3
-/* A tail needs a thousand messages, if that does not take twice as long. */
+/* A tail percentile needs a thousand messages, unless that takes more than twice as long. */
 #define TAIL_MESSAGES  1100
 #define TAIL_TIMES     2
 #define MESSAGES_LEAST 60
-/* Ticks are of 10 ms: fewer of them are a hundredth of hardly anything. */
+/* Ignore fewer stolen ticks (of 10 ms): the percentage would mean nothing. */
 #define STOLEN_LEAST 10
 
-/* The plan of one run: these cases in that order. */
+/* The cases of one run, in order. */
 struct order {
 	size_t *cases;
 	size_t count;
@@ -50,7 +50,7 @@ static json_t *time_value(uint64_t ns)
 	return parameter_encode(parameter_find("warmup"), ns);
 }
 
-/* iterations: 0 to measure by time, and find out how many they are. */
+/* iterations: 0 to measure by time and count the messages. */
 static json_t *plan_case(const struct rounds *rounds, size_t number, uint64_t iterations)
 {
 	const struct one_case_plan *single = &rounds->singles.singles[number];
@@ -93,7 +93,10 @@ static const struct result_case *rounds_find(const struct result *result, const 
 	return NULL;
 }
 
-/* Of -n it is not known before it is run: as long as a case may take in all. */
+/*
+ * The duration of a trial with -n is unknown before the first run; assume a tenth of the time
+ * limit of a case.
+ */
 #define COUNTED_NS (60000 * NS_PER_MS / 10)
 
 static uint64_t wanted_ns(const struct rounds *rounds, const struct one_case_plan *single)
@@ -101,13 +104,13 @@ static uint64_t wanted_ns(const struct rounds *rounds, const struct one_case_pla
 	return single->duration_ns ? single->duration_ns : rounds->measure_ns;
 }
 
-/* A trial that nobody has seen. */
+/* Estimates a trial that has not run yet. */
 static uint64_t guessed_ns(const struct rounds *rounds, const struct one_case_plan *single)
 {
 	return wanted_ns(rounds, single) + (single->iterations ? COUNTED_NS : 0);
 }
 
-/* A run's deadline: as long as all may take that take ten times what they are to. */
+/* Returns the time limit of a run: ten times the expected duration of its cases. */
 static unsigned int run_ms(const struct rounds *rounds, const struct order *order)
 {
 	uint64_t sum = 0;
@@ -136,7 +139,10 @@ static int run_side(const struct rounds *rounds, enum gate_side side, const stru
 	return code;
 }
 
-/* Whatever of both ends the sides are meant to differ in is taken out of what they are. */
+/*
+ * Removes the sections that may differ from the facts of client and server, and from their
+ * fingerprints.
+ */
 static void forgive(struct result *result, const char *const *forgiven)
 {
 	struct result_end *ends[] = {&result->client, &result->server};
@@ -174,7 +180,7 @@ static int check_alike(const struct rounds *rounds, struct result results[static
 	struct result *head = &results[GATE_HEAD];
 	int code;
 
-	/* Their documents tell the whole of it. */
+	/* The documents keep the full facts. */
 	forgive(base, rounds->forgiven);
 	forgive(head, rounds->forgiven);
 	if (is_forgiven(rounds, "device")) {
@@ -190,7 +196,7 @@ static int check_alike(const struct rounds *rounds, struct result results[static
 	code = same_setup_check(&(struct same_setup){base, "the base"},
 				&(struct same_setup){head, "the head"}, error);
 	if (code)
-		error_append(error, "say what they are to differ in: --differs");
+		error_append(error, "use --differs to name the facts that may differ");
 	return code;
 }
 
@@ -201,7 +207,7 @@ static void note_side(struct rounds *rounds, enum gate_side number, const struct
 	struct error unknown = {0};
 
 	snprintf(side->version, sizeof(side->version), "%s", result->version);
-	/* What is tested may say anything. */
+	/* The side under test may send anything. */
 	if (json_member_text(tool, "revision", side->revision, sizeof(side->revision), &unknown))
 		side->revision[0] = '\0';
 	json_decref(side->ends);
@@ -216,8 +222,8 @@ static void note_side(struct rounds *rounds, enum gate_side number, const struct
 }
 
 /*
- * Of each thread as many as fit into the time together, and a thousand of all for a tail's sake
- * where that is not too long.
+ * Returns the iterations per thread: as many as fit into the time, but at least a thousand in
+ * total for the tail if that is not too slow.
  */
 static uint64_t choose_iterations(const struct rounds *rounds, const struct one_case_plan *single,
 				  double each_ns)
@@ -231,7 +237,7 @@ static uint64_t choose_iterations(const struct rounds *rounds, const struct one_
 	return (uint64_t)ceil(floor(fit) / (double)single->threads);
 }
 
-/* What it has from now on, by its first trial. */
+/* Sets the iterations and expected duration of a case from its first trial. */
 static void calibrate_case(const struct rounds *rounds, struct one_case_plan *single,
 			   struct gate_case *line, const struct result_trial *trial)
 {
@@ -243,10 +249,7 @@ static void calibrate_case(const struct rounds *rounds, struct one_case_plan *si
 			       each_ns * (double)line->iterations * (double)single->threads);
 }
 
-/*
- * Cases that the base does not run well, twice, are none of the gate's; what is left keeps its
- * place.
- */
+/* Removes the cases that failed twice on the base; the others keep their order. */
 static void calibrate(struct rounds *rounds, const struct result *result,
 		      const struct result *second)
 {
@@ -260,9 +263,9 @@ static void calibrate(struct rounds *rounds, const struct result *result,
 
 		line = tally_has_trial(line) || !again ? line : again;
 		if (!tally_has_trial(line)) {
-			gate_note(gate, "%.120s is left out: the base does not run it: %s",
+			gate_note(gate, "%.120s is skipped because the base does not run it: %s",
 				  gate->cases[i].id,
-				  line && line->error[0] ? line->error : "it is not in its result");
+				  line && line->error[0] ? line->error : "missing from its result");
 			json_decref(single->product);
 			continue;
 		}
@@ -307,7 +310,7 @@ static int make_cases(struct rounds *rounds, struct error *error)
 	return 0;
 }
 
-/* What failed once may be an accident, and is run once more before it is left out. */
+/* Runs cases that failed on the base once more before they are skipped. */
 static int calibrate_all(struct rounds *rounds, const struct result *result, struct error *error)
 {
 	const struct gate_record *gate = rounds->gate;
@@ -332,7 +335,10 @@ static int calibrate_all(struct rounds *rounds, const struct result *result, str
 	return 0;
 }
 
-/* The base first: its speed decides how many messages the head has too. */
+/*
+ * Runs one side for the first time. The base runs first, because its speed decides the number of
+ * messages for both.
+ */
 static int open_side(struct rounds *rounds, enum gate_side side, struct result *result,
 		     struct error *error)
 {
@@ -350,8 +356,9 @@ static int open_side(struct rounds *rounds, enum gate_side side, struct result *
 	if (side == GATE_BASE)
 		code = calibrate_all(rounds, result, error);
 	if (!code && !rounds->gate->n_cases)
-		code = error_set(error, -ENODATA, "the base runs none of the cases: %s",
-				 result->n_cases ? result->cases[0].error : "there are none");
+		code = error_set(error, -ENODATA, "the base cannot run any case: %s",
+				 result->n_cases ? result->cases[0].error
+						 : "its result has no cases");
 	return code;
 }
 
@@ -372,7 +379,7 @@ int rounds_open(struct rounds *rounds, struct error *error)
 	return code;
 }
 
-/* What was to stay as it is has changed under way. */
+/* Returns whether the setup of a side changed during the gate. */
 static bool has_changed(const struct rounds *rounds, enum gate_side side,
 			const struct result *result)
 {
@@ -380,9 +387,9 @@ static bool has_changed(const struct rounds *rounds, enum gate_side side,
 	       strcmp(rounds->fingerprints[side][1], result->server.fingerprint) != 0;
 }
 
-/* The outcome of one side in a round. */
+/* The outcome of one side in a pair of runs. */
 struct attempt {
-	int code; /* 0: there is a result; else why there is none is in the fault */
+	int code; /* 0: there is a result; otherwise see fault */
 	struct error fault;
 	struct result result;
 	uint64_t took_ns;
@@ -421,12 +428,12 @@ static void take_attempt(struct rounds *rounds, enum gate_side side, size_t roun
 	}
 	if (!attempt->code && has_changed(rounds, side, &attempt->result) && !gate->invalid[0])
 		snprintf(gate->invalid, sizeof(gate->invalid),
-			 "the %s changed in pair of runs %zu: another kernel, firmware, "
-			 "governor, ... than at first",
+			 "the %s changed in pair of runs %zu: its kernel, firmware, governor or "
+			 "the like differs from the first run",
 			 gate_side_name(side), round + 1);
 }
 
-/* Half a round is none, and counts nowhere. */
+/* Runs one pair of runs. If only one side ran, the pair is discarded. */
 static int run_round(struct rounds *rounds, struct gate_round *round, size_t number,
 		     const struct order *order, struct error *error)
 {
@@ -467,7 +474,7 @@ static int run_rounds(struct rounds *rounds, size_t count, bool is_again, struct
 
 		if (rounds->view)
 			rounds->view->begins(rounds->view, i, due);
-		/* Of two rounds the second has it the other way round. */
+		/* The second of two pairs reverses the order. */
 		is_head_first = i % 2 ? !is_head_first : random_next(&rounds->random) & 1;
 		*round = (struct gate_round){.is_again = is_again,
 					     .is_head_first = is_head_first,
@@ -480,9 +487,10 @@ static int run_rounds(struct rounds *rounds, size_t count, bool is_again, struct
 		done++;
 	}
 	if (!code && done >= count && done < due)
-		gate_note(gate,
-			  "the time was over before %zu more pairs of runs, for those that failed",
-			  due - done);
+		gate_note(
+			gate,
+			"the time limit was reached before %zu more pairs of runs to replace failed ones",
+			due - done);
 	return code;
 }
 
@@ -511,17 +519,17 @@ void rounds_finish(struct rounds *rounds)
 		return;
 	if (growth.stolen >= STOLEN_LEAST && facts_is_much_stolen(&growth))
 		snprintf(gate->invalid, sizeof(gate->invalid),
-			 "the hypervisor took %.1f %% of the processors' time meanwhile",
+			 "the hypervisor took %.1f %% of the CPU time during the gate",
 			 100 * (double)growth.stolen / (double)growth.ticks);
 	else if (growth.throttled)
-		snprintf(gate->invalid, sizeof(gate->invalid),
-			 "the control group was throttled %lld times meanwhile: more cpu.max, or "
-			 "another group",
-			 growth.throttled);
+		snprintf(
+			gate->invalid, sizeof(gate->invalid),
+			"the control group was throttled %lld times during the gate: raise cpu.max, "
+			"or use another group",
+			growth.throttled);
 	else if (growth.slowed)
 		snprintf(gate->invalid, sizeof(gate->invalid),
-			 "processors were slowed down %lld times for their heat meanwhile",
-			 growth.slowed);
+			 "CPUs were throttled %lld times for heat during the gate", growth.slowed);
 }
 
 void rounds_close(struct rounds *rounds)

@@ -20,25 +20,25 @@
 #include "core/base/compiler.h"
 #include "reports/document/parse.h"
 
-/* From a signal to the next and ruder one. */
+/* Time to wait before SIGTERM, and from there to SIGKILL. */
 #define GOODBYE_MS 3000
 #define PIECE      65536UL
 #define SAID_MOST  2048
 
-/* What begins the complaint of a name that is no host's. */
+/* The start of the error for an unknown host name. */
 #define UNRESOLVED "cannot resolve '"
 
-/* What comes of a run, as it comes. */
+/* A running process and its output so far. */
 struct child {
 	pid_t pid;
-	int plan;   /* its standard input; -1: closed, like: */
-	int output; /* where the document comes from, */
-	int said;   /* and its complaints */
-	int life;   /* readable once it has ended, whoever else may hold those open */
-	char *text; /* of the document */
+	int plan;   /* its standard input; -1: closed (as below) */
+	int output; /* its standard output: the document */
+	int said;   /* its standard error */
+	int pidfd;  /* readable once the process has ended, even if its pipes stay open */
+	char *text; /* the document */
 	size_t length;
 	size_t room;
-	char words[SAID_MOST]; /* the last of its complaints */
+	char words[SAID_MOST]; /* the end of its standard error */
 	size_t n_words;
 };
 
@@ -49,11 +49,11 @@ static int runner_add(struct runner *side, const char *text, size_t length, stru
 				 RUNNER_WORDS_MOST);
 	side->words[side->n_words] = strndup(text, length);
 	if (!side->words[side->n_words++])
-		return error_set_errno(error, -ENOMEM, "cannot keep the command of a side");
+		return error_set_errno(error, -ENOMEM, "cannot store the command of a side");
 	return 0;
 }
 
-/* Words are separated by blanks; whoever needs quotes has a script. */
+/* Adds words separated by blanks. Quoting is not supported; use a script. */
 static int add_words(struct runner *side, const char *text, struct error *error)
 {
 	int code = 0;
@@ -105,8 +105,8 @@ int runner_open(struct runner *side, const char *what, const struct runner_optio
 		return error_set(error, -EINVAL, "the command of a side is empty");
 	if (!is_command && options->host)
 		return error_set(error, -EINVAL,
-				 "'%s' is a host: there is no other one to be measured; a command "
-				 "has a '/' or blanks",
+				 "'%s' is a host and cannot be combined with HOST; a command "
+				 "contains a '/' or blanks",
 				 what);
 	side->is_host = !is_command;
 	code = add_words(side, is_command ? what : "/proc/self/exe", error);
@@ -126,19 +126,22 @@ void runner_close(struct runner *side)
 	*side = (struct runner){0};
 }
 
-/* In the child. */
+/* Runs in the child. */
 static void __attribute__((noreturn))
-become(const struct runner *side, int plan, int output, int said, pid_t parent)
+exec_side(const struct runner *side, int plan, int output, int said, pid_t parent)
 {
 	sigset_t none;
 
-	/* A gate that is killed leaves none behind that measures on. */
+	/* Do not keep measuring if the gate is killed. */
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (getppid() != parent)
 		_exit(127);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	/* It is ended with all that it started, and a Ctrl-C is the gate's to answer. */
+	/*
+	 * Its own process group: it is killed with its descendants, and Ctrl-C goes only to the
+	 * gate.
+	 */
 	setpgid(0, 0);
 	if (dup2(plan, STDIN_FILENO) >= 0 && dup2(output, STDOUT_FILENO) >= 0 &&
 	    dup2(said, STDERR_FILENO) >= 0)
@@ -147,7 +150,7 @@ become(const struct runner *side, int plan, int output, int said, pid_t parent)
 	_exit(127);
 }
 
-/* In memory: a program that does not read it keeps nobody waiting. */
+/* Uses memory instead of a pipe, so that a program that does not read it cannot block us. */
 static int make_input(const char *plan, struct error *error)
 {
 	int file = memfd_create("plan", MFD_CLOEXEC);
@@ -156,7 +159,7 @@ static int make_input(const char *plan, struct error *error)
 	if (file >= 0 && write(file, plan, length) == (ssize_t)length &&
 	    lseek(file, 0, SEEK_SET) == 0)
 		return file;
-	error_set_errno(error, errno ? -errno : -EIO, "cannot hand the plan over");
+	error_set_errno(error, errno ? -errno : -EIO, "cannot pass the plan to a side");
 	if (file >= 0)
 		close(file);
 	return error->code;
@@ -190,19 +193,19 @@ static int runner_start(struct child *child, const struct runner *side, const ch
 	child->said = said[0];
 	child->pid = fork();
 	if (!child->pid)
-		become(side, child->plan, output[1], said[1], parent);
+		exec_side(side, child->plan, output[1], said[1], parent);
 	if (child->pid > 0) {
 		setpgid(child->pid, child->pid);
-		child->life = pidfd_open(child->pid, 0);
+		child->pidfd = pidfd_open(child->pid, 0);
 	}
-	if (child->pid < 0 || child->life < 0)
+	if (child->pid < 0 || child->pidfd < 0)
 		error_set_errno(error, -errno, "cannot start a side");
 	close(output[1]);
 	close(said[1]);
 	return error->code;
 }
 
-/* false: it is at its end. */
+/* Reads a piece of the document. Returns false at its end. */
 static bool take_output(struct child *child, struct error *error)
 {
 	ssize_t got;
@@ -212,7 +215,7 @@ static bool take_output(struct child *child, struct error *error)
 		char *grown = room > PARSE_BYTES_MOST ? NULL : realloc(child->text, room);
 
 		if (!grown) {
-			error_set_errno(error, -ENOMEM, "cannot keep a result");
+			error_set_errno(error, -ENOMEM, "cannot store a result");
 			return false;
 		}
 		child->text = grown;
@@ -223,7 +226,7 @@ static bool take_output(struct child *child, struct error *error)
 	return got > 0 || (got < 0 && errno == EINTR);
 }
 
-/* Of what it complains about, the end. */
+/* Reads a piece of standard error and keeps the end. Returns false at its end. */
 static bool take_words(struct child *child)
 {
 	char piece[SAID_MOST / 2];
@@ -250,14 +253,14 @@ static int take_all(struct child *child, uint64_t deadline, int stop, struct err
 			{.fd = child->output, .events = POLLIN},
 			{.fd = child->said,   .events = POLLIN},
 			{.fd = stop,          .events = POLLIN},
-			{.fd = child->life,   .events = POLLIN},
+			{.fd = child->pidfd,  .events = POLLIN},
 		};
 		int got = poll(waiting, ARRAY_LENGTH(waiting), clock_left_ms(deadline));
 
 		if (got < 0 && errno != EINTR)
 			return error_set_errno(error, -errno, "cannot wait for a side");
 		if (!got || clock_now_ns() >= deadline)
-			return error_set(error, -ETIMEDOUT, "it has not ended in time");
+			return error_set(error, -ETIMEDOUT, "timed out");
 		if (got > 0 && waiting[2].revents)
 			return error_set(error, -EINTR, "interrupted");
 		if (got > 0 && waiting[0].revents && !take_output(child, error))
@@ -266,7 +269,7 @@ static int take_all(struct child *child, uint64_t deadline, int stop, struct err
 			close_end(&child->said);
 		has_ended = got > 0 && waiting[3].revents;
 	}
-	/* What it wrote last: a descendant that has its output open would keep us for ever. */
+	/* Take what is left, without waiting for descendants that keep the pipes open. */
 	while (child->output >= 0 && take_output(child, error))
 		continue;
 	while (child->said >= 0 && take_words(child))
@@ -274,7 +277,10 @@ static int take_all(struct child *child, uint64_t deadline, int stop, struct err
 	return error->code;
 }
 
-/* Its status, or -1: it was ended by force, or could not even be. */
+/*
+ * Waits for the process, and kills it if necessary. Returns its exit status, or -1 if it was
+ * killed or cannot be.
+ */
 static int end(struct child *child, bool is_wanted)
 {
 	static const int signals[] = {SIGTERM, SIGKILL};
@@ -285,9 +291,9 @@ static int end(struct child *child, bool is_wanted)
 	while (!waitpid(child->pid, &status, WNOHANG)) {
 		bool is_time = clock_now_ns() >= deadline;
 
-		/* One that waits for a device, or for a disk, ends when the kernel lets it. */
+		/* A process that waits for a device or a disk ends only when the kernel lets it. */
 		if (is_time && next == ARRAY_LENGTH(signals)) {
-			log_say("the process %d of a side has not ended by SIGKILL: it is left "
+			log_say("process %d of a side did not end after SIGKILL and is left "
 				"behind",
 				child->pid);
 			return -1;
@@ -298,13 +304,13 @@ static int end(struct child *child, bool is_wanted)
 		}
 		nanosleep(&(struct timespec){.tv_nsec = NS_PER_MS}, NULL);
 	}
-	/* A server that it has left behind. */
+	/* Kill a server that it may have left behind. */
 	kill(-child->pid, SIGKILL);
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-/* What it said last is why, without the name that it puts in front. */
-static int tell(struct child *child, int status, struct error *error)
+/* Sets the error to the last line of standard error, without the program's name. */
+static int set_failure(struct child *child, int status, struct error *error)
 {
 	char shown[INPUTS_NAME];
 	char *line = child->words;
@@ -320,20 +326,20 @@ static int tell(struct child *child, int status, struct error *error)
 	inputs_name(shown, line);
 	if (*shown)
 		return error_set(error, -ECHILD, "%.200s", shown);
-	return error_set(error, -ECHILD, "it ended with status %d and no result", status);
+	return error_set(error, -ECHILD, "exited with status %d and without a result", status);
 }
 
-/* The name of a program alone is a host's. */
+/* A program name without a '/' is taken for a host. */
 static void explain_name(const struct runner *side, struct error *error)
 {
 	if (side->is_host && !strncmp(error->text, UNRESOLVED, strlen(UNRESOLVED)))
-		error_append(error, "a command has a '/', such as ./verbmark");
+		error_append(error, "a command contains a '/', e.g. ./verbmark");
 }
 
 int runner_run(const struct runner *side, const char *plan, unsigned int timeout_ms, int stop,
 	       struct result *result, struct error *error)
 {
-	struct child child = {.plan = -1, .output = -1, .said = -1, .life = -1};
+	struct child child = {.plan = -1, .output = -1, .said = -1, .pidfd = -1};
 	int code = runner_start(&child, side, plan, error);
 	int status = -1;
 
@@ -343,7 +349,7 @@ int runner_run(const struct runner *side, const char *plan, unsigned int timeout
 	if (child.pid > 0)
 		status = end(&child, !code);
 	if (!code && !child.length) {
-		code = tell(&child, status, error);
+		code = set_failure(&child, status, error);
 		explain_name(side, error);
 	}
 	if (!code)
@@ -351,7 +357,7 @@ int runner_run(const struct runner *side, const char *plan, unsigned int timeout
 	close_end(&child.plan);
 	close_end(&child.output);
 	close_end(&child.said);
-	close_end(&child.life);
+	close_end(&child.pidfd);
 	free(child.text);
 	return code;
 }

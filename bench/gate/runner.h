@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One side of a gate: a verbmark of its own, or a host of its own, that runs a plan in a
- * fresh process each time and gives back the result. Nothing outlives a run: what does not
- * end in time, or is not wanted any more, is ended with all that it started.
+ * One side of a gate: a verbmark command or a host. Each call runs a plan in a fresh process and
+ * returns its result. No process outlives a run: one that does not end in time, or is no longer
+ * wanted, is killed with everything that it started.
  */
 #ifndef BENCH_GATE_RUNNER_H
 #define BENCH_GATE_RUNNER_H
@@ -16,14 +16,14 @@
 #define RUNNER_WORDS_MOST 64
 
 struct runner {
-	char *words[RUNNER_WORDS_MOST + 1]; /* as execvp wants them, ended by NULL; its own */
+	char *words[RUNNER_WORDS_MOST + 1]; /* NULL-terminated for execvp; owned by the side */
 	size_t n_words;
 	bool is_host;
 };
 
-/* What all its runs are told; NULL and 0: not at all. */
+/* Options for all runs; NULL and 0 mean not given. */
 struct runner_options {
-	const char *host; /* of a side that is a command */
+	const char *host; /* for a side that is a command */
 	const char *device;
 	const char *server_device;
 	const char *secret_file;
@@ -31,17 +31,18 @@ struct runner_options {
 };
 
 /*
- * What has a '/' or blanks is a command: a verbmark, or words that run one. Else it is a
- * host, to which this program is the client. A zeroed side is filled in; runner_close releases
- * it, however this ends.
+ * Fills in a zeroed side. If `what` contains a '/' or blanks, it is a command: a verbmark, or
+ * words that run one. Otherwise it is a host, and this program is the client. Call runner_close
+ * even on failure.
  */
 int runner_open(struct runner *side, const char *what, const struct runner_options *options,
 		struct error *error);
 
 /*
- * Runs it once, with the text of a plan, for at most that long. stop: a descriptor that is
- * readable once it is to end. The result is zeroed where it fails: -EINTR, -ETIMEDOUT,
- * -ECHILD with what the program said, or that of parse_text. A case that fails there is none.
+ * Runs the side once with the text of a plan, for at most timeout_ms. stop is a descriptor that
+ * becomes readable when the run is to end. On failure the result is zeroed and the return value is
+ * -EINTR, -ETIMEDOUT, -ECHILD with what the program printed, or that of parse_text. A failed case
+ * is not a failure of the run.
  */
 int runner_run(const struct runner *side, const char *plan, unsigned int timeout_ms, int stop,
 	       struct result *result, struct error *error);

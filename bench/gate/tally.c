@@ -26,7 +26,7 @@ uint64_t tally_share(const struct result *result, uint64_t took_ns, size_t count
 	return sum < took_ns ? (took_ns - sum) / count : 0;
 }
 
-/* Whether what the devices of both ends counted tells of messages lost on the way. */
+/* Returns whether the device counters of either side show lost messages. */
 static bool is_troubled(const struct result_case *line)
 {
 	const char *end;
@@ -63,8 +63,7 @@ void tally_trial(struct gate_case *line, enum gate_side side, size_t round,
 	uint64_t took_ns;
 
 	if (!tally_has_trial(found)) {
-		tally_failure(line, side,
-			      found && found->error[0] ? found->error : "it has no figures");
+		tally_failure(line, side, found && found->error[0] ? found->error : "no figures");
 		return;
 	}
 	took_ns = trial_ns(found) + share_ns;

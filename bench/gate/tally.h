@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a case of a gate has of its trials, one by one: their figures, and how many of them
- * failed, were not steady, had losses, or took longer than one is to take. That is so long
- * because two sides are only as alike as what the machine does meanwhile.
+ * Adds the trials of a case to the record: their figures, and how many failed, did not stabilize,
+ * had losses, or took too long. Long trials matter because two sides are only comparable if the
+ * machine is in the same state.
  */
 #ifndef BENCH_GATE_TALLY_H
 #define BENCH_GATE_TALLY_H
@@ -11,19 +11,22 @@
 #include "reports/gate/record.h"
 #include "reports/result/result.h"
 
-/* With its share of what its process takes besides. */
+/* A trial is long if it exceeds this, including its share of process overhead. */
 #define TALLY_LONG_NS (200 * NS_PER_MS)
 
-/* Whether it was run well. line: NULL: it is not in a result. */
+/* Returns whether the case has a complete trial. line may be NULL: not in the result. */
 bool tally_has_trial(const struct result_case *line);
 
-/* Of what a run of so many cases took, what each of them has beside its trial. */
+/* Returns each case's share of the time that a run of `count` cases spent outside of trials. */
 uint64_t tally_share(const struct result *result, uint64_t took_ns, size_t count);
 
-/* One more, which has gone wrong. */
+/* Adds a failed trial. */
 void tally_failure(struct gate_case *line, enum gate_side side, const char *why);
 
-/* One more, in that round, which has room for it; found: in the result; NULL: it is not there. */
+/*
+ * Adds a trial to pair of runs `round`, which must have room. found is the case in the result, or
+ * NULL if it is missing.
+ */
 void tally_trial(struct gate_case *line, enum gate_side side, size_t round,
 		 const struct result_case *found, uint64_t share_ns);
 

@@ -18,7 +18,7 @@ static bool is_by_hand(const struct lane *lane)
 	return lane->settings.parameters->connect == CONNECT_QP;
 }
 
-/* Where one end has a GID, packets are to have one of both, which InfiniBand needs to be told. */
+/* If one side uses a GID, the other must use one as well, even on InfiniBand. */
 static int gid_index(const struct lane *lane)
 {
 	const struct parameters *p = lane->settings.parameters;
@@ -42,7 +42,7 @@ static struct manual_qp_settings manual_qp_settings(const struct lane *lane,
 		.traffic_class = (uint8_t)p->tos,
 	};
 
-	/* What is no address here, as one with a zone that is not, has no GID either. */
+	/* An address that is invalid here (for example with an unknown zone) has no GID either. */
 	if (!address_parse(&settings.address, own->address))
 		settings.address.ss_family = AF_UNSPEC;
 	return settings;
@@ -53,7 +53,7 @@ static unsigned int count_all(const struct lane *lane)
 	return pattern_pairs(lane->settings.parameters);
 }
 
-/* Nobody else connects, whoever finds the port open. */
+/* The ticket keeps others from connecting to the open port. */
 static void show_ticket(const struct lane *lane, struct flow *flow, const struct lane_end *own,
 			const uint8_t *salt)
 {
@@ -64,7 +64,7 @@ static void show_ticket(const struct lane *lane, struct flow *flow, const struct
 	lane_show_ticket(flow);
 }
 
-/* The context of a flow, on the lane's ground. */
+/* Initializes the context of a flow. */
 static void lane_connect_begin(struct lane *lane, struct flow *flow)
 {
 	flow->context = (struct rdma_context){.settings = lane_context_settings(lane)};
@@ -118,7 +118,7 @@ int lane_read_pair(struct manual_qp_address *pair, const json_t *json, struct er
 			   "reads", &figure[4], "qkey", &figure[5], "address", &figure[6], "size",
 			   &figure[7], "rkey", &figure[8]) ||
 	    !decode_gid(pair->gid, gid))
-		return error_set(error, -EPROTO, "the other end's queue pair is malformed");
+		return error_set(error, -EPROTO, "the peer sent a malformed queue pair address");
 	pair->lid = (uint16_t)figure[0];
 	pair->qpn = (uint32_t)figure[1];
 	pair->psn = (uint32_t)figure[2];
@@ -131,7 +131,7 @@ int lane_read_pair(struct manual_qp_address *pair, const json_t *json, struct er
 	return 0;
 }
 
-/* The list of that name, which the first lane makes. */
+/* Returns the named list, which the first lane creates. */
 static json_t *list_of(const struct lane *lane, json_t *message, const char *name)
 {
 	if (!lane->settings.number)
@@ -139,7 +139,7 @@ static json_t *list_of(const struct lane *lane, json_t *message, const char *nam
 	return json_object_get(message, name);
 }
 
-/* Into a list of all lanes', at its number. */
+/* Puts a flow's member into the list of all lanes, at the flow's number. */
 static int put(const struct lane *lane, json_t *list, unsigned int flow, json_t *member,
 	       struct error *error)
 {
@@ -148,20 +148,20 @@ static int put(const struct lane *lane, json_t *list, unsigned int flow, json_t 
 	while (json_array_size(list) <= number)
 		if (json_array_append_new(list, json_null())) {
 			json_decref(member);
-			return free_memory_refused(error, "tell of queue pairs");
+			return free_memory_refused(error, "list queue pairs");
 		}
 	if (json_array_set_new(list, number, member))
-		return free_memory_refused(error, "tell of queue pairs");
+		return free_memory_refused(error, "list queue pairs");
 	return 0;
 }
 
-/* That of a flow in it. */
+/* Returns a flow's member of the list. */
 static const json_t *member_of(const struct lane *lane, const json_t *list, unsigned int flow)
 {
 	return json_array_get(list, lane_flow_number(lane, flow));
 }
 
-/* Opens a pair for each flow, and lists them in the message. */
+/* Opens a queue pair for each flow and lists them in the message. */
 static int offer_pairs(struct lane *lane, const struct lane_end *own, json_t *message,
 		       struct error *error)
 {
@@ -185,12 +185,12 @@ static int check_place(const struct lane_end *own, struct sockaddr_storage place
 	if (!own->allowed || allowed_networks_permits(own->allowed, (struct sockaddr *)&place))
 		return 0;
 	return error_set(error, -EACCES,
-			 "the other end's queue pairs are at %s, which is of no network of 'serve "
-			 "--allow' here: %sadd it there",
+			 "the peer's queue pairs are at %s, outside the networks of 'serve "
+			 "--allow': %sadd it to --allow",
 			 address_text((struct sockaddr *)&place, text), hint);
 }
 
-/* On Ethernet a GID is the address that all which is sent goes to, whoever is there. */
+/* On Ethernet a GID is the IP address that all packets go to. */
 static int check_gid(const struct flow *flow, const struct lane_end *own,
 		     const struct manual_qp_address *other, struct error *error)
 {
@@ -200,7 +200,7 @@ static int check_gid(const struct flow *flow, const struct lane_end *own,
 
 	memcpy(&in6.sin6_addr, other->gid, sizeof(other->gid));
 	memcpy(&place, &in6, sizeof(in6));
-	return is_ethernet ? check_place(own, place, "take another --gid-index, or ", error) : 0;
+	return is_ethernet ? check_place(own, place, "use another --gid-index, or ", error) : 0;
 }
 
 static int connect_pairs(struct lane *lane, const struct lane_end *own, json_t *message,
@@ -210,7 +210,7 @@ static int connect_pairs(struct lane *lane, const struct lane_end *own, json_t *
 	int code = 0;
 
 	if (json_array_size(pairs) != count_all(lane))
-		return error_set(error, -EPROTO, "the other end has %zu queue pairs, not %u",
+		return error_set(error, -EPROTO, "the peer has %zu queue pairs instead of %u",
 				 json_array_size(pairs), count_all(lane));
 	for (unsigned int i = 0; i < lane->settings.n_flows && !code; i++) {
 		struct manual_qp_address other;
@@ -250,7 +250,7 @@ static int listen_for(struct lane *lane, struct flow *flow, const struct lane_en
 	return rdma_setup_server(&flow->context, 0, address) ? lane_failed(flow, error) : 0;
 }
 
-/* Which the first lane makes, for all of them. */
+/* Sets the salt, which the first lane creates for all lanes. */
 static void take_salt(const struct lane *lane, json_t *answer, uint8_t salt[static SECRET_NONCE])
 {
 	char text[SECRET_HEX];
@@ -307,7 +307,8 @@ int lane_read_target(struct lane_target *target, const json_t *answer, unsigned 
 	if (!address || !address_parse(&target->place, address) ||
 	    json_array_size(ports) != n_flows || port < 1 || port > UINT16_MAX ||
 	    (salt && !secret_parse(target->salt, salt)))
-		return error_set(error, -EPROTO, "the server does not say where it listens");
+		return error_set(error, -EPROTO,
+				 "the server's reply has no valid address and ports");
 	target->has_salt = salt;
 	return 0;
 }
@@ -345,7 +346,8 @@ int lane_connect(struct lane *lane, const struct lane_end *own, json_t *answer, 
 		code = lane_read_target(&target, answer, lane_flow_number(lane, i), count_all(lane),
 					error);
 		if (!code && own->key && !target.has_salt)
-			code = error_set(error, -EPROTO, "the server shows no salt for its secret");
+			code = error_set(error, -EPROTO,
+					 "the server's reply has no salt for the secret");
 		if (!code)
 			code = connect_to(lane, &lane->flows[i], own, &target, error);
 	}

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How the queue pairs of two lanes find each other for one trial: by the calls of the
- * specification over rdma_cm, or by numbers that are exchanged over the control
- * connection. What a peer says is checked before it is used. Of several lanes each does
- * these in its turn: what a message lists is in the order of the queue pairs' numbers.
+ * How the queue pairs of two lanes connect for one trial: with the specification's calls over
+ * rdma_cm, or by exchanging addresses over the control connection. Whatever the peer sends is
+ * checked before it is used. If a side has several lanes, each calls these functions in turn;
+ * lists in messages are in the order of the queue pairs' numbers.
  */
 #ifndef BENCH_LANE_CONNECT_H
 #define BENCH_LANE_CONNECT_H
@@ -15,44 +15,44 @@
 #include "bench/lane/lane.h"
 #include "core/rdma/manual_qp.h"
 
-/* One end of it. */
+/* One side of the connection. */
 struct lane_end {
 	const char *address; /* of the port */
 	unsigned int port;   /* of the device */
-	const uint8_t *key;  /* for tickets of rdma_cm; NULL: there are none */
+	const uint8_t *key;  /* for rdma_cm tickets; NULL: no tickets */
 	const struct allowed_networks
-		*allowed; /* where the other end's queue pairs may be; NULL: anywhere */
+		*allowed; /* where the peer's queue pairs may be; NULL: anywhere */
 };
 
-/* What the other end says of one queue pair. */
+/* Parses the peer's description of one queue pair. */
 int lane_read_pair(struct manual_qp_address *pair, const json_t *json, struct error *error);
 
-/* Where the server listens for one of so many flows of all lanes. The address is the answer's. */
+/* Where the server listens for one flow. The address belongs to the reply. */
 struct lane_target {
 	const char *address;
-	struct sockaddr_storage place; /* which is that */
+	struct sockaddr_storage place; /* the same address, parsed */
 	uint16_t port;
-	bool has_salt; /* for what its secret makes of it */
+	bool has_salt; /* the reply has a salt for the secret */
 	uint8_t salt[SECRET_NONCE];
 };
 
 int lane_read_target(struct lane_target *target, const json_t *answer, unsigned int flow,
 		     unsigned int n_flows, struct error *error);
 
-/* At the client, first: what the server has to know is put into the case's message. */
+/* Client, first step: adds what the server must know to the case's message. */
 int lane_offer(struct lane *lane, const struct lane_end *own, json_t *message, struct error *error);
 
-/* At the server: makes ready for the client, and puts into the answer how to connect. */
+/* Server: prepares for the client, and adds to the reply how to connect. */
 int lane_answer(struct lane *lane, const struct lane_end *own, json_t *message, json_t *answer,
 		struct error *error);
 
-/* At the client: connects as the answer says. */
+/* Client: connects as the reply says. */
 int lane_connect(struct lane *lane, const struct lane_end *own, json_t *answer,
 		 struct error *error);
 
 /*
- * At the server: waits for the client's connections, if there are to be any. Of all lanes in
- * turn, in so many rounds as the pattern has.
+ * Server: waits for the client's connections, if any. Called for all lanes in turn, once per round
+ * of the pattern.
  */
 int lane_accept(struct lane *lane, unsigned int round, struct error *error);
 

@@ -12,7 +12,7 @@ struct result_cost cpu_cost_now(const struct lane *lane)
 {
 	struct rusage usage = {0};
 
-	/* This brings the thread's counters up to date: else they lag by up to a tick. */
+	/* This updates the thread's counters, which otherwise lag by up to a tick. */
 	clock_read(CLOCK_THREAD_CPUTIME_ID);
 	getrusage(RUSAGE_THREAD, &usage);
 	return (struct result_cost){

@@ -4,7 +4,7 @@
 #include "core/rdma/manual_qp.h"
 #include "core/verbs/verbs.h"
 
-/* The specification's unit: 4.096 us times 2 to the power of what the queue pair has. */
+/* The InfiniBand unit: the timeout is 4.096 us times 2^attr.timeout. */
 #define ACK_UNIT_NS 4096ULL
 
 static void add_posts(struct effective *chosen, const struct lane *lane)
@@ -83,7 +83,7 @@ static void add_queue_pair(struct effective *chosen, const struct lane *lane)
 	if (verbs_result(ibv_query_qp(context->qp, &attr, mask, &made)))
 		return;
 	add_depths(chosen, &lane->endpoint, &made.cap);
-	/* A queue pair that is not connected has no address vector: each request has one. */
+	/* An unconnected queue pair has no address vector; each work request has one. */
 	if (!is_connected)
 		attr.ah_attr = manual_qp_address_vector(context);
 	add_address_vector(chosen, verbs, &attr.ah_attr);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What one end of a case has got, for the result: asked of the device and of the queue
- * pairs themselves, not of what was wanted.
+ * The effective settings of one side of a case, for the result. They are queried from the device
+ * and the queue pairs, not copied from the request.
  */
 #ifndef BENCH_LANE_EFFECTIVE_H
 #define BENCH_LANE_EFFECTIVE_H
@@ -10,8 +10,9 @@
 #include "reports/result/effective.h"
 
 /*
- * Of a lane that is connected and started, by its first queue pair: all are alike. What
- * cannot be asked there stays unknown, and so does how it posts where it posts nothing.
+ * Returns the settings of a lane that is connected and started, taken from its first queue pair,
+ * because all are alike. Settings that cannot be queried stay unknown; so does the way of posting
+ * if is_posting is false.
  */
 struct effective lane_effective_find(const struct lane *lane, bool is_posting);
 

@@ -16,35 +16,35 @@
 #include "core/verbs/verbs.h"
 #include "reports/result/case_id.h"
 
-/* Slots begin as datagrams would like it. */
+/* Alignment of slots, chosen for datagrams. */
 #define SLOT 64
 
 /*
- * A client that does not come is the control connection's affair, which tells of one that has
- * gone. One that is there may have much memory to touch, or a disk to wait for, before it comes.
+ * The control connection notices a client that has died. A live client may need a long time to
+ * touch memory or wait for a disk before it connects.
  */
 #define CLIENT_MS 60000
 
-/* Memory that is touched and registered in that time, if it is slow. */
+/* Memory touched and registered per millisecond on a slow machine. */
 #define BYTES_PER_MS (256U << 10)
-/* What a queue pair takes to be made, and listened for. */
+/* Time to create a queue pair and listen for its connection. */
 #define PAIR_MS 10
 
-/* A completion takes no longer than this: on a link of 100 Mb/s, say. */
+/* No completion takes longer, even on a 100 Mb/s link. */
 #define STALLED_NS          (5 * NS_PER_S)
 #define SLOWEST_NS_PER_BYTE 80
-/* What --timeout is so many doublings of. */
+/* The unit of --timeout. */
 #define ACK_TICK_NS 4096ULL
-/* An answer by a transport that may lose it is given up sooner. */
+/* On an unreliable transport a reply is given up sooner. */
 #define LOST_NS (200 * NS_PER_MS)
 
-/* What a stream posts between two looks at completions: a post may be the whole operation. */
+/* Bytes that a stream posts between two polls of the CQ: a post may be the whole operation. */
 #define LOOK_BYTES (64U << 10)
 
-/* Of a queue pair that nothing is sent by: what is asked for is of what the call makes. */
+/* Send depth of a queue pair that sends nothing; --tx-depth applies to what the call creates. */
 #define CALL_DEPTH 64
 
-/* A message that is looked at may not be overwritten before, nor one that is under way. */
+/* A message must not be overwritten while in flight or before it is verified. */
 static void make_slots(struct lane *lane)
 {
 	const struct parameters *p = lane->settings.parameters;
@@ -62,8 +62,8 @@ static void make_slots(struct lane *lane)
 }
 
 /*
- * Of each queue pair. One at a time the next signalled post is due before the one before
- * is taken; and a notification is a post of its own.
+ * Returns the send depth of each queue pair. A latency loop posts the next signaled request before
+ * it takes the previous completion. A notification is a separate post.
  */
 static uint64_t send_depth(const struct lane *lane)
 {
@@ -77,7 +77,7 @@ static uint64_t send_depth(const struct lane *lane)
 	return lane->settings.shape->is_notified ? 2 * depth : depth;
 }
 
-/* One with room for less than may come would overflow. */
+/* A CQ smaller than the possible completions would overflow. */
 static uint32_t cq_depth(const struct parameters *parameters, uint64_t least)
 {
 	uint64_t asked = parameters->cq_depth;
@@ -110,14 +110,17 @@ static struct endpoint_settings endpoint_settings(const struct lane *lane, enum 
 		.cq_depth = cq_depth(p, depth * lane->settings.n_flows +
 						(p->use_srq ? p->rx_depth : 0)),
 		.wait = cq,
-		/* Events of one thread are no other processor's interrupts. */
+		/* Keep the events of each thread on their own interrupt. */
 		.vector = lane->settings.number,
 		.srq_depth = p->use_srq ? (uint32_t)p->rx_depth : 0,
 		.sges = (uint32_t)p->sge,
 	};
 }
 
-/* Both ends go by the case's id: what is at its default, or chosen, is in it or not alike. */
+/*
+ * Both sides derive the pattern from the case id, which is the same whether parameters were given
+ * or chosen.
+ */
 static void begin_verify(struct lane *lane, bool is_server)
 {
 	char id[CASE_ID];
@@ -149,20 +152,20 @@ static struct placement_wish placement_wish(const struct lane *lane, const char 
 
 	return (struct placement_wish){
 		.root = "",
-		.whose = is_server ? "server-" : "",
+		.prefix = is_server ? "server-" : "",
 		.device_node = device_numa_node(device),
 		.pin = is_server ? p->server_pin : p->pin,
 		.threads = pattern_lanes(p, is_server),
 		.number = lane->settings.number,
 		.is_server = is_server,
-		/* The software device has both. */
+		/* The software device runs both sides on this machine. */
 		.is_shared = !strcmp(device, SOFT_DEVICE_NAME) && cq != RDMA_EVENT,
 		.other_pin = is_server ? p->pin : p->server_pin,
 		.numa = is_server ? p->server_numa : p->numa,
 	};
 }
 
-/* Who grants memory has some, and who registers some. */
+/* Returns whether the lane has memory to grant or register. */
 static bool has_other(const struct lane *lane)
 {
 	return lane->settings.is_server ? lane->settings.shape->is_granted
@@ -173,15 +176,15 @@ static const struct memory_kind *other_kind(const struct lane *lane)
 {
 	if (lane->settings.parameters->hugepages)
 		return &memory_huge;
-	/* The software device reaches memory that it can map without a system call. */
+	/* The software device accesses mapped memory without a system call. */
 	return lane->settings.is_server && device_kind_is_mapped(&lane->endpoint.device)
 		       ? &memory_shared
 		       : &memory_host;
 }
 
 /*
- * The thread moves first: what it touches first is near it. What is read of a device is read
- * once there is one of that name.
+ * Moves the thread first, so that the memory that it touches is near. Facts about a device are
+ * read only once a device of that name exists.
  */
 static int build(struct lane *lane, const struct lane_wish *wanted, struct error *error)
 {
@@ -221,7 +224,7 @@ static uint64_t each_ns(const struct parameters *p)
 	return p->think_ns + p->size * SLOWEST_NS_PER_BYTE;
 }
 
-/* Whoever tries again is not to be given up before: a device may wait four times as long. */
+/* Do not give up before the retries end: a device may wait four times as long for each. */
 static uint64_t patience_ns(const struct parameters *p)
 {
 	uint64_t retry_ns = (p->retries + 1) * 4 * (ACK_TICK_NS << p->timeout);
@@ -230,7 +233,10 @@ static uint64_t patience_ns(const struct parameters *p)
 									      : STALLED_NS;
 }
 
-/* Until the next completion there is: of a stream that of all that it stands for. */
+/*
+ * Returns the time until the next completion; for a stream, the time for all messages that the
+ * completion stands for.
+ */
 static uint64_t stalled_ns(const struct lane *lane)
 {
 	const struct parameters *p = lane->settings.parameters;
@@ -262,7 +268,7 @@ void lane_init(struct lane *lane, const struct lane_wish *wish)
 		.post_list = (unsigned int)p->post_list,
 		.signal_every = wish->signal_every,
 		.walks = address_walk_is_on(p),
-		.may_owe = p->rx_depth > 1,
+		.may_defer = p->rx_depth > 1,
 		.is_server = wish->is_server,
 		.number = wish->number,
 	};
@@ -325,7 +331,10 @@ struct rdma_settings lane_context_settings(const struct lane *lane)
 		.max_message = lane_message_bytes(lane),
 		.max_sge = (uint32_t)p->sge,
 		.outstanding_reads = p->outstanding == PARAMETER_AUTO ? 0 : (uint8_t)p->outstanding,
-		/* A stream may well be faster than its receiver: it waits, where there is one. */
+		/*
+		 * A stream may be faster than its receiver, so it retries until there is a
+		 * receive.
+		 */
 		.rnr_retry = p->metric != METRIC_LAT && p->receives == RECEIVES_BUFFERS ? 7 : 0,
 		.ack_timeout = (uint8_t)p->timeout,
 		.retry_count = p->retries ? (uint8_t)p->retries : RDMA_NONE,
@@ -333,7 +342,7 @@ struct rdma_settings lane_context_settings(const struct lane *lane)
 	};
 }
 
-/* The larger one of its regions. */
+/* Returns the size of the larger region. */
 static size_t region_bytes(const struct lane *lane)
 {
 	size_t bytes = endpoint_settings(lane, RDMA_POLL).buffer_size;
@@ -347,10 +356,10 @@ struct limits lane_limits(const struct parameters *parameters, const struct oper
 			  bool is_server)
 {
 	bool has_reads = shape->is_read || shape->is_atomic;
-	/* Of what connects, at either end. */
+	/* The connect operation makes one on both sides. */
 	bool makes_pair = shape->makes_pair && (shape->connects || !is_server);
 	bool makes_cq = shape->makes_cq && !is_server;
-	/* A notification is answered by a read of one's own. */
+	/* The server replies to a notification with its own READ. */
 	bool is_answered = shape->is_notified && parameters->metric == METRIC_LAT;
 	bool posts_reads =
 		shape->is_read && (!is_server || parameters->bidirectional || is_answered);
@@ -380,7 +389,7 @@ struct limits lane_limits(const struct parameters *parameters, const struct oper
 		.srqs = endpoint.srq_depth ? n_lanes : 0,
 		.regions = (1 + (has_other(&lane) || registers_each)) * n_lanes,
 		.memory_bytes = region_bytes(&lane),
-		/* Who leaves it to the device needs one. */
+		/* By default, one is enough. */
 		.reads = settings.outstanding_reads ? settings.outstanding_reads : has_reads,
 		.message_bytes = settings.max_message,
 		.mtu = parameters->mtu == PARAMETER_AUTO
@@ -400,9 +409,9 @@ static uint64_t setup_ms(const struct parameters *parameters, const struct opera
 
 unsigned int lane_setup_ms(const struct parameters *parameters, const struct operation_shape *shape)
 {
-	uint64_t near_ms = setup_ms(parameters, shape, false);
-	uint64_t far_ms = setup_ms(parameters, shape, true);
-	uint64_t ms = near_ms > far_ms ? near_ms : far_ms;
+	uint64_t client_ms = setup_ms(parameters, shape, false);
+	uint64_t server_ms = setup_ms(parameters, shape, true);
+	uint64_t ms = client_ms > server_ms ? client_ms : server_ms;
 
 	return ms < INT_MAX / 4 ? (unsigned int)ms : INT_MAX / 4;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What one thread drives: queue pairs on one ground, a buffer with an area that is sent
- * from and one that is received into for each of them, and the work requests made
- * ready. Buffer and completion queue live as long as the lane, the queue pairs for one
- * trial: connect.h makes them. A lane belongs to the thread that runs it. Whatever a loop
- * writes is in the lane, or hangs on it alone: each is on cache lines of its own, so that
- * the threads of a case write none of another's. What the provider has once for each
- * context of a device, as doorbells, is shared: all lanes have librdmacm's.
+ * The queue pairs, buffer and prepared work requests of one thread. For each queue pair, the
+ * buffer has an area to send from and an area to receive into. Buffer and completion queue live as
+ * long as the lane; queue pairs live for one trial and are made by connect.h. A lane belongs to
+ * the thread that runs it. Everything that a loop writes is in the lane or reachable only from it,
+ * on its own cache lines, so that threads do not write to each other's lines. Per-context
+ * resources of the provider, such as doorbells, are shared, because all lanes use librdmacm's
+ * context.
  */
 #ifndef BENCH_LANE_LANE_H
 #define BENCH_LANE_LANE_H
@@ -21,82 +21,85 @@
 #include "core/rdma/context.h"
 #include "core/verbs/device.h"
 
-/* In the wr_id of receives; both have their queue pair's number, and more above it. */
+/*
+ * Marks the wr_id of receives. The low LANE_FLOW_BITS of every wr_id are the number of the queue
+ * pair.
+ */
 #define LANE_RECEIVE   (1ULL << 63)
 #define LANE_FLOW_BITS 16
 
 /*
- * Of a stream whose messages are looked at: each one under way has a slot of its own.
- * What goes out takes them in turn, and so does what is read.
+ * A verified stream: each message in flight has its own slot. Sends and reads use the slots in
+ * turn.
  */
 struct verify_slots {
 	struct verify sent;
 	struct verify received;
-	size_t first_sent; /* in the memory of the endpoint */
+	size_t first_sent; /* in the endpoint's memory */
 	size_t first_received;
 	uint32_t next_sent;
 	uint32_t next_received;
 };
 
 /*
- * Receives of a stream that are posted again by one call: 0.34 us of instructions for each on
- * Soft-RoCE, where a call of its own takes 0.58. Only where so many are posted that these are not
- * missed meanwhile.
+ * A stream reposts its receives in lists of LANE_RETURNS: 0.34 us of instructions each on
+ * Soft-RoCE, instead of 0.58 with one call per receive. Only if at least LANE_RETURNS_LEAST are
+ * posted, so that the ones held back are not missed.
  */
 #define LANE_RETURNS       16
 #define LANE_RETURNS_LEAST 128
 
 /*
- * And who asked for more than any stream has, a receive for each message that is counted, has as
- * few of them to post again as there can be: first those are used up that others would not have.
+ * Receives to repost. If a counted run has a receive for each message, as few as possible are
+ * reposted: the spare ones are used up first.
  */
 struct returns {
 	bool is_on;
-	uint32_t spare; /* if there are any, they are not posted again, and it is on after that */
-	unsigned int count; /* that are to be posted */
+	uint32_t spare;     /* that need not be reposted; is_on is set once they are used up */
+	unsigned int count; /* receives held back */
 	struct ibv_recv_wr requests[LANE_RETURNS];
-	struct ibv_sge sges[LANE_RETURNS]; /* one of each */
+	struct ibv_sge sges[LANE_RETURNS]; /* one per request */
 };
 
 /* One queue pair. */
 struct flow {
 	struct post_queue queue;
-	struct post_work work; /* the operation of this case */
-	struct post_list list; /* so many at once; n is 0 for one */
-	uint64_t left;         /* operations that are still to be posted */
-	uint64_t share;        /* of them when the loop began, */
-	uint32_t room_before;  /* and the room that there was */
+	struct post_work work; /* the case's operation */
+	struct post_list list; /* a post list; n is 0 without --post-list */
+	uint64_t left;         /* operations still to post */
+	uint64_t share;        /* `left` when the loop began */
+	uint32_t room_before;  /* and `room` at that time */
 	uint32_t number;
-	uint32_t room;         /* operations that may be posted now */
-	uint32_t silent;       /* posts since the last one that was signalled */
-	bool is_due;           /* among those of a stream that may have room, */
-	struct flow *next_due; /* before that one */
-	uint64_t *ticks; /* of the posts under way, if timed: a ring. Of a load, two for each */
+	uint32_t room;         /* operations that can be posted now */
+	uint32_t unsignaled;   /* posts since the last signaled one */
+	bool is_due;           /* in the stream's list of flows that may have room */
+	struct flow *next_due; /* the next in that list */
+	uint64_t *ticks; /* post times of messages in flight: a ring; for a load, two per message */
 	uint32_t first_tick;
 	uint32_t next_tick;
 	struct post_work notice;
-	struct post_work receive; /* into the receiving area */
+	struct post_work receive; /* posted to the receiving area */
 	struct returns returns;
 	uint64_t first_receive; /* the address of its first slot */
 	struct verify_slots slots;
-	struct address_walk walk;     /* of its posts, */
-	struct address_walk received; /* and of its receives; where the lane walks */
-	uint64_t landing;             /* the first place of those, */
-	uint64_t near;                /* of the posts here, and there */
-	uint64_t far;
+	struct address_walk walk;     /* of its posts */
+	struct address_walk received; /* of its receives; both only if the lane walks */
+	uint64_t landing;             /* first place of receives */
+	uint64_t local_base;          /* first place of posts in the local buffer */
+	uint64_t remote_base;         /* ... and in the peer's */
 	struct rdma_context context;
-	struct secret_tickets tickets; /* that its connections show; where there is a secret */
+	struct secret_tickets tickets; /* shown when connecting, if there is a secret */
 };
 
-/* Of a case at one end: what a lane is made for. All of it stays the caller's. */
+/* The case and side to create a lane for. The caller keeps ownership of everything. */
 struct lane_wish {
 	const char *device;
 	const struct parameters *parameters;
 	const struct operation_shape *shape;
 	bool is_server;
-	unsigned int number;       /* of the thread, from 0 */
+	unsigned int number;       /* the thread's number, from 0 */
 	unsigned int signal_every; /* posts that share one completion */
-	struct memory *spare;      /* as a ground's: that of the lane before; NULL: none */
+	struct memory *spare;      /* memory of the previous lane to reuse, or NULL */
 };
 
 /* Constant from lane_init on. */
@@ -104,16 +107,16 @@ struct lane_settings {
 	const struct parameters *parameters;
 	const struct operation_shape *shape;
 	uint64_t stalled_ns;
-	uint64_t lost_ns;    /* without the answer to a message: it is missed */
+	uint64_t lost_ns;    /* without a reply for that long a message is lost */
 	uint32_t tx_depth;   /* operations in flight on each queue pair */
-	uint32_t look_every; /* posts of a stream between two looks at completions */
+	uint32_t look_every; /* posts of a stream between two polls of the CQ */
 	unsigned int n_flows;
 	unsigned int post_list;    /* operations posted by one call */
 	unsigned int signal_every; /* posts that share one completion */
-	bool walks;                /* messages go to one place after another */
-	bool may_owe;              /* there are more receives than the one that is looked at */
+	bool walks;                /* messages go to changing addresses */
+	bool may_defer;            /* reposting can wait, because there is more than one receive */
 	bool is_server;
-	unsigned int number;     /* of the case's lanes at this end, from 0 */
+	unsigned int number;     /* among this side's lanes of the case, from 0 */
 	uint32_t sent_slots;     /* slots of a flow to send from */
 	uint32_t received_slots; /* ... to receive into */
 	size_t stride;           /* bytes of a slot */
@@ -123,7 +126,7 @@ struct lane_settings {
 struct lane_result {
 	uint64_t posted;   /* messages */
 	uint64_t messages; /* operations done */
-	uint64_t received; /* messages that have come */
+	uint64_t received; /* messages received */
 	uint64_t completions;
 	uint64_t first_tick; /* when a stream's time began */
 	uint64_t last_tick;  /* when the stream's last completion was seen */
@@ -136,119 +139,124 @@ struct lane {
 	CACHELINE_ALIGNED struct device_handle device;
 	struct placement placement; /* of the thread */
 	struct endpoint endpoint;
-	struct memory other; /* that is registered again and again: here, or by who grants it */
+	struct memory other; /* registered repeatedly, or granted */
 	struct flow *flows;
-	struct flow *first_due; /* of a stream: who may have room, for longest first, */
-	struct flow **last_due; /* and where the next one is linked */
-	uint32_t turn;       /* posts of the first one's turn that are left; 0: it has not begun */
-	enum post_path path; /* chosen by lane_start */
-	unsigned int until_signal; /* posts until one is signalled: of latency loops */
-	bool is_signal_out;        /* its completion has not come yet */
+	struct flow *first_due; /* of a stream: flows that may have room, longest waiting first */
+	struct flow **last_due; /* where to link the next one */
+	uint32_t turn;          /* posts left in the turn of first_due; 0: not started */
+	enum post_path path;    /* chosen by lane_start */
+	unsigned int until_signal;  /* latency loops: posts until the next signaled one */
+	bool is_signal_outstanding; /* the signaled post has not completed yet */
 	unsigned int lost_in_a_row;
-	uint64_t lost_at; /* the number of the message that was lost last */
-	uint64_t owed;    /* a receive that is posted again once there is an answer; 0: none */
-	size_t last_sent; /* the last byte of the first flow's areas, in the memory of the endpoint */
+	uint64_t lost_at;  /* number of the last lost message */
+	uint64_t deferred; /* a receive to repost after the reply; 0: none */
+	size_t last_sent;  /* last byte of the first flow's areas, in the endpoint's memory */
 	size_t last_received;
 	struct lane_settings settings;
 	struct lane_result result;
-	uint64_t rounds;      /* so many have walked that poll memory */
-	struct verify verify; /* of the first flow's messages, one at a time */
+	uint64_t rounds;      /* rounds of a memory-polling loop that walked */
+	struct verify verify; /* for the first flow of a latency loop */
 };
 
-/* Zeroes a lane and derives its settings. The wish's parameters and shape stay the caller's. */
+/* Initializes a lane and derives its settings. The caller keeps the wish's parameters and shape. */
 void lane_init(struct lane *lane, const struct lane_wish *wish);
 
 /*
- * Makes ground and flows, for one end of a case. Until lane_close, which the same thread
- * calls, that runs where the case wants it.
+ * Opens the endpoint and allocates the flows for one side of a case. Moves the calling thread to
+ * the CPUs that the case asks for until lane_close, which the same thread must call.
  */
 int lane_open(struct lane *lane, const struct lane_wish *wish, struct error *error);
 void lane_close(struct lane *lane);
 
-/* All that the lanes of a case will ask of their device together, at one end. */
+/* Returns the device resources that all lanes of a side need together. */
 struct limits lane_limits(const struct parameters *parameters, const struct operation_shape *shape,
 			  bool is_server);
 
-/* How long one end's memory and queue pairs may take to be set up: beside any answer. */
+/*
+ * Returns how long a side may take to set up memory and queue pairs, on top of the time limit for
+ * a reply.
+ */
 unsigned int lane_setup_ms(const struct parameters *parameters,
 			   const struct operation_shape *shape);
 
-/* How that end waits for completions. */
+/* Returns the completion mode of a side. */
 enum rdma_wait_mode lane_wait_mode(const struct parameters *parameters, bool is_server);
 
-/* Settings for the context of each flow. */
+/* Returns the settings for each flow's context. */
 struct rdma_settings lane_context_settings(const struct lane *lane);
 
-/* Once a flow has its queue pair: posts its receives. */
+/* Posts the receives of a flow. Call once it has its queue pair. */
 int lane_receive(struct lane *lane, struct flow *flow, struct error *error);
 
-/* Once all are connected: makes the work requests ready. */
+/* Prepares the work requests. Call once all flows are connected. */
 int lane_start(struct lane *lane, struct error *error);
 
-/* Releases the queue pairs and makes the ground ready for others. */
+/* Releases the queue pairs and resets the endpoint for new ones. */
 int lane_stop(struct lane *lane, struct error *error);
 
-/* The same, but what listens goes on, for connections to come. */
+/* The same, but keeps listening for new connections. */
 int lane_renew(struct lane *lane, struct error *error);
 
-/* The next connection of a flow shows its next ticket, or has to be shown it. */
+/* Sets the ticket that a flow's next connection shows, or must be shown. */
 void lane_show_ticket(struct flow *flow);
 
-/* Posts of a queue pair between two looks at completions: that many, or one list. */
+/* Returns the posts of a queue pair between two polls of the CQ: that many, or one list. */
 uint32_t lane_look_every(const struct parameters *parameters);
 
-/* Shares so many operations out to the queue pairs; UINT64_MAX: without end. */
+/* Distributes the operations over the queue pairs. UINT64_MAX: unlimited. */
 void lane_share_out(struct lane *lane, uint64_t messages);
 
-/* Of the last loop: operations of a flow that are done. Those of all add up to its messages. */
+/*
+ * Returns the operations of a flow that the last loop completed. Their sum is the lane's messages.
+ */
 uint64_t lane_flow_done(const struct flow *flow);
 
-/* Counts that anew for all of them. */
+/* Resets that count for all flows. */
 COLD void lane_forget_done(struct lane *lane);
 
-/* Nobody is known to have room. */
+/* Clears the list of flows that may have room. */
 void lane_forget_due(struct lane *lane);
 
-/* A context refused: its reason becomes the error. */
+/* Sets the error to the reason for a context's failure. */
 int lane_failed(const struct flow *flow, struct error *error);
 
-/* Nothing for settings.stalled_ns, at an end that drives, is a failure. */
+/* Reports that nothing arrived for settings.stalled_ns on the side that drives. */
 COLD int lane_stalled(const struct lane *lane, struct error *error);
 
 /*
- * What the end of a wait for the answer to message number means. Where messages may be
- * lost, an answer that is missing is counted, and no failure before it is the tenth to
- * the same message.
+ * Handles a wait for the reply to message `number` that ended with `code`. On unreliable
+ * transports a missing reply is counted; only the tenth in a row for the same message is a
+ * failure.
  */
 COLD int lane_missed(struct lane *lane, uint64_t number, int code, struct error *error);
 
-/* Waits until the signalled operation is complete. */
+/* Waits until the signaled operation completes. */
 COLD int lane_settle(struct lane *lane, struct error *error);
 
-/* What a failed post, or a failed completion, means. */
+/* Set the error for a failed post or a failed completion. */
 COLD int lane_post_failed(int code, struct error *error);
 COLD int lane_completion_failed(const struct ibv_wc *wc, struct error *error);
 
-/* That of a flow of this lane's among those of all lanes of the case. */
+/* Returns the number of this lane's flow among those of all lanes of the case. */
 static inline unsigned int lane_flow_number(const struct lane *lane, unsigned int flow)
 {
 	return pattern_number(lane->settings.parameters, lane->settings.is_server,
 			      lane->settings.number, flow);
 }
 
-/* The number of the queue pair whose post, or receive, it was. */
+/* Returns the number of the queue pair of a completed post or receive. */
 static ALWAYS_INLINE uint32_t lane_flow(const struct ibv_wc *wc)
 {
 	return wc->wr_id & ((1U << LANE_FLOW_BITS) - 1);
 }
 
-/* Where the receive of that id has put its message. */
+/* Returns the slot of a receive. */
 static ALWAYS_INLINE uint64_t lane_receive_slot(uint64_t id)
 {
 	return (id & ~LANE_RECEIVE) >> LANE_FLOW_BITS;
 }
 
-/* Where the receive of that id is to be put: where it was, or walk. */
+/* Returns the address to repost a receive at: its own slot, or the next place of the walk. */
 static ALWAYS_INLINE uint64_t lane_landing(const struct lane *lane, struct flow *flow, uint64_t id,
 					   bool is_moved)
 {
@@ -258,8 +266,8 @@ static ALWAYS_INLINE uint64_t lane_landing(const struct lane *lane, struct flow 
 }
 
 /*
- * Again: id is that of the receive. is_moved, a constant: receives have several places, so that
- * all of its pieces are to be put there.
+ * Reposts a receive. id is its wr_id. is_moved is a constant: the address of the receive may
+ * change, so all of its pieces are moved.
  */
 static ALWAYS_INLINE int lane_post_receive(struct lane *lane, struct flow *flow, uint64_t id,
 					   bool is_moved)
@@ -275,25 +283,28 @@ static ALWAYS_INLINE int lane_post_receive(struct lane *lane, struct flow *flow,
 			       : post_receive(&flow->queue, &flow->receive);
 }
 
-/* What a completion tells; if it is a message's, its receive is not posted again. */
+/* Accounts for a completion. Sets *is_message for a receive, which is not reposted. */
 static ALWAYS_INLINE int lane_see(struct lane *lane, const struct ibv_wc *wc, bool *is_message,
 				  struct error *error)
 {
 	*is_message = wc->wr_id & LANE_RECEIVE;
 	if (unlikely(wc->status != IBV_WC_SUCCESS))
 		return lane_completion_failed(wc, error);
-	/* Who answers looks nowhere else where the device is fast: no poll is ever empty. */
+	/*
+	 * On a fast device no poll is ever empty, so this is the responder's only check of the
+	 * alarm.
+	 */
 	if (unlikely(alarm_raised(&lane->endpoint.alarm)))
 		return alarm_reason(&lane->endpoint.alarm, error);
 	lane->result.completions++;
 	if (*is_message)
 		lane->result.received++;
 	else
-		lane->is_signal_out = false;
+		lane->is_signal_outstanding = false;
 	return 0;
 }
 
-/* lane_post_receive, of a stream: with others, once there are enough. */
+/* Reposts a receive of a stream, together with others once there are enough. */
 static ALWAYS_INLINE int lane_return_receive(struct lane *lane, struct flow *flow, uint64_t id,
 					     bool is_moved)
 {
@@ -317,7 +328,7 @@ static ALWAYS_INLINE int lane_return_receive(struct lane *lane, struct flow *flo
 
 typedef int lane_poster(struct lane *lane, struct flow *flow, uint64_t id, bool is_moved);
 
-/* post: a constant, which posts its receive again. */
+/* Takes a completion. post, a constant, reposts its receive. */
 static ALWAYS_INLINE int lane_take_and(struct lane *lane, const struct ibv_wc *wc, bool *is_message,
 				       lane_poster post, bool is_moved, struct error *error)
 {
@@ -338,37 +349,37 @@ static ALWAYS_INLINE int lane_take_next(struct lane *lane, const struct ibv_wc *
 	return lane_take_and(lane, wc, is_message, lane_return_receive, is_moved, error);
 }
 
-/* The receive that is still to be posted again, if there is one. */
-static ALWAYS_INLINE int lane_repay(struct lane *lane, bool is_moved, struct error *error)
+/* Reposts the deferred receive, if there is one. */
+static ALWAYS_INLINE int lane_post_deferred(struct lane *lane, bool is_moved, struct error *error)
 {
-	uint64_t id = lane->owed;
+	uint64_t id = lane->deferred;
 	int code;
 
 	if (unlikely(!id))
 		return 0;
-	lane->owed = 0;
+	lane->deferred = 0;
 	code = lane_post_receive(lane, &lane->flows[id & ((1U << LANE_FLOW_BITS) - 1)], id,
 				 is_moved);
 	return unlikely(code) ? lane_post_failed(code, error) : 0;
 }
 
-/* Takes one completion that was waited for. Sets *is_message for a receive. */
+/* Takes one completion of a latency loop. Sets *is_message for a receive. */
 static ALWAYS_INLINE int lane_take(struct lane *lane, const struct ibv_wc *wc, bool *is_message,
 				   struct error *error)
 {
 	return lane_take_and(lane, wc, is_message, lane_post_receive, false, error);
 }
 
-/* Where the next message goes, and comes from. */
+/* Moves a work request to the next place of the walk, on both sides. */
 static ALWAYS_INLINE void lane_walk(struct flow *flow, struct post_work *work)
 {
 	uint64_t offset = address_walk_next(&flow->walk);
 
-	work->remote = flow->far + offset;
-	post_move(work, flow->near + offset);
+	work->remote = flow->remote_base + offset;
+	post_move(work, flow->local_base + offset);
 }
 
-/* Computes for that long, as a program does that has other work than messages. */
+/* Keeps the CPU busy for that long, to simulate a program with other work. */
 COLD void lane_compute(uint64_t ns);
 
 static ALWAYS_INLINE void lane_think(const struct lane *lane)
@@ -377,7 +388,7 @@ static ALWAYS_INLINE void lane_think(const struct lane *lane)
 		lane_compute(lane->settings.parameters->think_ns);
 }
 
-/* The times of posts: as many as there is room for, and in order. */
+/* Adds to the ring of post times, and removes from it, in order. */
 static ALWAYS_INLINE void lane_note_post(const struct lane *lane, struct flow *flow, uint64_t tick)
 {
 	flow->ticks[flow->next_tick] = tick;
@@ -393,7 +404,7 @@ static ALWAYS_INLINE uint64_t lane_posted_at(const struct lane *lane, struct flo
 	return tick;
 }
 
-/* Whether messages may be lost without a word. */
+/* Returns whether messages may be lost without an error. */
 static inline bool lane_is_lossy(const struct lane *lane)
 {
 	return !parameters_has(lane->settings.parameters, TRANSPORT_RELIABLE);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Where the parts of a lane's buffer lie: for those files alone that a lane is made by. */
+/* The layout of a lane's buffer. Only for the files that implement the lane. */
 #ifndef BENCH_LANE_LAYOUT_H
 #define BENCH_LANE_LAYOUT_H
 
 #include "bench/lane/lane.h"
 #include "core/pool/message.h"
 
-/* Areas begin at pages of the usual size; of larger ones, several may share one. */
+/* Areas start on 4 KiB pages; several may share a larger page. */
 #define LANE_AREA 4096
-/* Room for a notification, and for what a datagram has in front. */
+/* Room for a notification and the header of a datagram. */
 #define LANE_LEAST_RECEIVE 64
 
 static inline size_t lane_round_up(size_t size, size_t unit)
@@ -16,7 +16,7 @@ static inline size_t lane_round_up(size_t size, size_t unit)
 	return (size + unit - 1) / unit * unit;
 }
 
-/* What is sent at once. */
+/* Returns the bytes of a message. */
 static inline size_t lane_message_bytes(const struct lane *lane)
 {
 	if (lane->settings.shape->is_granted)
@@ -29,7 +29,7 @@ static inline size_t lane_area(const struct lane *lane, uint32_t n_slots)
 	return lane_round_up(lane->settings.stride * n_slots, LANE_AREA);
 }
 
-/* With a part of the buffer that was asked for: what walks comes from there and goes there. */
+/* Includes the flow's part of --buffer, which walks read from and write to. */
 static inline size_t lane_receiving_area(const struct lane *lane)
 {
 	const struct parameters *p = lane->settings.parameters;
@@ -41,7 +41,7 @@ static inline size_t lane_receiving_area(const struct lane *lane)
 	return part > slots ? part : slots;
 }
 
-/* Both areas of a queue pair, and its notifications. */
+/* Both areas of a queue pair and its notifications. */
 static inline size_t lane_flow_size(const struct lane *lane)
 {
 	return lane_area(lane, lane->settings.sent_slots) + lane_receiving_area(lane) + LANE_AREA;

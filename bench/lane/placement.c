@@ -11,7 +11,7 @@
 #define NODE     "/sys/devices/system/node"
 #define SIBLINGS "/sys/devices/system/cpu/cpu%u/topology/thread_siblings_list"
 
-/* Those of them near the device; all where nothing is known, or none of them is near. */
+/* Returns the allowed CPUs near the device, or all of them if none is or nothing is known. */
 static struct cpulist near_device(const struct placement_wish *wish, const struct cpulist *allowed)
 {
 	struct cpulist local;
@@ -25,7 +25,7 @@ static struct cpulist near_device(const struct placement_wish *wish, const struc
 	return cpulist_both(&local, allowed);
 }
 
-/* Those of them on the core of one of them; where that is not told, this one. */
+/* Returns the CPUs of `from` on the same core as cpu, or just cpu if the topology is unknown. */
 static struct cpulist of_core(const struct placement_wish *wish, const struct cpulist *from,
 			      unsigned int cpu)
 {
@@ -39,7 +39,7 @@ static struct cpulist of_core(const struct placement_wish *wish, const struct cp
 	return cpulist_count(&siblings) ? siblings : cpulist_of(cpu);
 }
 
-/* Those of them that are the first of their core. */
+/* Returns the first CPU of each core. */
 static struct cpulist first_of_cores(const struct placement_wish *wish, const struct cpulist *from)
 {
 	struct cpulist found = {0};
@@ -64,7 +64,7 @@ static struct cpulist without(const struct cpulist *these, const struct cpulist 
 	return rest;
 }
 
-/* One for each thread, the best ones first. */
+/* Returns the CPU for this thread of several, best CPUs first. */
 static struct cpulist one_of_many(const struct placement_wish *wish, const struct cpulist *allowed)
 {
 	const struct cpulist near = near_device(wish, allowed);
@@ -84,8 +84,8 @@ static struct cpulist one_of_many(const struct placement_wish *wish, const struc
 }
 
 /*
- * Half of them for each end: of the cores, or of the processors of a lone core. Each end may still
- * move, so that several runs at once get out of each other's way.
+ * Returns this side's half of the cores, or of the CPUs of a single core. The scheduler may still
+ * move each side within its half, so that concurrent runs can avoid each other.
  */
 static struct cpulist half_of(const struct placement_wish *wish, const struct cpulist *allowed)
 {
@@ -114,8 +114,8 @@ static struct cpulist half_of(const struct placement_wish *wish, const struct cp
 	return half;
 }
 
-/* Those of them that the other end is not kept to. */
-static struct cpulist beside(const struct placement_wish *wish, const struct cpulist *allowed)
+/* Returns the allowed CPUs except the one that the peer is pinned to. */
+static struct cpulist without_peer(const struct placement_wish *wish, const struct cpulist *allowed)
 {
 	const struct cpulist other = cpulist_of(pin_cpu(wish->other_pin, 0));
 	const struct cpulist rest = without(allowed, &other);
@@ -123,15 +123,15 @@ static struct cpulist beside(const struct placement_wish *wish, const struct cpu
 	return cpulist_count(&rest) ? rest : *allowed;
 }
 
-/* Where nothing was asked for. */
-static struct cpulist by_itself(const struct placement_wish *wish, const struct cpulist *allowed)
+/* Chooses CPUs without a request. */
+static struct cpulist default_cpus(const struct placement_wish *wish, const struct cpulist *allowed)
 {
 	if (wish->threads > 1)
 		return one_of_many(wish, allowed);
 	if (wish->is_shared && wish->other_pin == PARAMETER_AUTO)
 		return half_of(wish, allowed);
 	if (wish->is_shared && wish->other_pin < PARAMETER_FAR)
-		return beside(wish, allowed);
+		return without_peer(wish, allowed);
 	return near_device(wish, allowed);
 }
 
@@ -144,9 +144,9 @@ static int far_from_device(const struct placement_wish *wish, const struct cpuli
 	if (cpulist_count(cpus))
 		return 0;
 	return error_set(error, -EOPNOTSUPP,
-			 "--%spin far: all CPUs that may be used are near the device, or nobody "
-			 "knows which are",
-			 wish->whose);
+			 "--%spin far: all available CPUs are near the device, or its NUMA "
+			 "node is unknown",
+			 wish->prefix);
 }
 
 int placement_choose(const struct placement_wish *wish, const struct cpulist *allowed,
@@ -159,7 +159,7 @@ int placement_choose(const struct placement_wish *wish, const struct cpulist *al
 	if (wish->pin == PARAMETER_FAR)
 		return far_from_device(wish, allowed, cpus, error);
 	if (wish->pin == PARAMETER_AUTO)
-		*cpus = by_itself(wish, allowed);
+		*cpus = default_cpus(wish, allowed);
 	if (wish->pin >= PARAMETER_OFF)
 		return 0;
 	cpu = pin_cpu(wish->pin, wish->number);
@@ -167,11 +167,11 @@ int placement_choose(const struct placement_wish *wish, const struct cpulist *al
 	if (cpulist_common(cpus, allowed))
 		return 0;
 	cpulist_print(allowed, text, sizeof(text));
-	return error_set(error, -EINVAL, "--%spin: CPU %u is none that may be used; there is %s",
-			 wish->whose, cpu, text);
+	return error_set(error, -EINVAL, "--%spin: CPU %u is not available; available CPUs: %s",
+			 wish->prefix, cpu, text);
 }
 
-/* Both are bits in words of the machine's own order. */
+/* Both types are bits in native words. */
 static int affinity(struct cpulist *list)
 {
 	return sched_getaffinity(0, sizeof(list->words), (cpu_set_t *)(void *)list->words) ? -errno
@@ -194,13 +194,14 @@ int placement_open(struct placement *placement, const struct placement_wish *wis
 	*placement = (struct placement){.node = -1};
 	code = affinity(&placement->before);
 	if (code)
-		return error_set_errno(error, code, "cannot tell which CPUs may be used");
+		return error_set_errno(error, code, "cannot read the CPU affinity");
 	code = placement_choose(wish, &placement->before, &placement->cpus, error);
 	if (code || !memcmp(&placement->cpus, &placement->before, sizeof(placement->cpus)))
 		return code;
 	code = move(&placement->cpus);
 	if (code)
-		return error_set_errno(error, code, "--%spin: cannot move the thread", wish->whose);
+		return error_set_errno(error, code, "--%spin: cannot move the thread",
+				       wish->prefix);
 	placement->is_moved = true;
 	return 0;
 }
@@ -212,7 +213,7 @@ void placement_close(struct placement *placement)
 	*placement = (struct placement){0};
 }
 
-/* Those with memory: others can hold no buffer. */
+/* Lists the nodes with memory; others cannot hold the buffer. */
 static bool list_nodes(const char *root, struct cpulist *nodes)
 {
 	char text[SYSFS_TEXT];
@@ -235,14 +236,13 @@ int placement_node(const struct placement_wish *wish, int *node, struct error *e
 		return 0;
 	if (!list_nodes(wish->root, &nodes))
 		return error_set(error, -EINVAL,
-				 "--%snuma: this kernel does not tell which NUMA nodes there are",
-				 wish->whose);
+				 "--%snuma: the kernel does not list the NUMA nodes", wish->prefix);
 	wanted = cpulist_of((unsigned int)*node);
 	if (cpulist_common(&wanted, &nodes))
 		return 0;
 	cpulist_print(&nodes, text, sizeof(text));
 	return error_set(error, -EINVAL,
-			 "--%snuma: there is no NUMA node %d with memory; there is %s", wish->whose,
+			 "--%snuma: no NUMA node %d with memory; available nodes: %s", wish->prefix,
 			 *node, text);
 }
 
@@ -250,16 +250,19 @@ int placement_check(struct placement *placement, const struct placement_wish *wi
 		    const struct memory *memory, struct error *error)
 {
 	placement->node = memory_node(memory);
-	/* The kernel takes a wish for a preference, and a full node for a reason. */
+	/*
+	 * The kernel treats the node as a preference and falls back to another one if it is full.
+	 */
 	if (wish->numa >= PARAMETER_OFF || placement->node == (int)wish->numa)
 		return 0;
 	if (placement->node < 0)
 		return error_set(error, -ENOMEM,
-				 "--%snuma: the buffer is not known to be on NUMA node %d",
-				 wish->whose, (int)wish->numa);
-	return error_set(error, -ENOMEM,
-			 "--%snuma: the buffer is on NUMA node %d, not on %d: is that full?",
-			 wish->whose, placement->node, (int)wish->numa);
+				 "--%snuma: cannot verify that the buffer is on NUMA node %d",
+				 wish->prefix, (int)wish->numa);
+	return error_set(
+		error, -ENOMEM,
+		"--%snuma: the buffer is on NUMA node %d instead of node %d, which may be full",
+		wish->prefix, placement->node, (int)wish->numa);
 }
 
 void placement_join(struct placement *into, const struct placement *from)
@@ -269,7 +272,7 @@ void placement_join(struct placement *into, const struct placement *from)
 		into->node = -1;
 }
 
-struct result_place placement_tell(const struct placement *placement)
+struct result_place placement_result(const struct placement *placement)
 {
 	struct result_place place = {.numa_node = placement->node};
 

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where the thread of a lane runs: on the processors near the device, on the one that was asked
- * for, or wherever it could before; on a half of them, or beside the other end's, where that is on
- * this machine and spins. Of several threads each has one processor: near the device before others,
- * a core before its second thread, the server's from the other end. It holds for the calling thread,
- * from open to close. And where its buffer lives, which the ground sees to: here it is only told
- * which node, and checked. root stands before what is read of /sys: "" but in tests.
+ * CPU and NUMA placement of a lane's thread and buffer.
+ *
+ * By default the thread runs on the CPUs near the device; if both sides are on this machine and
+ * spin, each gets half of them, or the CPUs that the peer is not pinned to. Of several threads,
+ * each gets one CPU: near the device first, whole cores before hyperthreads, the server from the
+ * opposite end of the list. Placement holds for the calling thread from open to close. The
+ * endpoint allocates the buffer; this module only chooses the node and checks the outcome. root is
+ * a prefix for paths below /sys, "" except in tests.
  */
 #ifndef BENCH_LANE_PLACEMENT_H
 #define BENCH_LANE_PLACEMENT_H
@@ -15,47 +17,53 @@
 #include "core/rdma/endpoint.h"
 #include "reports/result/result.h"
 
-/* What one end of a case was asked for. */
+/* The request for one side of a case. */
 struct placement_wish {
 	const char *root;
-	const char *whose; /* before the names of its options: "" or "server-" */
-	int device_node;   /* NUMA node of its device; -1: none known */
+	const char *prefix; /* of the option names: "" or "server-" */
+	int device_node;    /* NUMA node of the device; -1: unknown */
 	uint64_t pin;
 	uint64_t numa;
-	unsigned int threads; /* of the case at this end */
-	unsigned int number;  /* of this one */
+	unsigned int threads; /* the side's threads */
+	unsigned int number;  /* this thread's number */
 	bool is_server;
-	bool is_shared;     /* both ends are on this machine, and this one spins */
-	uint64_t other_pin; /* of the other end */
+	bool is_shared;     /* both sides are on this machine, and this one spins */
+	uint64_t other_pin; /* the peer's pin */
 };
 
 struct placement {
-	struct cpulist before; /* where the thread might run, and is to run again */
-	struct cpulist cpus;   /* where it may run now */
+	struct cpulist before; /* the thread's affinity before, to be restored */
+	struct cpulist cpus;   /* its affinity now */
 	bool is_moved;
-	int node; /* of the buffer; -1: not known */
+	int node; /* node of the buffer; -1: unknown */
 };
 
-/* Where a thread that may run on allowed is to run. Names those where it is not there. */
+/*
+ * Chooses among the allowed CPUs. If the requested CPU is not allowed, the error lists the allowed
+ * ones.
+ */
 int placement_choose(const struct placement_wish *wish, const struct cpulist *allowed,
 		     struct cpulist *cpus, struct error *error);
 
-/* Moves the thread there. After a failure it is where it was. */
+/* Moves the calling thread. On failure its affinity is unchanged. */
 int placement_open(struct placement *placement, const struct placement_wish *wish,
 		   struct error *error);
-void placement_close(struct placement *placement); /* a zeroed one is fine */
+void placement_close(struct placement *placement); /* accepts a zeroed placement */
 
-/* For the ground. A node that is not there is refused, with those that are. */
+/*
+ * Returns the node for the buffer in *node. Fails if the node does not exist; the error lists the
+ * existing ones.
+ */
 int placement_node(const struct placement_wish *wish, int *node, struct error *error);
 
-/* Once the buffer is there. One that is not where it was to be is refused. */
+/* Call once the buffer exists. Fails if the buffer is not on the requested node. */
 int placement_check(struct placement *placement, const struct placement_wish *wish,
 		    const struct memory *memory, struct error *error);
 
-/* What two threads of an end have is told as one: the processors of both. */
+/* Merges the placements of two threads of a side, for the report. */
 void placement_join(struct placement *into, const struct placement *from);
 
-/* For the result. */
-struct result_place placement_tell(const struct placement *placement);
+/* Returns the placement for the result. */
+struct result_place placement_result(const struct placement *placement);
 
 #endif

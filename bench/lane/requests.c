@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a lane posts: its receives, and the requests that its loops send again and again. */
+/* The work requests of a lane: its receives, and the requests that its loops post repeatedly. */
 #include <errno.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "core/base/free_memory.h"
 #include "core/rdma/manual_qp.h"
 
-/* The part of a flow's buffer: it sends from the first, and receives into the second. */
+/* A flow's part of the buffer begins with the sending area, followed by the receiving area. */
 static size_t sending(const struct lane *lane, const struct flow *flow)
 {
 	return flow->number * lane_flow_size(lane);
@@ -19,7 +19,7 @@ static size_t receiving(const struct lane *lane, const struct flow *flow)
 	return sending(lane, flow) + lane_area(lane, lane->settings.sent_slots);
 }
 
-/* Behind both: the notification that is sent, and the one that is received. */
+/* Behind both areas: the notification to send, and the received one. */
 static size_t notices(const struct lane *lane, const struct flow *flow)
 {
 	return receiving(lane, flow) + lane_receiving_area(lane);
@@ -39,7 +39,7 @@ static uint64_t receive_id(const struct lane *lane, const struct flow *flow, uin
 	return LANE_RECEIVE | slot << LANE_FLOW_BITS | flow->number;
 }
 
-/* Before there is a connection: the other end may be the first to write, or to read. */
+/* Runs before the connection is up, because the peer may write or read first. */
 static void start_slots(const struct lane *lane, struct flow *flow)
 {
 	struct verify_slots *slots = &flow->slots;
@@ -56,7 +56,7 @@ static void start_slots(const struct lane *lane, struct flow *flow)
 		verify_fill(&slots->sent);
 }
 
-/* Where there are pieces, they are as long as the message: it reaches all of them. */
+/* Pieces add up to exactly the message, so that the message reaches all of them. */
 static struct post_work make_receive(const struct lane *lane, const struct flow *flow)
 {
 	size_t head = parameters_head(lane->settings.parameters);
@@ -73,8 +73,11 @@ static struct post_work make_receive(const struct lane *lane, const struct flow 
 	return work;
 }
 
-/* From the part that this end asks for to the one that the other end does: 0 where none walks. */
-static uint64_t their_part(const struct lane *lane, const struct flow *flow)
+/*
+ * Returns the offset from the part that this side targets to the part that the peer targets; 0 if
+ * nothing walks.
+ */
+static uint64_t peer_part_offset(const struct lane *lane, const struct flow *flow)
 {
 	return (address_walk_ways(lane->settings.parameters) - 1) * address_walk_bytes(&flow->walk);
 }
@@ -86,11 +89,11 @@ static void begin_walks(const struct lane *lane, struct flow *flow)
 	address_walk_init(&flow->walk, p, lane->settings.shape->is_atomic,
 			  lane_flow_number(lane, flow->number));
 	flow->received = flow->walk;
-	flow->near = lane->endpoint.memory.address + receiving(lane, flow);
-	flow->landing = flow->near + their_part(lane, flow);
+	flow->local_base = lane->endpoint.memory.address + receiving(lane, flow);
+	flow->landing = flow->local_base + peer_part_offset(lane, flow);
 }
 
-/* Not where it matters which one is the next, nor where one that is missing is a message lost. */
+/* Only valid where receive order does not matter and a missing receive is not a lost message. */
 static uint32_t spare_receives(const struct lane *lane, const struct flow *flow)
 {
 	const struct parameters *p = lane->settings.parameters;
@@ -103,7 +106,7 @@ static uint32_t spare_receives(const struct lane *lane, const struct flow *flow)
 	return is_for_each && is_any && p->rx_depth > kept ? (uint32_t)(p->rx_depth - kept) : 0;
 }
 
-/* Of several pieces, or none, each is posted alone. */
+/* Receives with several pieces, or none, are posted one at a time. */
 static void begin_returns(const struct lane *lane, struct flow *flow)
 {
 	struct returns *returns = &flow->returns;
@@ -141,7 +144,7 @@ int lane_receive(struct lane *lane, struct flow *flow, struct error *error)
 		begin_walks(lane, flow);
 	if (lane->settings.parameters->verify && lane->settings.parameters->metric == METRIC_BW)
 		start_slots(lane, flow);
-	/* One queue for all of them is filled once. */
+	/* A shared receive queue is filled once. */
 	if (flow->queue.srq && flow->number)
 		wanted = 0;
 	for (uint64_t i = 0; i < wanted && !code; i++)
@@ -155,27 +158,30 @@ static void make_work(const struct lane *lane, struct flow *flow)
 	const struct rdma_context *context = &flow->context;
 	size_t size = lane_message_bytes(lane);
 	bool is_fetched = shape->is_read || shape->is_atomic;
-	/* Of an atomic the other end may change what is received into meanwhile. */
+	/* The peer's atomics may change the receiving area meanwhile. */
 	size_t local = shape->is_read ? receiving(lane, flow) : sending(lane, flow);
-	/* A read fetches what the other end would send; the rest goes where it receives. */
+	/*
+	 * A READ fetches from the peer's sending area; other operations target its receiving area.
+	 */
 	bool is_sent = shape->is_read && !lane->settings.walks;
-	/* Its lane is laid out as this one is. */
-	size_t far = pattern_far_pair(lane->settings.parameters, lane->settings.is_server,
-				      lane->settings.number, flow->number) *
-		     lane_flow_size(lane);
-	size_t remote = is_sent ? far : far + lane_area(lane, lane->settings.sent_slots);
+	/* The peer's lane has the same layout. */
+	size_t peer_flow = pattern_peer_pair(lane->settings.parameters, lane->settings.is_server,
+					     lane->settings.number, flow->number) *
+			   lane_flow_size(lane);
+	size_t remote =
+		is_sent ? peer_flow : peer_flow + lane_area(lane, lane->settings.sent_slots);
 	struct ibv_sge whole = piece(lane, local, size);
 
 	flow->work = (struct post_work){.id = flow->number, .add = 1};
 	post_cut(&flow->work, &whole, (unsigned int)lane->settings.parameters->sge);
 	manual_qp_aim(context, &flow->work);
-	remote += their_part(lane, flow);
-	flow->work.remote = flow->far = context->remote.address + remote;
+	remote += peer_part_offset(lane, flow);
+	flow->work.remote = flow->remote_base = context->remote.address + remote;
 	if (!is_fetched && size <= context->max_inline)
 		flow->work.flags = IBV_SEND_INLINE;
 }
 
-/* What the notification says, behind the areas. */
+/* Prepares the notification, whose content is behind the areas. */
 static void make_notice(const struct lane *lane, struct flow *flow)
 {
 	const struct operation_shape *shape = lane->settings.shape;
@@ -191,10 +197,10 @@ static void make_notice(const struct lane *lane, struct flow *flow)
 	memory_write(&lane->endpoint.memory, offset, header, sizeof(header));
 	flow->notice = (struct post_work){
 		.id = flow->number, .n_sges = 1, .sges = {piece(lane, offset, SEND_HEADER_SIZE)}};
-	/* Not before the data are here; a write is in order anyway. */
+	/* Wait until the data have arrived; writes are ordered anyway. */
 	if (shape->is_read)
 		flow->notice.flags = IBV_SEND_FENCE;
-	/* Both go the same way: a path is a constant of the loop. */
+	/* Both use the same path, because the path is a constant of the loop. */
 	if (flow->work.flags & IBV_SEND_INLINE && SEND_HEADER_SIZE <= flow->context.max_inline)
 		flow->notice.flags |= IBV_SEND_INLINE;
 	else
@@ -203,7 +209,7 @@ static void make_notice(const struct lane *lane, struct flow *flow)
 
 static int make_ticks(struct lane *lane, struct flow *flow, struct error *error)
 {
-	/* Of a load, when each of them was due as well. */
+	/* A load also stores when each message was due. */
 	size_t each = lane->settings.parameters->metric == METRIC_LOAD
 			      ? 2
 			      : lane->settings.parameters->latencies;
@@ -230,7 +236,7 @@ static int make_list(struct lane *lane, struct flow *flow, struct error *error)
 	return code;
 }
 
-/* What is only read is filled once. */
+/* Data that the peer only reads is filled once. */
 static void start_verify(struct lane *lane)
 {
 	struct verify *verify = &lane->verify;
@@ -247,13 +253,13 @@ static void start_verify(struct lane *lane)
 	}
 }
 
-/* A round that polls memory finds nothing there of the trial before. */
+/* Clears the last bytes of the previous trial, so that polling does not find them. */
 static void forget_rounds(struct lane *lane)
 {
 	struct flow *flow = &lane->flows[0];
 	struct address_walk walk = flow->walk;
 	const struct memory *memory = &lane->endpoint.memory;
-	size_t last = flow->near - memory->address + lane->settings.parameters->size - 1;
+	size_t last = flow->local_base - memory->address + lane->settings.parameters->size - 1;
 
 	for (uint64_t i = 0; i < lane->rounds && i <= walk.mask; i++)
 		memory_poke(memory, last + address_walk_next(&walk), 0);
@@ -268,7 +274,7 @@ int lane_start(struct lane *lane, struct error *error)
 		struct flow *flow = &lane->flows[i];
 
 		flow->room = lane->settings.tx_depth;
-		flow->silent = 0;
+		flow->unsignaled = 0;
 		make_work(lane, flow);
 		if (lane->settings.shape->is_notified)
 			make_notice(lane, flow);
@@ -279,7 +285,10 @@ int lane_start(struct lane *lane, struct error *error)
 	lane_forget_due(lane);
 	lane->last_sent = lane_message_bytes(lane) - 1;
 	lane->last_received = lane->last_sent + receiving(lane, &lane->flows[0]);
-	/* A stream has slots of its own, and one that goes both ways may have begun over there. */
+	/*
+	 * A stream has its own slots, and the peer of a bidirectional stream may already have
+	 * started.
+	 */
 	if (lane->settings.parameters->metric == METRIC_LAT) {
 		memory_poke(&lane->endpoint.memory, lane->last_sent, 0);
 		memory_poke(&lane->endpoint.memory, lane->last_received, 0);
@@ -287,9 +296,9 @@ int lane_start(struct lane *lane, struct error *error)
 	}
 	if (lane->settings.walks)
 		forget_rounds(lane);
-	lane->owed = 0;
+	lane->deferred = 0;
 	lane->until_signal = lane->settings.signal_every;
-	lane->is_signal_out = false;
+	lane->is_signal_outstanding = false;
 	lane->lost_in_a_row = 0;
 	lane->result = (struct lane_result){0};
 	lane->path = post_choose(&lane->flows[0].queue, &lane->flows[0].work);

@@ -17,7 +17,7 @@ struct threads_member {
 	pthread_t thread;
 };
 
-/* With the lock held. */
+/* Call with the lock held. */
 static void explain_failure(struct threads *threads, const struct error *fault)
 {
 	if (threads->fault.code)
@@ -35,7 +35,7 @@ static void take_part(struct threads *threads, unsigned int number)
 
 	pthread_mutex_lock(&threads->lock);
 	if (code) {
-		error_set(&fault, code, "it failed without a reason");
+		error_set(&fault, code, "a thread failed for an unknown reason");
 		explain_failure(threads, &fault);
 	}
 	threads->busy--;
@@ -43,7 +43,7 @@ static void take_part(struct threads *threads, unsigned int number)
 	pthread_mutex_unlock(&threads->lock);
 }
 
-/* Whether there is something to do; else it is to end. */
+/* Waits for a job. Returns false if the thread is to end. */
 static bool await_order(struct threads *threads, unsigned int number, unsigned int *seen)
 {
 	bool is_ending;
@@ -74,7 +74,7 @@ static void *lane_threads_run(void *argument)
 static int refused(const struct threads *threads, unsigned int n, int code, struct error *error)
 {
 	error_set_errno(error, code, "cannot start thread %u of %u", threads->n + 1, n);
-	error_append(error, "ask for fewer --threads, or raise LimitNPROC (ulimit -u) and TasksMax "
+	error_append(error, "use fewer --threads, or raise LimitNPROC (ulimit -u) and TasksMax "
 			    "(pids.max of the control group)");
 	return code;
 }
@@ -148,7 +148,7 @@ static int order(struct threads *threads, threads_job *job, void *whole, unsigne
 	threads->whole = whole;
 	threads->turn = turn;
 	threads->busy = turn == THREADS_ALL ? threads->n : 1;
-	threads->here = 0;
+	threads->n_waiting = 0;
 	threads->orders++;
 	pthread_cond_broadcast(&threads->changed);
 	pthread_mutex_unlock(&threads->lock);
@@ -205,7 +205,7 @@ struct result_place threads_place(const struct threads *threads)
 
 	for (unsigned int i = 1; i < threads->n; i++)
 		placement_join(&all, &threads->lanes[i]->placement);
-	return placement_tell(&all);
+	return placement_result(&all);
 }
 
 int threads_meet(struct threads *threads, void (*met)(void *whole), struct error *error)
@@ -215,10 +215,10 @@ int threads_meet(struct threads *threads, void (*met)(void *whole), struct error
 
 	pthread_mutex_lock(&threads->lock);
 	meeting = threads->meetings;
-	if (++threads->here == threads->n && !threads->fault.code) {
+	if (++threads->n_waiting == threads->n && !threads->fault.code) {
 		if (met)
 			met(threads->whole);
-		threads->here = 0;
+		threads->n_waiting = 0;
 		threads->meetings++;
 		pthread_cond_broadcast(&threads->changed);
 	}

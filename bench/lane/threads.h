@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The threads of a case at one end: the one that makes the team, which is number 0, and
- * so many more, which sleep between orders. Each has a lane of its own; what one of them
- * opens it also drives and closes. Nothing here spins: on few processors who waits leaves
- * his to the others. A team of one is the calling thread alone, without any other.
+ * The threads of one side of a case. Number 0 is the thread that opens the team; the others sleep
+ * between jobs. Each thread opens, drives and closes its own lane. Nothing here spins, so that
+ * waiting threads leave scarce CPUs to the others. A team of one is just the calling thread.
  */
 #ifndef BENCH_LANE_THREADS_H
 #define BENCH_LANE_THREADS_H
@@ -14,31 +13,31 @@
 #include "core/base/alarm.h"
 #include "reports/result/result.h"
 
-/* What one of them does of an order. whole is what the order is about. */
+/* A thread's part of a job. whole is the job's argument. */
 typedef int threads_job(void *whole, unsigned int number, struct error *error);
 
 struct lane;
 struct threads_member;
 
 struct threads {
-	unsigned int n; /* with the one that makes it */
+	unsigned int n; /* including thread 0 */
 	struct threads_member *members;
-	struct lane **lanes;   /* by thread; NULL: it has none */
-	struct alarm **alarms; /* of those lanes */
-	pthread_mutex_t lock;  /* of all that follows */
+	struct lane **lanes;   /* by thread; NULL: none */
+	struct alarm **alarms; /* of the lanes */
+	pthread_mutex_t lock;  /* protects the members below */
 	pthread_cond_t changed;
 	threads_job *job;
 	void *whole;
-	unsigned int turn;   /* whose it is, or THREADS_ALL */
-	unsigned int orders; /* that were given */
+	unsigned int turn;   /* number of the thread to run, or THREADS_ALL */
+	unsigned int orders; /* jobs started */
 	unsigned int busy;
-	unsigned int here;     /* in threads_meet */
-	unsigned int meetings; /* that are over */
+	unsigned int n_waiting; /* threads in threads_meet */
+	unsigned int meetings;  /* completed calls of threads_meet */
 	bool is_ending;
-	struct error fault; /* the first of this order */
+	struct error fault; /* first failure of this job */
 };
 
-/* Accepts what is zeroed; nothing is left of one that failed. */
+/* threads_close accepts a zeroed struct. A failed threads_open leaves nothing to close. */
 int threads_open(struct threads *threads, unsigned int n, struct error *error);
 void threads_close(struct threads *threads);
 
@@ -46,12 +45,12 @@ void threads_close(struct threads *threads);
 void threads_set_lane(struct threads *threads, unsigned int number, struct lane *lane);
 
 /*
- * All of them at once, until all are done. The first one that fails says why, and raises
- * the alarms of the others with it, so that they end too.
+ * Runs a job on all threads and waits for all. The first failure is returned and raises the alarms
+ * of the others, so that they end too.
  */
 int threads_all(struct threads *threads, threads_job *job, void *whole, struct error *error);
 
-/* One after another, in the order of their numbers, until one fails. */
+/* Runs a job on one thread after another, by number, until one fails. */
 int threads_each(struct threads *threads, threads_job *job, void *whole, struct error *error);
 
 /* Calls the function with each thread's lane, in the order of their numbers, until one fails. */
@@ -62,8 +61,8 @@ int threads_each_lane(struct threads *threads, int (*call)(struct lane *lane, st
 struct result_place threads_place(const struct threads *threads);
 
 /*
- * Within threads_all: waits until all of them are here. The last one calls met first, alone.
- * What another one's failure was, if it comes to that.
+ * Waits, within threads_all, until all threads have called it. The last one first calls met, if
+ * not NULL. Returns the failure of another thread if one fails.
  */
 int threads_meet(struct threads *threads, void (*met)(void *whole), struct error *error);
 

@@ -36,8 +36,8 @@ void verify_init(struct verify *verify, uint64_t every, const char *id, bool is_
 	*verify = (struct verify){
 		.every = every,
 		.until = 1,
-		.near = random_mix(name + is_server),
-		.far = random_mix(name + !is_server),
+		.own_key = random_mix(name + is_server),
+		.peer_key = random_mix(name + !is_server),
 	};
 }
 
@@ -51,8 +51,8 @@ void verify_begin(struct verify *verify)
 #define STEP_INVERSE 0xf1de83e19937733dULL
 
 /*
- * Eight bytes of the pattern: those of the place offset, which is a multiple of eight. They are
- * the same wherever they are made: the two ends may have different orders of bytes.
+ * Returns eight bytes of the pattern at offset, a multiple of eight. They are little-endian on
+ * both sides, whose byte orders may differ.
  */
 static uint64_t word_at(uint64_t sender, uint64_t sequence, size_t offset)
 {
@@ -69,11 +69,11 @@ static uint64_t pattern_of(const struct verify *verify)
 	return verify->is_fixed ? 0 : verify->sequence;
 }
 
-/* Payload is made and compared in parts of this size. */
+/* Payloads are generated and compared in parts of this size. */
 #define PART_WORDS 64
 #define PART_BYTES (PART_WORDS * sizeof(uint64_t))
 
-/* Writes the part of a sender's pattern that begins at offset. Returns its length. */
+/* Generates the part of a sender's pattern at offset. Returns its length. */
 static size_t make_part(const struct verify *verify, uint64_t sender, size_t offset,
 			uint64_t words[static PART_WORDS])
 {
@@ -89,7 +89,7 @@ void verify_fill(struct verify *verify)
 {
 	for (size_t offset = 0; offset < verify->length; offset += PART_BYTES) {
 		uint64_t words[PART_WORDS];
-		size_t length = make_part(verify, verify->near, offset, words);
+		size_t length = make_part(verify, verify->own_key, offset, words);
 
 		memory_write(verify->memory, verify->sent + offset, words, length);
 	}
@@ -97,7 +97,7 @@ void verify_fill(struct verify *verify)
 
 void verify_name(struct verify *verify)
 {
-	uint64_t word = word_at(verify->near, pattern_of(verify), 0);
+	uint64_t word = word_at(verify->own_key, pattern_of(verify), 0);
 
 	memory_write(verify->memory, verify->sent, &word, sizeof(word));
 }
@@ -106,7 +106,7 @@ static int mismatch(const struct verify *verify, size_t offset, uint8_t found, u
 		    struct error *error)
 {
 	return error_set(error, -EBADMSG,
-			 "byte %zu of message %" PRIu64 " is 0x%02x, and should be 0x%02x", offset,
+			 "byte %zu of message %" PRIu64 " is 0x%02x, expected 0x%02x", offset,
 			 verify->sequence, found, expected);
 }
 
@@ -115,7 +115,7 @@ int verify_check(struct verify *verify, struct error *error)
 	for (size_t offset = 0; offset < verify->length; offset += PART_BYTES) {
 		uint64_t words[PART_WORDS];
 		const uint8_t *expected = (const uint8_t *)words;
-		size_t length = make_part(verify, verify->far, offset, words);
+		size_t length = make_part(verify, verify->peer_key, offset, words);
 		uint8_t found[PART_BYTES];
 
 		memory_read(verify->memory, verify->received + offset, found, length);
@@ -126,12 +126,12 @@ int verify_check(struct verify *verify, struct error *error)
 	return 0;
 }
 
-/* A number that is further from the one that is expected was made by a wrong byte. */
+/* A number further than this from the expected one comes from a corrupt byte. */
 #define BELIEVABLE (1ULL << 32)
 
 void verify_find(struct verify *verify)
 {
-	/* Only in messages that are whole patterns each part has the number. */
+	/* Only if every message has the full pattern does each word contain the number. */
 	size_t looked_at = verify->every == 1 ? verify->length : RULES_VERIFY_NAME;
 	uint64_t past;
 
@@ -140,7 +140,7 @@ void verify_find(struct verify *verify)
 		uint64_t word;
 
 		memory_read(verify->memory, verify->received + offset, &word, sizeof(word));
-		sequence = sequence_of(verify->far, word, offset);
+		sequence = sequence_of(verify->peer_key, word, offset);
 		if (sequence - verify->sequence + BELIEVABLE >= 2 * BELIEVABLE)
 			continue;
 		verify->sequence = sequence;

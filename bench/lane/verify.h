@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Payloads that name their sender, their case and their place in the sequence, and the
- * check of them at the far end. The last byte is left alone where a loop polls for it.
- * Where nothing is lost both ends count alike, one for each message; where messages may
- * be, each of them begins with eight bytes of its pattern, which tell its number.
+ * Payloads that identify their sender, case and position in the sequence, and their verification
+ * by the receiver. The last byte is excluded if a loop polls for it. On reliable transports both
+ * sides count messages alike. On others each message starts with eight bytes of its pattern, from
+ * which the receiver derives its number.
  */
 #ifndef BENCH_LANE_VERIFY_H
 #define BENCH_LANE_VERIFY_H
@@ -17,40 +17,40 @@
 #include "core/memory/memory.h"
 
 struct verify {
-	uint64_t every;              /* one message in so many; 0: none */
-	uint64_t until;              /* messages until the next one */
-	uint64_t sequence;           /* of this message */
-	uint64_t near;               /* what the pattern of our messages begins with, */
-	uint64_t far;                /* and of theirs */
-	const struct memory *memory; /* of both messages, */
-	size_t sent;                 /* and where they begin in it */
+	uint64_t every;              /* verify one message in N; 0: none */
+	uint64_t until;              /* messages until the next verified one */
+	uint64_t sequence;           /* number of this message */
+	uint64_t own_key;            /* seed of the local pattern */
+	uint64_t peer_key;           /* seed of the peer's pattern */
+	const struct memory *memory; /* of both buffers */
+	size_t sent;                 /* offsets in memory */
 	size_t received;
 	size_t length;
-	bool is_fixed; /* every message is the first one again */
-	bool is_lossy; /* some may never come */
+	bool is_fixed; /* all messages equal the first one */
+	bool is_lossy; /* messages may be lost */
 };
 
-/* is_server: each end has the other's pattern for its far one; flow: so has each of them. */
+/* Patterns differ between client and server and between flows. */
 void verify_init(struct verify *verify, uint64_t every, const char *id, bool is_server,
 		 unsigned int flow);
 
-/* Back to the first message. */
+/* Returns to the first message. */
 void verify_begin(struct verify *verify);
 
-/* Writes the pattern of this message into what is sent; or its name alone. */
+/* Write the pattern of this message to the sending buffer, or only its first eight bytes. */
 void verify_fill(struct verify *verify);
 void verify_name(struct verify *verify);
 
-/* Looks at what was received; -EBADMSG names the place, and what it should be. */
+/* Verifies the received message. On -EBADMSG the error names the position and the expected byte. */
 int verify_check(struct verify *verify, struct error *error);
 
 /*
- * Goes to the message that was received, as it says itself. What says nothing believable
- * is taken for the one that is next, and to be checked: it is wrong.
+ * Advances to the number found in the received message. A message without a plausible number is
+ * taken for the next one and will fail verification.
  */
 void verify_find(struct verify *verify);
 
-/* Whether this message is one to be checked. */
+/* Returns whether this message is to be verified. */
 static ALWAYS_INLINE bool verify_is_due(const struct verify *verify)
 {
 	return verify->until == 1;

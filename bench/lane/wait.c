@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* What the loops of a lane meet on their way: waits, failures, losses. */
+/* Waits, failures and losses of a lane's loops. */
 #include <errno.h>
 
 #include "bench/lane/lane.h"
 #include "core/verbs/verbs.h"
 
-/* Where so many in a row are lost, all are. */
+/* After this many losses in a row, nothing gets through. */
 #define LOST_MAX 10
 
 int lane_failed(const struct flow *flow, struct error *error)
@@ -17,8 +17,8 @@ int lane_failed(const struct flow *flow, struct error *error)
 int lane_post_failed(int code, struct error *error)
 {
 	error_set_errno(error, verbs_result(code), "cannot post");
-	return error_append(error, "a limit that the device does not tell: dmesg may, and smaller "
-				   "-t, -I or --sge may pass");
+	return error_append(error, "the device has an unreported limit: see dmesg, or try smaller "
+				   "-t, -I or --sge");
 }
 
 int lane_completion_failed(const struct ibv_wc *wc, struct error *error)
@@ -26,7 +26,7 @@ int lane_completion_failed(const struct ibv_wc *wc, struct error *error)
 	return verbs_completion_error(error, wc->wr_id & LANE_RECEIVE ? "receive" : "post", wc);
 }
 
-/* What was posted, and what had been before, but for what is under way now. */
+/* Counts all posts except those in flight, and earlier posts that completed since. */
 uint64_t lane_flow_done(const struct flow *flow)
 {
 	return flow->share - flow->left + flow->room - flow->room_before;
@@ -56,7 +56,7 @@ void lane_compute(uint64_t ns)
 
 int lane_settle(struct lane *lane, struct error *error)
 {
-	while (lane->is_signal_out) {
+	while (lane->is_signal_outstanding) {
 		bool is_message;
 		struct ibv_wc wc;
 		int code = completion_wait(&lane->endpoint.completion, 1, &wc,
@@ -72,12 +72,12 @@ int lane_settle(struct lane *lane, struct error *error)
 	return 0;
 }
 
-/* Seen with rxe of Linux 6.1, and with fences alone. */
-static const char fenced[] = "; Soft-RoCE now and then forgets what waits behind a fence";
-static const char path[] = "; verbmark doctor HOST says what the path between them loses";
-/* It takes nothing any more. */
+/* Seen with rxe of Linux 6.1, only with fences. */
+static const char fenced[] = "; Soft-RoCE sometimes loses work requests behind a fence";
+static const char path[] = "; run 'verbmark doctor HOST' to check the path for packet loss";
+/* A thread that has finished receives nothing. */
 static const char early[] =
-	"; with -b a thread may be through long before others: -D instead of -n";
+	"; with -b one thread may finish long before others: use -D instead of -n";
 
 int lane_stalled(const struct lane *lane, struct error *error)
 {
@@ -90,7 +90,7 @@ int lane_stalled(const struct lane *lane, struct error *error)
 	else if (is_counted)
 		hint = early;
 	return error_set(error, -ETIMEDOUT,
-			 "nothing has come for %.3g s, while the other end is alive%s",
+			 "nothing arrived for %.3g s although the peer is alive%s",
 			 (double)lane->settings.stalled_ns / (double)NS_PER_S, hint);
 }
 
@@ -106,6 +106,6 @@ int lane_missed(struct lane *lane, uint64_t number, int code, struct error *erro
 	if (lane->lost_in_a_row < LOST_MAX)
 		return 0;
 	return error_set(error, -ETIMEDOUT,
-			 "%u messages in a row were lost: on RC they would be sent again",
+			 "%u messages in a row were lost; try RC, which retransmits",
 			 lane->lost_in_a_row);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The words of a pool: the end that drives asks for memory, and gives it back once it has
- * it. A sample is from asking to having; giving back is not in it.
+ * The loop of 'alloc': the client asks for memory and gives it back once granted. A sample is the
+ * time from request to grant; giving back is not included.
  */
 #ifndef BENCH_LOOP_GRANT_H
 #define BENCH_LOOP_GRANT_H
@@ -11,7 +11,7 @@
 #include "bench/loop/grant_pool.h"
 #include "bench/loop/pingpong.h"
 
-/* Says one thing, and takes the answer. *ticks: for how long it was waited. */
+/* Sends a request and receives the reply. *ticks is set to how long that took. */
 static ALWAYS_INLINE int grant_ask(struct lane *lane, const struct loop_run *run,
 				   const struct round_kind kind, struct pool_message *words,
 				   uint64_t *ticks, struct error *error)
@@ -53,10 +53,10 @@ static ALWAYS_INLINE int grant_drive(struct lane *lane, const struct loop_run *r
 		last = clock_ticks(run->is_counter);
 	}
 	lane->result.messages += count;
-	return unlikely(code) ? code : lane_repay(lane, false, error);
+	return unlikely(code) ? code : lane_post_deferred(lane, false, error);
 }
 
-/* Grants until the alarm. */
+/* Serves requests until the alarm. */
 static ALWAYS_INLINE int grant_respond(struct lane *lane, struct grant_pool *pool,
 				       const struct round_kind kind, struct error *error)
 {

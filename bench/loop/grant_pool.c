@@ -11,7 +11,7 @@ int grant_pool_open(struct grant_pool *pool, const struct lane *lane, struct err
 
 void grant_pool_close(struct grant_pool *pool)
 {
-	/* A region that does not go leaves with the protection domain. */
+	/* A region that cannot be deregistered goes with the protection domain. */
 	if (pool->grant)
 		grants_give(&pool->grants, pool->grant);
 	grants_close(&pool->grants);
@@ -84,15 +84,16 @@ bool grant_pool_answer(struct grant_pool *pool, const struct lane *lane)
 
 int grant_pool_read(const struct lane *lane, struct pool_message *words, struct error *error)
 {
-	/* Each answer's number is its request's and one. */
+	/* The type of a reply is that of its request plus one. */
 	const struct pool_message asked = *words;
 
 	if (decode_received(lane, words) ||
 	    (words->type != asked.type + 1 && words->type != POOL_REFUSED))
-		return error_set(error, -EPROTO, "what came is no answer of a pool");
+		return error_set(error, -EPROTO,
+				 "received a message that is not a reply from the pool");
 	if (words->status)
 		return error_set(error, -EACCES, "%s", pool_status_text(words->status));
 	if (asked.type == POOL_REQ_ALLOC && words->size != asked.size)
-		return error_set(error, -EPROTO, "another grant than was asked for");
+		return error_set(error, -EPROTO, "the pool granted a size that was not requested");
 	return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "bench/loop/load.h"
 
-/* Of the messages that are expected. */
+/* Returns the size of a part of the expected messages. */
 static uint64_t find_part(const struct load *load, const struct loop_run *run)
 {
 	double most = (double)(run->until - load->from) / load->schedule.ticks_per_message;
@@ -46,7 +46,7 @@ void load_give_up(struct load *load, const struct loop_run *run)
 	load->due = UINT64_MAX;
 }
 
-/* No longer than that; the loop itself spins for as long as the lane would. */
+/* Sleeps for at most left_ns, minus the time that the loop spins itself. */
 static int sleep_for(struct lane *lane, uint64_t left_ns, struct ibv_wc *wc, struct error *error)
 {
 	struct completion *completion = &lane->endpoint.completion;

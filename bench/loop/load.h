@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An open loop: messages are posted when a schedule says so, whether those before them
- * are complete or not, and each is timed from when it was due. Where there is no room
- * a message waits, and the wait is part of its latency: no stall hides what it holds up.
- * It ends with nothing under way, when all that was due is complete or given up.
+ * An open loop: messages are posted according to a schedule, whether or not earlier ones have
+ * completed, and each latency starts when the message was due. A message without room in the queue
+ * waits, and its wait counts, so a stall does not hide the messages that it delays. The loop ends
+ * with nothing in flight, once all due messages have completed or been given up.
  */
 #ifndef BENCH_LOOP_LOAD_H
 #define BENCH_LOOP_LOAD_H
@@ -14,36 +14,39 @@
 #include "bench/loop/schedule.h"
 #include "reports/result/pace.h"
 
-/* Completions taken at once, and posts at the most between two looks for them. */
+/* Completions taken at once, and most posts between two polls of the CQ. */
 #define LOAD_BATCH 16
 
-/* What is due is looked at in so many parts, one after the other: the last one has what is left. */
+/*
+ * The schedule is divided into this many consecutive parts, to see whether lags grow. The last
+ * part includes the remainder.
+ */
 #define LOAD_PARTS 4
 
-/* What a loop is told beside loop_run, and what it leaves; with the room it has. */
+/* Input and output of the loop in addition to loop_run, and its state. */
 struct load {
 	struct schedule schedule;
-	struct pace *seen; /* lags, and times that count from posts */
+	struct pace *seen; /* lags, and latencies counted from posts */
 	uint64_t from;     /* the tick at which the schedule begins */
-	uint64_t give_up;  /* where what is still due then is never sent */
-	uint64_t stalled;  /* ticks without a completion that are a failure */
+	uint64_t give_up;  /* the tick at which messages still due are given up */
+	uint64_t stalled;  /* ticks without a completion after which the loop fails */
 	uint64_t unsent;
-	/* Ticks that a message was late at the least: in the last part, and in the one before. */
+	/* Smallest lag in ticks: in the last part, and in the one before. */
 	uint64_t least;
 	uint64_t least_before;
-	/* While it runs. */
-	unsigned int part;  /* which one it is, from 1 */
-	uint64_t part_size; /* messages of each but the last */
+	/* State while it runs. */
+	unsigned int part;  /* the current part, from 1 */
+	uint64_t part_size; /* messages of each part but the last */
 	uint64_t part_left;
-	uint64_t due;  /* of the next message; UINT64_MAX: there is none */
-	uint64_t left; /* with that */
+	uint64_t due;  /* tick of the next message; UINT64_MAX: none */
+	uint64_t left; /* messages left, including that one */
 	uint64_t room; /* of all queue pairs */
-	uint64_t out;  /* messages under way */
-	uint64_t last; /* tick of the last completion, or when the first one went out */
+	uint64_t out;  /* messages in flight */
+	uint64_t last; /* tick of the last completion, or of the post after an idle time */
 	struct flow *flow;
 };
 
-/* Constants at the call. */
+/* All members are constants at the call. */
 struct load_kind {
 	bool is_notified;
 	enum post_operation operation;
@@ -51,17 +54,20 @@ struct load_kind {
 
 void load_begin(struct load *load, struct lane *lane, const struct loop_run *run);
 
-/* What is due and cannot be sent any more is counted, and the schedule is over. */
+/* Counts the messages that are due but will not be sent, and ends the schedule. */
 COLD void load_give_up(struct load *load, const struct loop_run *run);
 
-/* Another part begins. */
+/* Starts the next part. */
 COLD void load_turn(struct load *load);
 
-/* Nothing has come, and nothing is due: sleeps, where the lane does, until one of it. */
+/*
+ * Call when nothing has completed and nothing is due. Sleeps until one of the two, unless the lane
+ * polls.
+ */
 COLD int load_idle(struct load *load, struct lane *lane, const struct loop_run *run,
 		   struct ibv_wc *wc, struct error *error);
 
-/* The next queue pair that has room: there is one. */
+/* Returns the next queue pair with room. There must be one. */
 static ALWAYS_INLINE struct flow *load_flow(struct load *load, const struct lane *lane)
 {
 	do
@@ -72,13 +78,13 @@ static ALWAYS_INLINE struct flow *load_flow(struct load *load, const struct lane
 	return load->flow;
 }
 
-/* When a message was due, and when it was posted. */
+/* Returns when a message was due ([0]) and posted ([1]). */
 static ALWAYS_INLINE uint64_t *load_ticks(const struct flow *flow, uint32_t number)
 {
 	return flow->ticks + 2 * (size_t)number;
 }
 
-/* Completions come in the order of posts. */
+/* Records a post. Completions arrive in the order of posts. */
 static ALWAYS_INLINE void load_note(const struct lane *lane, struct flow *flow, uint64_t due,
 				    uint64_t posted)
 {
@@ -89,7 +95,7 @@ static ALWAYS_INLINE void load_note(const struct lane *lane, struct flow *flow, 
 	flow->next_tick = flow->next_tick + 1 == lane->settings.tx_depth ? 0 : flow->next_tick + 1;
 }
 
-/* The message after this one, if there is any. */
+/* Advances to the next message, if there is one. */
 static ALWAYS_INLINE void load_advance(struct load *load, const struct loop_run *run)
 {
 	uint64_t next;
@@ -109,7 +115,7 @@ static ALWAYS_INLINE void load_slip(struct load *load, const struct loop_run *ru
 	hist_add(&load->seen->lag, clock_to_ns(late, run->mult));
 }
 
-/* Posts what is due by now, as far as there is room. */
+/* Posts the messages that are due now while there is room. */
 static ALWAYS_INLINE int load_post(struct load *load, struct lane *lane, const struct loop_run *run,
 				   const struct load_kind kind, struct error *error)
 {
@@ -159,7 +165,7 @@ static ALWAYS_INLINE int load_take(struct load *load, struct lane *lane, const s
 	return 0;
 }
 
-/* Whatever has come, or what comes of waiting for it. */
+/* Takes completions, or waits for them if nothing is due. */
 static ALWAYS_INLINE int load_look(struct load *load, struct lane *lane, const struct loop_run *run,
 				   struct ibv_wc *wc, struct error *error)
 {
@@ -190,7 +196,7 @@ static ALWAYS_INLINE int load_run(struct load *load, struct lane *lane, const st
 		load->last = lane->result.last_tick = clock_ticks(run->is_counter);
 		if (unlikely(load_take(load, lane, run, wc, got, error)))
 			return error->code;
-		/* Where the device is fast no poll is ever empty, and nobody else would look. */
+		/* On a fast device no poll is ever empty, so check the alarm here. */
 		if (unlikely(alarm_raised(&lane->endpoint.alarm)))
 			return alarm_reason(&lane->endpoint.alarm, error);
 		if (unlikely(lane->result.last_tick >= load->give_up))
@@ -205,7 +211,10 @@ static ALWAYS_INLINE int loop_load(struct lane *lane, const struct loop_run *run
 	return load_run(run->load, lane, run, (struct load_kind){.operation = operation}, error);
 }
 
-/* With the notification of the specification behind each message, to one place. */
+/*
+ * Like loop_load, but each message is followed by the specification's notification, to one
+ * address.
+ */
 static ALWAYS_INLINE int loop_load_notified(struct lane *lane, const struct loop_run *run,
 					    enum post_operation operation, struct error *error)
 {

@@ -16,36 +16,36 @@
 struct load;
 
 struct loop_run {
-	uint64_t messages;            /* to measure; UINT64_MAX: until the time is over */
-	uint64_t until;               /* ticks; UINT64_MAX: until all messages are through */
-	uint64_t origin;              /* ticks that windows begin with; 0: with the loop */
-	struct hist *hist;            /* of nanoseconds; latency */
-	struct rate_windows *windows; /* bandwidth: of messages that are done here, */
-	bool counts_received;         /* or, both ways, of those that have come */
-	struct load *load;            /* of a load */
-	uint64_t mult;                /* of clock_to_ns, halved for half round trips */
-	bool is_counter;              /* the clock is a counter of the processor */
-	bool is_responder;            /* until the alarm; nothing else here is used */
-	bool has_waited;              /* for others, since the loop before, and those did for it */
+	uint64_t messages;            /* to measure; UINT64_MAX: limited by time */
+	uint64_t until;               /* tick at which to end; UINT64_MAX: limited by messages */
+	uint64_t origin;              /* tick at which throughput windows start; 0: with the loop */
+	struct hist *hist;            /* latencies in nanoseconds */
+	struct rate_windows *windows; /* bandwidth: counts of local completions, */
+	bool counts_received;         /* or, if bidirectional, of received messages */
+	struct load *load;            /* for a load */
+	uint64_t mult;                /* for clock_to_ns; halved for half round trips */
+	bool is_counter;              /* the clock is the CPU's counter */
+	bool is_responder;            /* run until the alarm; no other member is used */
+	bool has_waited;              /* waited for other threads after the previous loop */
 };
 
 /*
  * Evaluates call, which runs an inner loop with kind, a variable of the caller. The path is a
- * constant in each instance of that loop: one test serves many messages.
+ * constant in each instance of that loop, so one test serves many messages.
  */
 #define LOOP_ON_PATH(lane, kind, call)                                                       \
 	((lane)->path == POST_EXTENDED_INLINE ? ((kind).path = POST_EXTENDED_INLINE, (call)) \
 	 : (lane)->path == POST_EXTENDED      ? ((kind).path = POST_EXTENDED, (call))        \
 					      : ((kind).path = POST_CLASSIC, (call)))
 
-/* Defines a loop of an operation, name(lane, run, error): the shape with that operation. */
+/* Defines an operation's loop, name(lane, run, error): the shape bound to that operation. */
 #define LOOP_BIND(name, shape, operation)                                                   \
 	static int name(struct lane *lane, const struct loop_run *run, struct error *error) \
 	{                                                                                   \
 		return shape(lane, run, operation, error);                                  \
 	}
 
-/* The payload of the next message, if it is one to be verified; and what came. */
+/* Fills the payload of the next message if it is to be verified. */
 static ALWAYS_INLINE void loop_fill(struct lane *lane)
 {
 	if (lane->settings.shape->is_read)
@@ -56,7 +56,7 @@ static ALWAYS_INLINE void loop_fill(struct lane *lane)
 		verify_name(&lane->verify);
 }
 
-/* An end that answers goes by what has come, where the one before may be lost. */
+/* On unreliable transports the responder takes the number from the received message. */
 static ALWAYS_INLINE void loop_find(struct lane *lane)
 {
 	if (lane->verify.is_lossy)
@@ -69,47 +69,47 @@ static ALWAYS_INLINE int loop_check(struct lane *lane, struct error *error)
 
 	if (unlikely(verify_is_due(&lane->verify))) {
 		code = verify_check(&lane->verify, error);
-		/* Whatever the next ones do not bring is missed at the next look. */
+		/* Clear the buffer, so that data missing from the next message is noticed. */
 		memory_clear(lane->verify.memory, lane->verify.received, lane->verify.length);
 	}
 	verify_next(&lane->verify);
 	return code;
 }
 
-/* Whether the next post is to be signalled: one in signal_every. */
+/* Returns the flags of the next post: one in signal_every is signaled. */
 static ALWAYS_INLINE int loop_next_signal(struct lane *lane, struct error *error)
 {
 	if (likely(--lane->until_signal))
 		return 0;
-	/* The one before must be complete by then, so that the send queue never fills. */
-	if (lane->is_signal_out && lane_settle(lane, error))
+	/* The previous signaled post must have completed, so that the send queue never fills. */
+	if (lane->is_signal_outstanding && lane_settle(lane, error))
 		return -EIO;
 	lane->until_signal = lane->settings.signal_every;
-	lane->is_signal_out = true;
+	lane->is_signal_outstanding = true;
 	return IBV_SEND_SIGNALED;
 }
 
-/* Posts the operation, and with it the notification of the specification or not. */
+/* Posts the operation, followed by the specification's notification if is_notified. */
 static ALWAYS_INLINE int loop_post_flow(struct flow *flow, enum post_operation operation,
 					enum post_path path, bool is_notified,
-					unsigned int signalled, struct error *error)
+					unsigned int signaled, struct error *error)
 {
 	int code =
-		post_send(&flow->queue, &flow->work, operation, path, is_notified ? 0 : signalled);
+		post_send(&flow->queue, &flow->work, operation, path, is_notified ? 0 : signaled);
 
 	if (is_notified && likely(!code))
-		code = post_send(&flow->queue, &flow->notice, POST_SEND, path, signalled);
+		code = post_send(&flow->queue, &flow->notice, POST_SEND, path, signaled);
 	return unlikely(code) ? lane_post_failed(code, error) : 0;
 }
 
-/* A write; one that is signalled rings, and tells the other end its number, from 1. */
+/* Posts a write. A signaled one rings: it carries its number, from 1. */
 static ALWAYS_INLINE int loop_post_ringing(struct flow *flow, enum post_path path,
-					   unsigned int signalled, struct error *error)
+					   unsigned int signaled, struct error *error)
 {
-	if (likely(!signalled))
+	if (likely(!signaled))
 		return loop_post_flow(flow, POST_WRITE, path, false, 0, error);
 	flow->work.imm++;
-	return loop_post_flow(flow, POST_WRITE_IMM, path, false, signalled, error);
+	return loop_post_flow(flow, POST_WRITE_IMM, path, false, signaled, error);
 }
 
 #endif

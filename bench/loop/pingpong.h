@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Ping-pong by messages: one end posts, the other waits for the completion of its
- * receive and posts back.
+ * Ping-pong with messages: one side posts; the other waits for the completion of its receive and
+ * posts a reply.
  */
 #ifndef BENCH_LOOP_PINGPONG_H
 #define BENCH_LOOP_PINGPONG_H
@@ -12,29 +12,33 @@
 #include "bench/loop/round.h"
 
 /*
- * Its receive is posted again when the answer is on its way: that is what the other end
- * waits for. One at a time, and where it is the only one, at once.
+ * Defers reposting a receive until the reply is on its way, because the peer waits for the reply.
+ * At most one receive is deferred; if it is the only one, it is reposted at once.
  */
-static ALWAYS_INLINE int pingpong_owe(struct lane *lane, uint64_t id, bool walks,
-				      struct error *error)
+static ALWAYS_INLINE int pingpong_defer(struct lane *lane, uint64_t id, bool walks,
+					struct error *error)
 {
-	if (unlikely(lane_repay(lane, walks, error)))
+	if (unlikely(lane_post_deferred(lane, walks, error)))
 		return error->code;
-	lane->owed = id;
-	return likely(lane->settings.may_owe) ? 0 : lane_repay(lane, walks, error);
+	lane->deferred = id;
+	return likely(lane->settings.may_defer) ? 0 : lane_post_deferred(lane, walks, error);
 }
 
-/* Doorbells are numbered from 1, and none is lost. */
+/* Doorbells are numbered from 1, and none may be missing. */
 static ALWAYS_INLINE int pingpong_check_number(const struct lane *lane, const struct ibv_wc *wc,
 					       struct error *error)
 {
 	if (likely(post_imm(wc) == (uint32_t)lane->result.received))
 		return 0;
-	return error_set(error, -EBADMSG, "doorbell %" PRIu32 " came where %" PRIu32 " was due",
-			 post_imm(wc), (uint32_t)lane->result.received);
+	return error_set(error, -EBADMSG,
+			 "received doorbell %" PRIu32 ", expected doorbell %" PRIu32, post_imm(wc),
+			 (uint32_t)lane->result.received);
 }
 
-/* Waits for the message, passing by completions of posts. -ETIMEDOUT has no error yet. */
+/*
+ * Waits for a message and takes completions of posts on the way. -ETIMEDOUT leaves the error
+ * unset.
+ */
 static ALWAYS_INLINE int pingpong_await(struct lane *lane, const struct round_kind kind,
 					uint64_t timeout_ns, struct error *error)
 {
@@ -48,7 +52,7 @@ static ALWAYS_INLINE int pingpong_await(struct lane *lane, const struct round_ki
 			return code;
 		code = lane_see(lane, &wc, &is_message, error);
 		if (is_message && likely(!code))
-			code = pingpong_owe(lane, wc.wr_id, kind.walks, error);
+			code = pingpong_defer(lane, wc.wr_id, kind.walks, error);
 		if (kind.rings && kind.is_verified && is_message && likely(!code))
 			code = pingpong_check_number(lane, &wc, error);
 		if (unlikely(code))
@@ -57,12 +61,12 @@ static ALWAYS_INLINE int pingpong_await(struct lane *lane, const struct round_ki
 	return 0;
 }
 
-/* So many times what one answer may take, until all that are late have come. */
+/* Limit for late replies, as a multiple of the time allowed for one. */
 #define PINGPONG_LATE 10
 
 /*
- * What is only late must not be taken for the answer to the next message: after one that
- * is missing nothing is sent before nothing has come for as long again.
+ * A late reply must not be taken for the reply to the next message: after a missing one, wait
+ * until nothing has arrived for that long.
  */
 static inline int pingpong_missed(struct lane *lane, uint64_t number, int code, struct error *error)
 {
@@ -75,11 +79,11 @@ static inline int pingpong_missed(struct lane *lane, uint64_t number, int code, 
 		code = pingpong_await(lane, kind, lane->settings.lost_ns, error);
 	while (!code && clock_now_ns() < deadline);
 	if (!code)
-		return error_set(error, -EPROTO, "more answers come than messages were sent");
+		return error_set(error, -EPROTO, "received more replies than messages were sent");
 	return code == -ETIMEDOUT ? 0 : code;
 }
 
-/* Posts the message, and then the receive of the one that it answers. */
+/* Posts the message, then the receive that was deferred. */
 static ALWAYS_INLINE int pingpong_post(struct lane *lane, const struct round_kind kind,
 				       struct error *error)
 {
@@ -89,7 +93,7 @@ static ALWAYS_INLINE int pingpong_post(struct lane *lane, const struct round_kin
 	if (kind.walks && !kind.rings)
 		lane_walk(flow, &flow->work);
 	code = kind.rings ? round_ring(lane, kind, error) : round_post(lane, kind, error);
-	return unlikely(code) ? code : lane_repay(lane, kind.walks, error);
+	return unlikely(code) ? code : lane_post_deferred(lane, kind.walks, error);
 }
 
 static ALWAYS_INLINE int pingpong_once(struct lane *lane, const struct round_kind kind,
@@ -107,7 +111,7 @@ static ALWAYS_INLINE int pingpong_once(struct lane *lane, const struct round_kin
 	return unlikely(code) ? pingpong_missed(lane, number, code, error) : 0;
 }
 
-/* Answers until the alarm. */
+/* Replies until the alarm. */
 static ALWAYS_INLINE int pingpong_respond(struct lane *lane, const struct round_kind kind,
 					  struct error *error)
 {
@@ -117,7 +121,7 @@ static ALWAYS_INLINE int pingpong_respond(struct lane *lane, const struct round_
 		if (unlikely(code))
 			return code;
 		lane_think(lane);
-		/* What this end reads comes only after it has answered. */
+		/* Data that this side reads arrives only after its reply. */
 		if (kind.is_verified && !lane->settings.shape->is_read) {
 			loop_find(lane);
 			loop_fill(lane);
@@ -138,7 +142,7 @@ static ALWAYS_INLINE int pingpong(struct lane *lane, const struct loop_run *run,
 	if (run->is_responder)
 		return pingpong_respond(lane, kind, error);
 	code = round_each(lane, run, kind, error);
-	return unlikely(code) ? code : lane_repay(lane, kind.walks, error);
+	return unlikely(code) ? code : lane_post_deferred(lane, kind.walks, error);
 }
 
 static ALWAYS_INLINE int loop_pingpong(struct lane *lane, const struct loop_run *run,
@@ -149,7 +153,7 @@ static ALWAYS_INLINE int loop_pingpong(struct lane *lane, const struct loop_run 
 	return round_run(pingpong, lane, run, kind, error);
 }
 
-/* With the notification of the specification behind each message. */
+/* Like loop_pingpong, but each message is followed by the specification's notification. */
 static ALWAYS_INLINE int loop_pingpong_notified(struct lane *lane, const struct loop_run *run,
 						enum post_operation operation, struct error *error)
 {
@@ -159,7 +163,7 @@ static ALWAYS_INLINE int loop_pingpong_notified(struct lane *lane, const struct 
 	return round_run(pingpong, lane, run, kind, error);
 }
 
-/* Writes, of which the last rings. */
+/* Each message is a series of writes, the last of which rings. */
 static ALWAYS_INLINE int loop_pingpong_ringing(struct lane *lane, const struct loop_run *run,
 					       enum post_operation operation, struct error *error)
 {

@@ -10,7 +10,7 @@ int poll_memory_look(struct lane *lane, uint64_t *since_ns, bool is_responder, s
 
 	if (alarm_raised(&lane->endpoint.alarm))
 		return alarm_reason(&lane->endpoint.alarm, error);
-	/* A write that failed completes, signalled or not. */
+	/* A failed write completes even if it is unsignaled. */
 	got = completion_poll(&lane->endpoint.completion, 1, &wc);
 	if (got)
 		return got > 0 ? lane_take(lane, &wc, &is_message, error)

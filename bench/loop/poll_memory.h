@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Ping-pong by memory: each end writes into the other's memory and polls its own
- * until the last byte is the number of this round. Nothing else tells the target of
- * a write. The last byte is assumed to be placed last, which devices do for
- * ordinary registrations. The own completion is not waited for.
+ * Ping-pong in memory: each side writes into the peer's memory and polls its own until the last
+ * byte is the number of this round. A WRITE gives the target no other sign. The last byte is
+ * assumed to be placed last, as devices do for ordinary registrations. Local completions are not
+ * waited for.
  */
 #ifndef BENCH_LOOP_POLL_MEMORY_H
 #define BENCH_LOOP_POLL_MEMORY_H
@@ -11,16 +11,16 @@
 #include "bench/loop/round.h"
 
 /*
- * The byte has not changed for a while: looks for a reason to give up. 0: goes on.
- * -ETIMEDOUT has no error yet.
+ * Call when the byte has not changed for a while: checks for failures. Returns 0 to go on;
+ * -ETIMEDOUT leaves the error unset.
  */
 COLD int poll_memory_look(struct lane *lane, uint64_t *since_ns, bool is_responder,
 			  struct error *error);
 
-/* Some microseconds: between two looks the memory is all that is read. */
+/* Polls of memory between two such checks: some microseconds. */
 #define POLL_MEMORY_SPINS 4096
 
-/* Waits for that number, or for another one. */
+/* Waits until the byte is `round`, or with is_other until it differs. */
 static ALWAYS_INLINE int poll_memory_await(struct lane *lane, uint8_t round, bool is_other,
 					   bool is_responder, struct error *error)
 {
@@ -42,16 +42,16 @@ static ALWAYS_INLINE int poll_memory_await(struct lane *lane, uint8_t round, boo
 }
 
 /*
- * Goes to the next place, of which the number is how often all of them had their turn: what
- * is there is one less. What is sent stays where it is.
+ * Moves to the next place. Returns the byte that marks this round: the number of full walks, plus
+ * one. The place still has the previous one. The local sending buffer stays where it is.
  */
 static ALWAYS_INLINE uint8_t poll_memory_walk(struct lane *lane)
 {
 	struct flow *flow = &lane->flows[0];
 	uint64_t offset = address_walk_next(&flow->walk);
 
-	flow->work.remote = flow->far + offset;
-	lane->last_received = flow->near - lane->endpoint.memory.address + offset +
+	flow->work.remote = flow->remote_base + offset;
+	lane->last_received = flow->local_base - lane->endpoint.memory.address + offset +
 			      lane->settings.parameters->size - 1;
 	return (uint8_t)((lane->rounds++ >> flow->walk.bits) + 1);
 }
@@ -83,10 +83,10 @@ static ALWAYS_INLINE int poll_memory_respond(struct lane *lane, const struct rou
 	for (;;) {
 		if (kind.walks)
 			round = poll_memory_walk(lane);
-		/* Nothing is lost where there are places. */
+		/* Walks are only used where nothing is lost. */
 		if (unlikely(poll_memory_await(lane, round, !kind.walks, true, error)))
 			return error->code;
-		/* Rounds that were lost on their way here are passed over. */
+		/* Skip the rounds that were lost. */
 		round = memory_peek(&lane->endpoint.memory, lane->last_received);
 		lane_think(lane);
 		if (kind.is_verified) {
@@ -114,7 +114,7 @@ static ALWAYS_INLINE int loop_memory(struct lane *lane, const struct loop_run *r
 {
 	const struct round_kind kind = {.once = poll_memory_once, .operation = operation};
 
-	/* The last byte is the number of the round. */
+	/* The last byte is the round's number. */
 	lane->verify.length = lane->settings.parameters->size - 1;
 	return round_run(poll_memory, lane, run, kind, error);
 }

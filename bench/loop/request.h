@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * One at a time, from posting to the own completion: operations that the other end
- * takes no part in.
- */
+/* One operation at a time, from post to local completion. The peer's program takes no part. */
 #ifndef BENCH_LOOP_REQUEST_H
 #define BENCH_LOOP_REQUEST_H
 
@@ -34,11 +31,11 @@ static ALWAYS_INLINE int request_once(struct lane *lane, const struct round_kind
 			return code == -ETIMEDOUT ? lane_stalled(lane, error) : code;
 	}
 	round->took = true;
-	/* No receive completes here, and each post does: request_each counts those of messages. */
+	/* Only posts complete here, and each does: request_each counts them. */
 	return likely(wc.status == IBV_WC_SUCCESS) ? 0 : lane_completion_failed(&wc, error);
 }
 
-/* As a program does whose messages each have memory that is new to the device. */
+/* Registers the memory for each message, as a program without reusable buffers would. */
 static ALWAYS_INLINE int request_registered(struct lane *lane, const struct round_kind kind,
 					    uint64_t number, struct round *round,
 					    struct error *error)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One at a time: what all latency loops are at the end that drives. Each takes one
- * sample for each round, from the end of one to the end of the next. It is recorded while
- * the next message is under way, so that this adds nothing to what is measured; where none
- * is, as a post was the whole operation, and that of the last round of a turn, between two
- * turns. So is done all that need not be done for each round. What is done there is in no
- * sample; the checks of the payload are, which are between rounds. A shape says what one is.
+ * The client side of all latency loops: one round at a time. Each round gives one sample, from the
+ * end of the previous round to its own end. The sample is recorded while the next message is in
+ * flight, so that recording does not add to the measurement. If nothing is in flight (the post was
+ * the whole operation), and at the end of a turn, samples are recorded between turns. Everything
+ * else that is not needed in each round also happens between turns. Work between turns is in no
+ * sample; payload verification between rounds is. A shape defines what a round does.
  */
 #ifndef BENCH_LOOP_ROUND_H
 #define BENCH_LOOP_ROUND_H
@@ -14,52 +14,55 @@
 
 struct round_kind;
 
-/* Of a turn, at most: what is written for each is a word behind the one before. */
+/* Most rounds in a turn. Each round stores one more word. */
 #define ROUND_MOST 64
 
-/* The alarm is looked at between turns: one that took longer is followed by a shorter one. */
+/*
+ * Target length of a turn. The alarm is checked between turns; a longer turn is followed by a
+ * shorter one.
+ */
 #define ROUND_TURN_NS NS_PER_MS
 
 struct round {
 	const struct loop_run *run;
-	struct flow *flow;              /* the lane's first: a load less in each */
-	bool took;                      /* this one has: where messages may be lost, it may not */
-	size_t n;                       /* of this turn, that have, */
-	size_t recorded;                /* of which so many are in the histogram */
-	uint64_t ticks[ROUND_MOST + 1]; /* when it began, and when each of them was over */
+	struct flow *flow; /* the lane's first, cached */
+	bool took;         /* this round succeeded; it may fail if messages can be lost */
+	size_t n;          /* successful rounds of this turn */
+	size_t recorded;   /* rounds that are in the histogram */
+	uint64_t ticks[ROUND_MOST + 1]; /* start of the turn, and end of each round */
 };
 
-/* One round, of that number; where its message is under way it calls round_record. */
+/* Runs one round. Calls round_record while its message is in flight. */
 typedef int round_function(struct lane *lane, const struct round_kind kind, uint64_t number,
 			   struct round *round, struct error *error);
 
 /*
- * What a round does. All members are constants of plain rounds. Where rounds walk or are verified,
- * path, is_verified and walks are run-time values.
+ * Properties of a round. All members are constants in plain rounds. If rounds walk or are
+ * verified, path, is_verified and walks are run-time values.
  */
 struct round_kind {
 	round_function *once;
 	enum post_operation operation;
 	enum post_path path;
-	bool is_notified; /* the notification of the specification is behind each message */
-	bool rings;       /* a message is as many writes as there are to a doorbell */
-	bool is_verified; /* the payloads that go, and those that come */
-	bool walks;       /* each has another place than the one before */
+	bool is_notified; /* each message is followed by the specification's notification */
+	bool rings;       /* a message is a series of writes up to a doorbell */
+	bool is_verified; /* sent and received payloads */
+	bool walks;       /* each message uses another address */
 };
 
-/* Posts the operation, one in signal_every signalled. */
+/* Posts the operation; one in signal_every is signaled. */
 static ALWAYS_INLINE int round_post(struct lane *lane, const struct round_kind kind,
 				    struct error *error)
 {
-	int signalled = loop_next_signal(lane, error);
+	int signaled = loop_next_signal(lane, error);
 
-	if (unlikely(signalled < 0))
-		return signalled;
+	if (unlikely(signaled < 0))
+		return signaled;
 	return loop_post_flow(&lane->flows[0], kind.operation, kind.path, kind.is_notified,
-			      (unsigned int)signalled, error);
+			      (unsigned int)signaled, error);
 }
 
-/* One: a message may be under way for no longer than that takes. */
+/* Records a single sample: a message may be in flight only that long. */
 static ALWAYS_INLINE void round_record(struct round *round)
 {
 	size_t i = round->recorded;
@@ -71,7 +74,7 @@ static ALWAYS_INLINE void round_record(struct round *round)
 	round->recorded++;
 }
 
-/* Rounds until there are so many, one has not taken, or the time is over. */
+/* Runs up to `most` rounds. Stops early if one fails to complete or the time is over. */
 static ALWAYS_INLINE int round_turn(struct lane *lane, struct round *round, uint64_t most,
 				    const struct round_kind kind, struct error *error)
 {
@@ -99,7 +102,7 @@ static ALWAYS_INLINE int round_turn(struct lane *lane, struct round *round, uint
 	return 0;
 }
 
-/* How many the next turn has, after one of so many at most. */
+/* Returns the size of the next turn, after one of up to `most` rounds. */
 static inline uint64_t round_most(const struct round *round, uint64_t most)
 {
 	uint64_t ticks = round->ticks[round->n] - round->ticks[0];
@@ -121,7 +124,7 @@ static ALWAYS_INLINE int round_each(struct lane *lane, const struct loop_run *ru
 	round.flow = &lane->flows[0];
 	round.took = false;
 	while (!code && left) {
-		/* Where the device is fast no poll is ever empty, and nobody else would look. */
+		/* On a fast device no poll is ever empty, so check the alarm here. */
 		if (unlikely(alarm_raised(&lane->endpoint.alarm)))
 			return alarm_reason(&lane->endpoint.alarm, error);
 		round.ticks[0] = kind.is_verified && round.took ? round.ticks[round.n]
@@ -138,7 +141,7 @@ static ALWAYS_INLINE int round_each(struct lane *lane, const struct loop_run *ru
 	return code;
 }
 
-/* A shape: the loop of the client, and of the server where it answers. */
+/* A shape: the loop of the client, and of a server that replies. */
 typedef int round_shape(struct lane *lane, const struct loop_run *run, const struct round_kind kind,
 			struct error *error);
 
@@ -156,19 +159,19 @@ static ALWAYS_INLINE int round_run(round_shape *shape, struct lane *lane,
 	return LOOP_ON_PATH(lane, kind, shape(lane, run, kind, error));
 }
 
-/* All writes up to the one that rings, which is the signalled one. */
+/* Posts writes up to and including the one that rings, which is signaled. */
 static ALWAYS_INLINE int round_ring(struct lane *lane, const struct round_kind kind,
 				    struct error *error)
 {
 	struct flow *flow = &lane->flows[0];
-	int signalled = 0;
+	int signaled = 0;
 
-	while (!signalled) {
+	while (!signaled) {
 		if (kind.walks)
 			lane_walk(flow, &flow->work);
-		signalled = loop_next_signal(lane, error);
-		if (unlikely(signalled < 0 ||
-			     loop_post_ringing(flow, kind.path, (unsigned int)signalled, error)))
+		signaled = loop_next_signal(lane, error);
+		if (unlikely(signaled < 0 ||
+			     loop_post_ringing(flow, kind.path, (unsigned int)signaled, error)))
 			return error->code;
 	}
 	return 0;

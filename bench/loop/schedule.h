@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * When messages are to be sent: at a rate, so long apart each (fixed), or as a Poisson
- * process has it, whose gaps are exponential and follow from a seed. Times are ticks of
- * the loops' clock, kept in units of 2^-32: no gap is rounded, and none drifts.
+ * When to send messages: at a fixed rate, or as a Poisson process, whose exponential gaps follow
+ * from a seed. Times are ticks of the loops' clock in units of 2^-32, so that gaps are not rounded
+ * and do not drift.
  */
 #ifndef BENCH_LOOP_SCHEDULE_H
 #define BENCH_LOOP_SCHEDULE_H
@@ -10,39 +10,40 @@
 #include "core/base/clock.h"
 #include "core/base/random.h"
 
-/* Of a logarithm to base 2, between the steps of which lines are drawn. */
+/* Steps of the table of base-2 logarithms, with linear interpolation between them. */
 #define SCHEDULE_STEP_BITS 8
 #define SCHEDULE_STEPS     (1U << SCHEDULE_STEP_BITS)
 
 struct schedule {
 	unsigned __int128 next;
-	unsigned __int128 gap; /* the mean one; of Poisson times ln 2 */
+	unsigned __int128 gap; /* the mean; for Poisson, times ln 2 */
 	uint64_t random;
 	bool is_poisson;
 	double ticks_per_message;
 	uint64_t logarithm[SCHEDULE_STEPS + 1]; /* 1 - log2(1 + i / SCHEDULE_STEPS) */
 };
 
-/* rate: messages per second. Seeds of one run are told apart by their trial. */
+/* rate is in messages per second. The trial's number makes the gaps of each trial different. */
 void schedule_init(struct schedule *schedule, const struct clock *clock, double rate,
 		   bool is_poisson);
 void schedule_seed(struct schedule *schedule, uint64_t seed, uint64_t trial);
 
-/* The first message is due one gap after that tick. */
+/* Starts the schedule. The first message is due one gap after the tick. */
 void schedule_begin(struct schedule *schedule, uint64_t tick);
 
-/* How many more, on the average, are due by then. */
+/* Returns how many more messages, on average, are due by that tick. */
 double schedule_count(const struct schedule *schedule, uint64_t tick);
 
-/* The tick at which the next one is due. */
+/* Returns the tick at which the next message is due. */
 static ALWAYS_INLINE uint64_t schedule_next(const struct schedule *schedule)
 {
 	return (uint64_t)(schedule->next >> 32);
 }
 
 /*
- * Exponential, with the mean 1 / ln 2, in units of 2^-32: minus the logarithm to base 2
- * of a number from 0 to 1, which is the zeros that it begins with, and what the rest has.
+ * Returns an exponential value with mean 1 / ln 2, in units of 2^-32: minus the base-2 logarithm
+ * of a uniform number in (0, 1). The integer part is the number of leading zeros; the table gives
+ * the rest.
  */
 static ALWAYS_INLINE uint64_t schedule_exponential(struct schedule *schedule)
 {

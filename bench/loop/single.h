@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One write at a time, signalled, of which a sample is what one call took: the one that
- * posts it, or the one that takes its completion, which is there by then. The reading of
- * the clock is within.
+ * One signaled write at a time. A sample is the time of one call: the one that posts, or the one
+ * that polls a completion that has already arrived. Reading the clock is included.
  */
 #ifndef BENCH_LOOP_SINGLE_H
 #define BENCH_LOOP_SINGLE_H
@@ -12,11 +11,11 @@
 #include "bench/loop/loop.h"
 
 struct single {
-	uint64_t posted; /* ticks that the one call took, */
-	uint64_t polled; /* and the other */
+	uint64_t posted; /* ticks of the post */
+	uint64_t polled; /* ticks of the successful poll */
 };
 
-/* Polls until the completion is there, whatever the case waits for otherwise. */
+/* Polls until the completion arrives, in any completion mode. */
 static ALWAYS_INLINE int single_take(struct lane *lane, const struct loop_run *run,
 				     struct single *single, struct error *error)
 {
@@ -54,7 +53,7 @@ static ALWAYS_INLINE int single_once(struct lane *lane, const struct loop_run *r
 			      : single_take(lane, run, single, error);
 }
 
-/* is_poll: it is the poll that is timed. */
+/* is_poll: time the poll instead of the post. */
 static ALWAYS_INLINE int loop_single(struct lane *lane, const struct loop_run *run, bool is_poll,
 				     struct error *error)
 {

@@ -3,9 +3,9 @@
 
 #include <errno.h>
 
-/* Nothing for so long: nothing more comes. */
+/* After this long without a message, no more will arrive. */
 #define QUIET_NS (10 * NS_PER_MS)
-/* One who goes on after stop is not waited for. */
+/* Do not wait longer for a client that keeps sending after its stop. */
 #define DRAIN_NS (5 * NS_PER_S)
 
 uint64_t sink_count(const struct ibv_wc *wc, int n_wc)
@@ -29,7 +29,7 @@ int sink_leave(struct lane *lane, const struct ibv_wc *wc, int n_wc, struct erro
 	return error->code;
 }
 
-/* More may be on its way than there are receives. */
+/* More messages may be in flight than there are receives. */
 static int post_again(struct lane *lane, const struct ibv_wc *wc, int n_wc, struct error *error)
 {
 	bool is_moved = lane->settings.walks || lane->settings.parameters->verify;

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The other end of a stream of messages: takes them and posts their receives again,
- * until the alarm.
- */
+/* The receiving side of a stream: takes messages and reposts their receives until the alarm. */
 #ifndef BENCH_LOOP_SINK_H
 #define BENCH_LOOP_SINK_H
 
@@ -12,12 +9,12 @@
 
 #define SINK_BATCH 16
 
-/* The messages among completions. */
+/* Returns the number of messages among completions. */
 uint64_t sink_count(const struct ibv_wc *wc, int n_wc);
 
 /*
- * Of completions that are left because of an error: its code. That the client has said
- * stop hides none that failed before.
+ * Handles completions left over because of an error. Returns its code. A completion that failed is
+ * reported even if the client has stopped the loop.
  */
 int sink_leave(struct lane *lane, const struct ibv_wc *wc, int n_wc, struct error *error);
 
@@ -37,14 +34,14 @@ static ALWAYS_INLINE int sink_take(struct lane *lane, const struct ibv_wc *wc, i
 }
 
 /*
- * Constants at the call: whether its receives have several places, are looked at, and when they
- * come is kept: windows NULL, it is not.
+ * is_moved, is_verified and whether windows is NULL are constants at the call. windows: counts
+ * messages by the time they arrive.
  */
 static ALWAYS_INLINE int sink(struct lane *lane, bool is_moved, bool is_verified,
 			      struct rate_windows *windows, struct error *error)
 {
 	uint64_t start = windows ? clock_now_ns() : 0;
-	/* Those of a batch would all come when the last of them has been thought about. */
+	/* Without this, a whole batch would be counted after the last one's think time. */
 	int most = windows && lane->settings.parameters->think_ns ? 1 : SINK_BATCH;
 
 	for (;;) {
@@ -52,7 +49,7 @@ static ALWAYS_INLINE int sink(struct lane *lane, bool is_moved, bool is_verified
 		struct ibv_wc wc[SINK_BATCH];
 		int got = completion_wait(&lane->endpoint.completion, most, wc, UINT64_MAX, error);
 
-		/* Before their receives are posted again. */
+		/* Verify before their receives are reposted. */
 		if (is_verified && got > 0 && verify_slots_check(lane, wc, got, error))
 			return error->code;
 		if (got > 0)
@@ -62,13 +59,15 @@ static ALWAYS_INLINE int sink(struct lane *lane, bool is_moved, bool is_verified
 					 lane->result.messages - before);
 		if (unlikely(got < 0))
 			return got;
-		/* There may always be more, and the client's word says how long ago it is. */
+		/* More messages may keep arriving, so check the alarm here as well. */
 		if (windows && unlikely(alarm_raised(&lane->endpoint.alarm)))
 			return alarm_reason(&lane->endpoint.alarm, error);
 	}
 }
 
-/* windows NULL: nothing is lost on its way, and the client knows when each one came. */
+/*
+ * windows may be NULL if nothing is lost, because the client then knows when each message arrived.
+ */
 static inline int loop_sink(struct lane *lane, struct rate_windows *windows, struct error *error)
 {
 	bool is_verified = lane->settings.parameters->verify;
@@ -82,8 +81,8 @@ static inline int loop_sink(struct lane *lane, struct rate_windows *windows, str
 }
 
 /*
- * Adds what the loop has left, and what is still to come once the client has said stop:
- * where messages are lost, or looked at.
+ * Adds the messages that the loop left over and those that still arrive after the client's stop.
+ * Needed if messages are lost or verified.
  */
 int sink_drain(struct lane *lane, uint64_t *messages, struct error *error);
 

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Many at once: each queue pair is kept full to its depth, one post in signal_every
- * is signalled, and each completion frees the room of all that it stands for. It
- * ends with all messages through, or by time, and then what is under way stays so.
- * Time begins before a post and ends with a completion, which is where the next loop
- * goes on: what a device does while it is posted to counts once for each message.
- * Queue pairs with room are due, and are filled in turn, from one loop to the next. Between two
- * of them, and so many bytes, completions are looked at: where a post is the whole operation, all
- * that were posted meanwhile are counted late. (Where each is signalled, a look takes 16 of them
- * all the same.)
+ * Bandwidth: each queue pair is kept full to its depth, one post in signal_every is signaled, and
+ * each completion frees the room of all posts that it stands for. The loop ends when all messages
+ * are done, or by time with messages still in flight. Time starts before a post and ends with a
+ * completion, where the next loop continues, so that work of a device during posts counts once per
+ * message. Queue pairs with room are due and are filled in turn, across loops. Completions are
+ * polled between two queue pairs and after a limited number of bytes: where a post is the whole
+ * operation, everything posted meanwhile would be counted late. (If every post is signaled, a poll
+ * still takes up to 16.)
  */
 #ifndef BENCH_LOOP_STREAM_H
 #define BENCH_LOOP_STREAM_H
@@ -22,38 +21,41 @@
 /* Completions taken at once. */
 #define STREAM_BATCH 16
 
-/* A wr_id is the number of the queue pair, and above it how many posts it stands for. */
+/*
+ * Returns the wr_id of a signaled post: the queue pair's number, and above it the number of posts
+ * that it stands for.
+ */
 static ALWAYS_INLINE uint64_t stream_id(struct flow *flow)
 {
-	uint64_t id = (uint64_t)flow->silent << LANE_FLOW_BITS | flow->number;
+	uint64_t id = (uint64_t)flow->unsignaled << LANE_FLOW_BITS | flow->number;
 
-	flow->silent = 0;
+	flow->unsignaled = 0;
 	return id;
 }
 
 /*
- * What a stream does. The first five are constants, though has_latencies of bidirectional streams
- * is a run-time value, as are the rest.
+ * Properties of a stream. The first five members are constants (except has_latencies of
+ * bidirectional streams); the others are run-time values.
  */
 struct stream_kind {
 	enum post_operation operation;
-	bool is_notified;   /* a notification follows each, and is what is signalled */
-	bool rings;         /* writes, and what is signalled has immediate data */
-	bool is_both;       /* messages come as well as go */
-	bool has_latencies; /* each message is timed, and signalled */
-	bool has_lists;     /* posts by lists */
-	bool is_verified;   /* the payloads; those of both ways, where there are two */
-	bool walks;         /* each has another place than the one before */
+	bool is_notified;   /* a notification follows each message and is the signaled post */
+	bool rings;         /* writes; signaled ones carry immediate data */
+	bool is_both;       /* bidirectional */
+	bool has_latencies; /* each message is timed and signaled */
+	bool has_lists;     /* posts lists */
+	bool is_verified;   /* payloads, in both directions if bidirectional */
+	bool walks;         /* each message uses another address */
 	bool is_counter;    /* as in loop_run */
 	enum post_path path;
 };
 
 static ALWAYS_INLINE int stream_post(struct flow *flow, const struct stream_kind kind,
-				     unsigned int signalled, struct error *error)
+				     unsigned int signaled, struct error *error)
 {
 	if (kind.rings)
-		return loop_post_ringing(flow, kind.path, signalled, error);
-	return loop_post_flow(flow, kind.operation, kind.path, kind.is_notified, signalled, error);
+		return loop_post_ringing(flow, kind.path, signaled, error);
+	return loop_post_flow(flow, kind.operation, kind.path, kind.is_notified, signaled, error);
 }
 
 static ALWAYS_INLINE int stream_fill(struct lane *lane, struct flow *flow,
@@ -61,7 +63,7 @@ static ALWAYS_INLINE int stream_fill(struct lane *lane, struct flow *flow,
 {
 	uint32_t count =
 		lane->turn < lane->settings.look_every ? lane->turn : lane->settings.look_every;
-	uint32_t end = count == flow->left; /* where what is left ends; 0: not now */
+	uint32_t end = count == flow->left; /* `count` at the last message; 0: not in this call */
 
 	lane->turn -= count;
 	flow->left -= count;
@@ -69,11 +71,11 @@ static ALWAYS_INLINE int stream_fill(struct lane *lane, struct flow *flow,
 	lane->result.posted += count;
 	for (; count; count--) {
 		struct post_work *last = kind.is_notified ? &flow->notice : &flow->work;
-		unsigned int signalled = 0;
+		unsigned int signaled = 0;
 
-		if (unlikely(++flow->silent == lane->settings.signal_every || count == end)) {
+		if (unlikely(++flow->unsignaled == lane->settings.signal_every || count == end)) {
 			last->id = stream_id(flow);
-			signalled = IBV_SEND_SIGNALED;
+			signaled = IBV_SEND_SIGNALED;
 		}
 		if (kind.is_verified)
 			verify_slots_fill(lane, flow, &flow->work);
@@ -81,13 +83,13 @@ static ALWAYS_INLINE int stream_fill(struct lane *lane, struct flow *flow,
 			lane_walk(flow, &flow->work);
 		if (kind.has_latencies)
 			lane_note_post(lane, flow, clock_ticks(kind.is_counter));
-		if (unlikely(stream_post(flow, kind, signalled, error)))
+		if (unlikely(stream_post(flow, kind, signaled, error)))
 			return error->code;
 	}
 	return 0;
 }
 
-/* The same by lists: one is signalled at its end once so many are silent. */
+/* The same with post lists: the last post of a list is signaled once enough are unsignaled. */
 static ALWAYS_INLINE int stream_fill_lists(struct lane *lane, struct flow *flow,
 					   const struct stream_kind kind, struct error *error)
 {
@@ -96,23 +98,23 @@ static ALWAYS_INLINE int stream_fill_lists(struct lane *lane, struct flow *flow,
 	while (lane->turn && lane->result.posted < enough) {
 		uint32_t count = lane->turn < lane->settings.post_list ? lane->turn
 								       : lane->settings.post_list;
-		unsigned int signalled = 0;
+		unsigned int signaled = 0;
 		int code;
 
-		/* Of less than a list there is only what is left. */
+		/* Only the last list may be shorter. */
 		if (count < lane->settings.post_list && count != flow->left) {
 			lane->turn = 0;
 			break;
 		}
 		lane->turn -= count;
 		flow->left -= count;
-		flow->silent += count;
-		if (flow->silent + lane->settings.post_list > lane->settings.signal_every ||
+		flow->unsignaled += count;
+		if (flow->unsignaled + lane->settings.post_list > lane->settings.signal_every ||
 		    !flow->left) {
 			flow->list.works[lane->settings.post_list - 1].id = stream_id(flow);
 			flow->list.sends[lane->settings.post_list - 1].wr_id =
 				flow->list.works[lane->settings.post_list - 1].id;
-			signalled = IBV_SEND_SIGNALED;
+			signaled = IBV_SEND_SIGNALED;
 		}
 		for (uint32_t i = lane->settings.post_list - count;
 		     kind.is_verified && i < lane->settings.post_list; i++)
@@ -123,7 +125,7 @@ static ALWAYS_INLINE int stream_fill_lists(struct lane *lane, struct flow *flow,
 			post_list_aim(&flow->list, i, kind.operation);
 		}
 		code = post_send_list(&flow->queue, &flow->list, count, kind.operation, kind.path,
-				      signalled);
+				      signaled);
 		if (unlikely(code))
 			return lane_post_failed(code, error);
 		flow->room -= count;
@@ -137,7 +139,7 @@ static ALWAYS_INLINE struct flow *stream_flow(const struct lane *lane, const str
 	return &lane->flows[lane_flow(wc)];
 }
 
-/* The last of those that are to be filled. */
+/* Appends a queue pair to those to be filled. */
 static ALWAYS_INLINE void stream_make_due(struct lane *lane, struct flow *flow)
 {
 	if (flow->is_due)
@@ -148,7 +150,7 @@ static ALWAYS_INLINE void stream_make_due(struct lane *lane, struct flow *flow)
 	lane->last_due = &flow->next_due;
 }
 
-/* The turn of the first of them is over. */
+/* Ends the turn of the first one. */
 static ALWAYS_INLINE void stream_end_turn(struct lane *lane)
 {
 	struct flow *flow = lane->first_due;
@@ -192,7 +194,7 @@ static ALWAYS_INLINE int64_t stream_take(struct lane *lane, const struct stream_
 	return done;
 }
 
-/* Their samples: completions of a queue pair come in the order of its posts. */
+/* Records samples. Completions of a queue pair arrive in the order of its posts. */
 static ALWAYS_INLINE void stream_time(struct lane *lane, const struct loop_run *run,
 				      const struct stream_kind kind, const struct ibv_wc *wc,
 				      int n_wc)
@@ -208,8 +210,8 @@ static ALWAYS_INLINE void stream_time(struct lane *lane, const struct loop_run *
 }
 
 /*
- * Fills without lists. The common cases, one place and walking, have instances of their own, which
- * test nothing for each message: they are compared with each other.
+ * Fills without lists. The common cases, fixed address and walking, have their own instances
+ * without tests per message, because they are compared with each other.
  */
 static ALWAYS_INLINE int stream_fill_singly(struct lane *lane, struct flow *flow,
 					    const struct stream_kind kind, struct error *error)
@@ -227,9 +229,9 @@ static ALWAYS_INLINE int stream_fill_singly(struct lane *lane, struct flow *flow
 }
 
 /*
- * One of them, or several where there is little room, and of large messages a part of one. Its
- * turn is the room that it had when it began, so that it is not left for what is in other caches,
- * nor kept for what is through meanwhile.
+ * Fills one queue pair, several if they have little room, or part of one if messages are large.
+ * The turn is the room when it begins: the queue pair is neither left for others, whose state is
+ * in other caches, nor kept for posts that complete meanwhile.
  */
 static ALWAYS_INLINE int stream_fill_due(struct lane *lane, const struct stream_kind kind,
 					 struct error *error)
@@ -257,7 +259,7 @@ static ALWAYS_INLINE int stream_fill_due(struct lane *lane, const struct stream_
 	return 0;
 }
 
-/* What is there, if others are to be filled meanwhile, and else what comes. */
+/* Polls if other queue pairs are to be filled, otherwise waits. */
 static ALWAYS_INLINE int stream_look(struct lane *lane, struct ibv_wc *wc, struct error *error)
 {
 	int got;
@@ -272,23 +274,24 @@ static ALWAYS_INLINE int stream_look(struct lane *lane, struct ibv_wc *wc, struc
 }
 
 /*
- * Shares the messages out. All queue pairs have something to post, first those whose turn it was
- * when the last loop ended.
+ * Distributes the messages. All queue pairs start with something to post, beginning with those
+ * whose turn it was when the last loop ended.
  */
 void stream_begin(struct lane *lane, const struct loop_run *run, const struct stream_kind kind);
 
-/* Whether posts of any queue pair have no completion yet. */
+/* Returns whether any queue pair has posts in flight. */
 bool stream_is_in_flight(const struct lane *lane);
 
 /*
- * Takes the messages of the warm-up that completed while this thread waited for the others: they
- * needed none of the time that is measured. The peer goes on sending, so this ends in any case.
+ * Takes the messages of the warm-up that completed while this thread waited for the others; they
+ * used none of the measured time. The peer keeps sending, so the number of polls is bounded.
  */
 COLD int stream_forget(struct lane *lane, const struct stream_kind kind, struct error *error);
 
 /*
- * Starts the time of a stream that goes on, at a completion of its own: of the messages in flight
- * then, as much is counted as is not. The counters return to what they were before.
+ * Restarts the time of a continuing stream at one of its completions. Messages in flight at that
+ * point are counted and those in flight at the end are not, so the two balance. The counters
+ * return to their earlier values.
  */
 COLD void stream_restart(struct lane *lane, uint64_t received, uint64_t completions);
 
@@ -328,7 +331,7 @@ static ALWAYS_INLINE int stream(struct lane *lane, const struct loop_run *run,
 		done = stream_take(lane, kind, wc, got, error);
 		if (unlikely(done < 0))
 			return (int)done;
-		/* Where the device is fast no poll is ever empty, and nobody else would look. */
+		/* On a fast device no poll is ever empty, so check the alarm here. */
 		if (unlikely(alarm_raised(&lane->endpoint.alarm)))
 			return alarm_reason(&lane->endpoint.alarm, error);
 		if (unlikely(goes_on)) {
@@ -336,7 +339,7 @@ static ALWAYS_INLINE int stream(struct lane *lane, const struct loop_run *run,
 			if (goes_on)
 				continue;
 			stream_restart(lane, first_received, first_completions);
-			/* The measured interval, and its windows, start here. */
+			/* The measured interval starts here; throughput windows start with it. */
 			if (until != UINT64_MAX)
 				until += lane->result.first_tick - start;
 			start = lane->result.first_tick;
@@ -384,7 +387,7 @@ static ALWAYS_INLINE int loop_stream(struct lane *lane, const struct loop_run *r
 	return stream_run(lane, run, (struct stream_kind){.operation = operation}, error);
 }
 
-/* With the notification of the specification behind each message; no lists. */
+/* Like loop_stream, but each message is followed by the specification's notification. No lists. */
 static ALWAYS_INLINE int loop_stream_notified(struct lane *lane, const struct loop_run *run,
 					      enum post_operation operation, struct error *error)
 {
@@ -393,7 +396,7 @@ static ALWAYS_INLINE int loop_stream_notified(struct lane *lane, const struct lo
 	return stream_run(lane, run, kind, error);
 }
 
-/* Writes, of which each signalled one rings; no lists. */
+/* Writes, of which each signaled one rings. No lists. */
 static ALWAYS_INLINE int loop_stream_ringing(struct lane *lane, const struct loop_run *run,
 					     enum post_operation operation, struct error *error)
 {

@@ -33,7 +33,7 @@ void verify_slots_fill(const struct lane *lane, struct flow *flow, struct post_w
 	slots->next_sent = after(slots->next_sent, lane->settings.received_slots);
 }
 
-/* What the next message does not bring is missed when the slot is looked at again. */
+/* Clears the slot afterwards, so that data missing from the next message is noticed. */
 static int verify_slots_check_one(struct verify *verify, size_t received, struct error *error)
 {
 	int code = 0;
@@ -48,7 +48,7 @@ static int verify_slots_check_one(struct verify *verify, size_t received, struct
 	return code;
 }
 
-/* A receive that all queue pairs share does not say which one took it. */
+/* The wr_id of a shared receive does not say which queue pair used it. */
 static struct flow *taker(struct lane *lane, const struct ibv_wc *wc)
 {
 	struct flow *posted = &lane->flows[lane_flow(wc)];

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Streams whose payloads are verified: what is sent is filled in a slot of its own, and
- * what has come is looked at before its slot is given away again. For the thread of the
- * lane; each queue pair counts its own messages.
+ * Verified streams: each sent payload has its own slot, and each received payload is verified
+ * before its slot is reused. Call only on the lane's thread. Each queue pair counts its own
+ * messages.
  */
 #ifndef BENCH_LOOP_VERIFY_SLOTS_H
 #define BENCH_LOOP_VERIFY_SLOTS_H
 
 #include "bench/lane/lane.h"
 
-/* Points the next post of a flow at its slot, which is filled; or read into. */
+/* Points a flow's next post at its slot. Fills the slot, unless it is read into. */
 void verify_slots_fill(const struct lane *lane, struct flow *flow, struct post_work *work);
 
-/* Looks at the messages among completions. -EBADMSG is a wrong byte. */
+/* Verifies the messages among completions. Returns -EBADMSG for a wrong byte. */
 int verify_slots_check(struct lane *lane, const struct ibv_wc *wc, int n_wc, struct error *error);
 
-/* Looks at so many reads of a flow, which are complete; of other operations at nothing. */
+/* Verifies `count` completed READs of a flow. Does nothing for other operations. */
 int verify_slots_check_reads(const struct lane *lane, struct flow *flow, uint32_t count,
 			     struct error *error);
 

@@ -14,7 +14,7 @@
 #define WINDOW_NS  (10 * NS_PER_MS)
 #define RATE       1e12
 
-/* The defaults of a case, as the command would have them. */
+/* Sets the parameters, with the same defaults as the command. */
 static void choose(struct bed *bed)
 {
 	const struct bed_settings *settings = &bed->settings;
@@ -46,7 +46,7 @@ static void fill_lane(struct bed *bed)
 	lane->endpoint.completion.alarm = bed->instant.alarm = &lane->endpoint.alarm;
 	lane->endpoint.completion.mode = lane_wait_mode(&bed->parameters, false);
 	verify_init(&lane->verify, parameters->verify, "micro", false, 0);
-	lane->verify.far = lane->verify.near;
+	lane->verify.peer_key = lane->verify.own_key;
 	lane->verify.is_fixed = lane->settings.shape->is_read;
 }
 
@@ -81,8 +81,8 @@ static int make_flows(struct bed *bed, struct error *error)
 	return code ? code : lane_start(lane, error);
 }
 
-/* What the peer brings back is of the first queue pair alone. */
-static void tell_places(struct bed *bed)
+/* Only the first queue pair is echoed. */
+static void set_places(struct bed *bed)
 {
 	struct instant_queue *queue = &bed->instant.queues[0];
 
@@ -118,7 +118,7 @@ int bed_open(struct bed *bed, const struct bed_settings *settings, struct error 
 		bed_close(bed);
 		return code;
 	}
-	tell_places(bed);
+	set_places(bed);
 	bed_clear(bed);
 	return 0;
 }
@@ -139,7 +139,7 @@ void bed_close(struct bed *bed)
 	memset(bed, 0, sizeof(*bed));
 }
 
-/* Seeded anew for each run: the same instructions each time. */
+/* Seeded for each run, so that the instructions are the same. */
 static void make_load(struct bed *bed)
 {
 	static const struct clock clock = {.mult = 1ULL << 32};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A lane on a provider that completes at once: all that the loops look at is made as for
- * a device, by lane_receive and lane_start, and none is opened. The bed owns all of it,
- * and stays where it is: the lane points into it.
+ * A lane on a provider that completes at once. Everything that the loops use is set up by
+ * lane_receive and lane_start as for a device, but no device is opened. The bed owns everything
+ * and must not move, because the lane points into it.
  */
 #ifndef BENCH_MICRO_BED_H
 #define BENCH_MICRO_BED_H
@@ -20,21 +20,21 @@ struct bed_settings {
 	unsigned int qps;       /* 1 if 0 */
 	unsigned int post_list; /* 1 if 0 */
 	enum transport transport;
-	enum cq cq; /* of both ends */
+	enum cq cq; /* on both sides */
 	bool latencies;
 	enum access access;
 	unsigned int sge; /* 1 if 0 */
-	bool is_both;     /* ways at once */
-	bool is_poisson;  /* of a load */
-	bool is_verified; /* each message; what comes back is what was sent */
+	bool is_both;     /* bidirectional */
+	bool is_poisson;  /* for a load */
+	bool is_verified; /* every message; the peer echoes what was sent */
 };
 
 struct bed {
 	struct lane lane;
-	struct load load; /* all of it is due at once */
+	struct load load; /* all messages are due at once */
 	struct hist hist;
 	struct pace pace;
-	struct rdma_state *states; /* one for each flow */
+	struct rdma_state *states; /* one per flow */
 	struct ibv_mr mr;
 	struct bed_settings settings;
 	struct parameters parameters;
@@ -43,16 +43,16 @@ struct bed {
 };
 
 int bed_open(struct bed *bed, const struct bed_settings *settings, struct error *error);
-void bed_close(struct bed *bed); /* a zeroed one is fine */
+void bed_close(struct bed *bed); /* accepts a zeroed bed */
 
 /*
- * A run of so many messages by the processor's counter. Its samples are all 0: they take
- * the same way through the histogram each time, so that instructions can be counted. Who
- * measures time puts in a clock.
+ * Returns a run of that many messages, timed by the CPU's counter. All samples are 0, so that they
+ * take the same path through the histogram and instructions can be counted. To measure time, set
+ * the members of the clock.
  */
 struct loop_run bed_run(struct bed *bed, uint64_t messages);
 
-/* Forgets the samples, but not what the lane and the provider have counted. */
+/* Clears the samples, but not the counters of lane and provider. */
 void bed_clear(struct bed *bed);
 
 #endif

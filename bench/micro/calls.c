@@ -4,7 +4,7 @@
 #include "bench/loop/sink.h"
 #include "bench/loop/stream.h"
 
-/* Constants at the call. */
+/* All members are constants at the call. */
 struct calls_kind {
 	enum post_operation operation;
 	enum post_path path;
@@ -13,7 +13,7 @@ struct calls_kind {
 	enum route_kind route;
 };
 
-/* What is posted by ibv_post_send, made beforehand. */
+/* Work requests for ibv_post_send, prepared in advance. */
 struct calls_posts {
 	struct ibv_send_wr one;
 	struct ibv_send_wr notice;
@@ -67,7 +67,7 @@ static ALWAYS_INLINE void post_some(struct flow *flow, struct ibv_send_wr *sends
 	ibv_wr_complete(qpx);
 }
 
-/* One message, or a list of them; and the notification. */
+/* Posts one message or list, and the notification. */
 static ALWAYS_INLINE void post(struct flow *flow, struct calls_posts *posts,
 			       const struct calls_kind kind, unsigned int flags)
 {
@@ -84,7 +84,7 @@ static struct ibv_recv_wr receive_of(struct flow *flow)
 		.wr_id = flow->receive.id, .sg_list = flow->receive.sges, .num_sge = 1};
 }
 
-/* As a stream posts its receives again: by lists. */
+/* Like a stream, reposts receives in lists. */
 static void make_returns(struct flow *flow)
 {
 	for (unsigned int i = 0; i < LANE_RETURNS; i++)
@@ -101,7 +101,7 @@ static ALWAYS_INLINE void return_receive(struct flow *flow)
 	ibv_post_recv(flow->queue.qp, flow->returns.requests, &bad);
 }
 
-/* posts stays where it is. */
+/* posts must not move: it points to itself. */
 static void make_posts(struct calls_posts *posts, struct lane *lane, enum post_operation operation)
 {
 	struct flow *flow = &lane->flows[0];
@@ -117,7 +117,7 @@ static void make_posts(struct calls_posts *posts, struct lane *lane, enum post_o
 	posts->n = lane->settings.post_list;
 }
 
-/* Every post has its poll if it is answered, and every signalled one has. */
+/* Polls once for every post that is answered, and once for every signaled one. */
 static ALWAYS_INLINE void drive_latency(struct bed *bed, uint64_t messages, unsigned int every,
 					const struct calls_kind kind)
 {
@@ -145,7 +145,7 @@ static ALWAYS_INLINE void drive_latency(struct bed *bed, uint64_t messages, unsi
 	}
 }
 
-/* As many as have one completion. */
+/* Posts as many messages as share one completion. */
 static ALWAYS_INLINE void post_round(struct lane *lane, struct calls_posts *posts,
 				     const struct calls_kind kind)
 {
@@ -154,7 +154,7 @@ static ALWAYS_INLINE void post_round(struct lane *lane, struct calls_posts *post
 	post(&lane->flows[0], posts, kind, IBV_SEND_SIGNALED);
 }
 
-/* per_poll messages between two polls. */
+/* Posts per_poll messages between two polls. */
 static ALWAYS_INLINE void drive_stream(struct bed *bed, uint64_t messages, uint64_t per_poll,
 				       const struct calls_kind kind)
 {
@@ -170,7 +170,7 @@ static ALWAYS_INLINE void drive_stream(struct bed *bed, uint64_t messages, uint6
 	}
 }
 
-/* Each post brings a message, whose receive is posted again; polls are full until the end. */
+/* Each post brings a message, whose receive is reposted. Polls are full until the end. */
 static ALWAYS_INLINE void drive_both(struct bed *bed, uint64_t messages,
 				     const struct calls_kind kind)
 {
@@ -196,7 +196,7 @@ static ALWAYS_INLINE void drive_both(struct bed *bed, uint64_t messages,
 	}
 }
 
-/* How many posts of a latency loop have one completion. */
+/* Returns how many posts of a latency loop share one completion. */
 static unsigned int latency_every(const struct bed *bed)
 {
 	const struct operation *op = &operations[bed->settings.op];
@@ -219,7 +219,7 @@ static ALWAYS_INLINE void drive(struct bed *bed, uint64_t messages, const struct
 		drive_stream(bed, messages, full < most ? full : most, kind);
 }
 
-/* The operation that the row's messages are posted as. */
+/* Returns the posted operation of the row's messages. */
 static enum post_operation post_of(const struct bed_settings *settings)
 {
 	static const enum post_operation posts[OPERATIONS] = {

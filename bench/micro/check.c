@@ -9,16 +9,16 @@
 #include "bench/micro/calls.h"
 #include "bench/micro/row.h"
 
-/* What look tells. */
+/* Counts returned by check_look. */
 #define SEEN 4
 
-/* One, a few, and what no depth, list or batch divides. */
+/* One, a few, and numbers that are no multiple of any depth, list or batch. */
 static const uint64_t counts[] = {1, 31, 1000, 4099};
 
 static void expect(const char *what, uint64_t is, uint64_t should_be, struct error *error)
 {
 	if (is != should_be)
-		error_set(error, -EPROTO, "%s: %" PRIu64 ", and should be %" PRIu64, what, is,
+		error_set(error, -EPROTO, "%s: %" PRIu64 ", expected %" PRIu64, what, is,
 			  should_be);
 }
 
@@ -31,13 +31,13 @@ static uint64_t posts(const struct instant *instant)
 	return sum;
 }
 
-/* A notification is a post of its own. */
+/* A notification is a separate post. */
 static uint64_t posts_each(const struct bed *bed)
 {
 	return operations[bed->settings.op].shape.is_notified ? 2 : 1;
 }
 
-/* Completions that no poll has taken: of receives, or of posts. */
+/* Counts completions not yet polled, of receives or of posts. */
 static uint64_t left(const struct instant *instant, bool is_receive)
 {
 	uint64_t sum = 0;
@@ -47,7 +47,10 @@ static uint64_t left(const struct instant *instant, bool is_receive)
 	return sum;
 }
 
-/* With nothing under way each queue pair is as it began; what came to none waits in the ring. */
+/*
+ * With nothing in flight, each queue pair is in its initial state; unpolled messages are in the
+ * ring.
+ */
 static int check_flows(const struct bed *bed, struct error *error)
 {
 	uint64_t receives = left(&bed->instant, true);
@@ -56,14 +59,17 @@ static int check_flows(const struct bed *bed, struct error *error)
 		const struct flow *flow = &bed->lane.flows[i];
 
 		expect("room", flow->room, bed->lane.settings.tx_depth, error);
-		expect("silent posts", flow->silent, 0, error);
+		expect("unsignaled posts", flow->unsignaled, 0, error);
 		receives += bed->instant.queues[i].receives + flow->returns.count;
 	}
 	expect("receives", receives, bed->parameters.rx_depth * bed->lane.settings.n_flows, error);
 	return error->code;
 }
 
-/* Each place had its turn as often as any other, there and here; and what came in how many pieces. */
+/*
+ * All places were visited equally often, locally and remotely, and messages had the right number
+ * of pieces.
+ */
 static int check_places(const struct bed *bed, uint64_t total, struct error *error)
 {
 	const struct instant_queue *queue = &bed->instant.queues[0];
@@ -77,18 +83,20 @@ static int check_places(const struct bed *bed, uint64_t total, struct error *err
 	if (!bed->lane.settings.walks)
 		return error->code;
 	for (size_t i = 0; i < INSTANT_PLACES_NOTED; i++) {
-		found[0] += queue->far[i] == least + 1;
-		found[1] += queue->near[i] == least + 1;
-		expect("visits of a place", queue->far[i] - (queue->far[i] == least + 1), least,
+		found[0] += queue->remote_visits[i] == least + 1;
+		found[1] += queue->local_visits[i] == least + 1;
+		expect("visits of a place",
+		       queue->remote_visits[i] - (queue->remote_visits[i] == least + 1), least,
 		       error);
-		expect("visits of a place here", queue->near[i], queue->far[i], error);
+		expect("local visits of a place", queue->local_visits[i], queue->remote_visits[i],
+		       error);
 	}
 	expect("places that were visited once more", found[0], more, error);
-	expect("places here that were", found[1], more, error);
+	expect("local places that were", found[1], more, error);
 	return error->code;
 }
 
-/* total: of all runs on this bed; now: of the last one. */
+/* total: messages of all runs on this bed; now: messages of the last run. */
 static int check_run(const struct row *row, const struct bed *bed, uint64_t total, uint64_t now,
 		     struct error *error)
 {
@@ -104,8 +112,8 @@ static int check_run(const struct row *row, const struct bed *bed, uint64_t tota
 	expect("messages", lane->result.messages, total, error);
 	expect("posts", posts(instant), is_sink ? 0 : total * posts_each(bed), error);
 	expect("completions", lane->result.completions, instant->taken, error);
-	expect("completions left", left(instant, false), lane->is_signal_out, error);
-	/* What is sent here is all that such an end waits for. */
+	expect("completions left", left(instant, false), lane->is_signal_outstanding, error);
+	/* Unless bidirectional, the loop takes every message that arrives. */
 	if (!bed->settings.is_both)
 		expect("messages left", left(instant, true), 0, error);
 	if (bed->settings.is_verified)
@@ -132,11 +140,10 @@ static int check_row(const struct row *row, struct bed *bed, struct error *error
 }
 
 /*
- * Time that is over ends a stream with a completion, and only the next one posts again:
- * what a provider does in a post is in the time of the messages that it is for. Until a
- * completion is seen one queue pair was filled, however many there are: what a provider that
- * completes at once has done for others meanwhile would be counted late. The next loop fills
- * another one.
+ * When its time is over, a stream ends with a completion, and only the next run posts again: the
+ * provider's work during a post counts for the messages posted. Until it sees a completion a
+ * stream fills only one queue pair, even if there are more, because everything that an instant
+ * provider completes meanwhile would be counted late. The next run fills another one.
  */
 static int check_by_time(const struct row *row, struct bed *bed, struct error *error)
 {
@@ -161,10 +168,10 @@ static int check_by_time(const struct row *row, struct bed *bed, struct error *e
 	return error->code;
 }
 
-/* Who drives looks at the alarm before anything is posted. */
+/* The client checks the alarm before it posts anything. */
 static int check_by_alarm(const struct row *row, struct bed *bed, struct error *error)
 {
-	struct error told = {0};
+	struct error fault = {0};
 	struct loop_run run;
 	int code;
 
@@ -172,17 +179,17 @@ static int check_by_alarm(const struct row *row, struct bed *bed, struct error *
 		return 0;
 	if (bed_open(bed, &row->settings, error))
 		return error->code;
-	alarm_raise(&bed->lane.endpoint.alarm, -ECANCELED, "called off");
+	alarm_raise(&bed->lane.endpoint.alarm, -ECANCELED, "canceled");
 	run = bed_run(bed, counts[0]);
-	code = row->run(bed, &run, &told);
-	expect("what an alarm ends with", code == -ECANCELED, true, error);
+	code = row->run(bed, &run, &fault);
+	expect("result after an alarm", code == -ECANCELED, true, error);
 	expect("posts after an alarm", posts(&bed->instant), 0, error);
 	expect("samples after an alarm", bed->hist.count, 0, error);
 	bed_close(bed);
 	return error->code;
 }
 
-/* Turns grow while they are short, as the alarm is looked at between them. */
+/* Turns grow while they are short, because the alarm is checked between them. */
 static int check_turns(struct error *error)
 {
 	static const struct {
@@ -210,7 +217,7 @@ static int check_turns(struct error *error)
 	return error->code;
 }
 
-/* What the provider has seen of a row, or of the calls that stand for it. */
+/* Counts what the provider sees of a row, or of the calls that stand for it. */
 static int check_look(const struct row *row, bool is_calls, struct bed *bed, uint64_t seen[SEEN],
 		      struct error *error)
 {
@@ -225,14 +232,17 @@ static int check_look(const struct row *row, bool is_calls, struct bed *bed, uin
 		row->run(bed, &run, error);
 	seen[0] = posts(&bed->instant);
 	seen[1] = bed->instant.made;
-	/* The calls may look for the last one before it is there, and do not look what it is. */
+	/*
+	 * The calls may poll for the last completion before it arrives, and do not look at its
+	 * kind.
+	 */
 	seen[2] = bed->instant.queues[0].receives + (is_calls ? 0 : left(&bed->instant, true));
 	seen[3] = bed->instant.made - bed->instant.taken > 1;
 	bed_close(bed);
 	return error->code;
 }
 
-/* What is subtracted is what the row has asked of the provider. */
+/* The calls alone must ask the same of the provider as the row. */
 static int check_calls(const struct row *row, struct bed *bed, struct error *error)
 {
 	uint64_t by_calls[SEEN] = {0};

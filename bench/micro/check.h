@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether rows do what they are taken for: counts only, never a time. */
+/* Checks that rows do what they claim, by counts only, never by time. */
 #ifndef BENCH_MICRO_CHECK_H
 #define BENCH_MICRO_CHECK_H
 
-/* Prints TAP. Returns how many failed. */
+/* Prints TAP. Returns the number of failures. */
 int check_all(void);
 
 #endif

@@ -21,8 +21,8 @@ static ALWAYS_INLINE void complete(struct instant *instant, uint64_t id)
 }
 
 /*
- * The peer is a constant at each call, and with ibv_wr_* whether it is a message: none of
- * the functions asks for them.
+ * peer is a constant at each call, and so is is_message with ibv_wr_*, so that no function tests
+ * them.
  */
 static ALWAYS_INLINE void instant_take(struct ibv_qp *qp, uint64_t id, unsigned int flags,
 				       enum instant_peer peer, bool is_message)
@@ -94,19 +94,19 @@ static ALWAYS_INLINE void note(uint64_t places[INSTANT_PLACES_NOTED], uint64_t a
 
 static void on_one_sided_noted(struct ibv_qp_ex *qpx, uint32_t rkey, uint64_t remote)
 {
-	note(queue_of(&qpx->qp_base)->far, remote);
+	note(queue_of(&qpx->qp_base)->remote_visits, remote);
 	take_next(qpx, INSTANT_ABSENT, false);
 }
 
 static void on_inline_noted(struct ibv_qp_ex *qpx, void *address, size_t length)
 {
-	note(queue_of(&qpx->qp_base)->near, (uintptr_t)address);
+	note(queue_of(&qpx->qp_base)->local_visits, (uintptr_t)address);
 	queue_of(&qpx->qp_base)->pieces++;
 }
 
 static void on_sge_noted(struct ibv_qp_ex *qpx, uint32_t lkey, uint64_t address, uint32_t length)
 {
-	note(queue_of(&qpx->qp_base)->near, address);
+	note(queue_of(&qpx->qp_base)->local_visits, address);
 	queue_of(&qpx->qp_base)->pieces++;
 }
 
@@ -171,8 +171,8 @@ static int post_send_placed(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ib
 static int post_send_noted(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
 {
 	for (const struct ibv_send_wr *each = wr; each; each = each->next) {
-		note(queue_of(qp)->far, each->wr.rdma.remote_addr);
-		note(queue_of(qp)->near, each->sg_list[0].addr);
+		note(queue_of(qp)->remote_visits, each->wr.rdma.remote_addr);
+		note(queue_of(qp)->local_visits, each->sg_list[0].addr);
 		queue_of(qp)->pieces += (unsigned int)each->num_sge;
 	}
 	return take_list(qp, wr, INSTANT_ABSENT);
@@ -226,14 +226,14 @@ static int poll_cq(struct ibv_cq *cq, int max, struct ibv_wc *wc)
 	return poll_ring(instant_of(cq->context), max, wc);
 }
 
-/* Nothing else would end an end that only responds. */
+/* Nothing else would end a responder. */
 static int poll_cq_supplied(struct ibv_cq *cq, int max, struct ibv_wc *wc)
 {
 	struct instant *instant = instant_of(cq->context);
 	int got = poll_ring(instant, max, wc);
 
 	if (unlikely(!got))
-		alarm_raise(instant->alarm, -ESHUTDOWN, "all messages have come");
+		alarm_raise(instant->alarm, -ESHUTDOWN, "all messages have arrived");
 	return got;
 }
 
@@ -302,7 +302,7 @@ void instant_close(struct instant *instant)
 	instant->queues = NULL;
 }
 
-/* Receives that were posted before the messages come are taken first. */
+/* Receives that are already posted are used first. */
 void instant_supply(struct instant *instant, uint64_t messages)
 {
 	struct instant_queue *queue = &instant->queues[0];

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Micro-benchmarks: what the loops cost by themselves, on a provider that completes at
- * once. The table's times are the machine's; instructions are counted from outside, see
- * bench/micro/instructions.
+ * Micro-benchmarks: the cost of the loops alone, on a provider that completes at once. The table
+ * shows times on this machine; bench/micro/instructions counts instructions.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,10 +16,10 @@
 
 static const char usage[] =
 	"usage: micro                      nanoseconds per message\n"
-	"       micro --check              whether each row does what it is taken for; TAP\n"
+	"       micro --check              check that each row does what it claims; TAP output\n"
 	"       micro --list               the rows\n"
-	"       micro --run ROW MESSAGES   that row alone, and no time is taken\n"
-	"       micro --calls ROW MESSAGES its calls to the provider alone\n";
+	"       micro --run ROW MESSAGES   run one row without timing\n"
+	"       micro --calls ROW MESSAGES make only its calls to the provider\n";
 
 /* Nanoseconds per message. */
 struct times {
@@ -123,8 +122,8 @@ static void list(void)
 		puts(rows[i].name);
 }
 
-/* Returns -EINVAL without an error for words that are none. */
-static int obey(int argc, char *argv[], struct bed *bed, struct error *error)
+/* Returns -EINVAL without setting the error for invalid arguments. */
+static int run_command(int argc, char *argv[], struct bed *bed, struct error *error)
 {
 	const char *what = argc > 1 ? argv[1] : "";
 	bool is_calls = !strcmp(what, "--calls");
@@ -140,9 +139,9 @@ static int obey(int argc, char *argv[], struct bed *bed, struct error *error)
 		uint64_t messages = strtoull(argv[3], NULL, 10);
 
 		if (!row)
-			return error_set(error, -EINVAL, "there is no row '%s'", argv[2]);
+			return error_set(error, -EINVAL, "unknown row '%s'", argv[2]);
 		if (!messages || messages % CALLS_ROUND)
-			return error_set(error, -EINVAL, "'%s' is no multiple of %d", argv[3],
+			return error_set(error, -EINVAL, "'%s' is not a multiple of %d", argv[3],
 					 CALLS_ROUND);
 		return run_one(row, bed, messages, is_calls, error);
 	}
@@ -157,7 +156,7 @@ int main(int argc, char *argv[])
 
 	if (argc == 2 && !strcmp(argv[1], "--check"))
 		return check_all() ? EXIT_FAILURE : EXIT_SUCCESS;
-	code = obey(argc, argv, &bed, &error);
+	code = run_command(argc, argv, &bed, &error);
 	if (code)
 		fputs(error.code ? error.text : usage, stderr);
 	if (error.code)

@@ -6,7 +6,7 @@
 #include "bench/loop/sink.h"
 #include "bench/micro/calls.h"
 
-/* Of these some fall below 2048 ns, where the bin is the value, and some above. */
+/* Some of these are below 2048 ns, where each value has its own bin, and some above. */
 #define VALUES 4096
 
 static int run_latency(struct bed *bed, const struct loop_run *run, struct error *error)
@@ -26,7 +26,7 @@ static int run_load(struct bed *bed, const struct loop_run *run, struct error *e
 	return op_loops_of(&operations[bed->settings.op])->load(&bed->lane, run, error);
 }
 
-/* The alarm that ends it is no failure. */
+/* The alarm that ends the loop is not a failure. */
 static int run_sink(struct bed *bed, const struct loop_run *run, struct error *error)
 {
 	struct error end = {0};
@@ -50,7 +50,7 @@ static ALWAYS_INLINE void read_clock(uint64_t times, bool is_counter)
 	for (uint64_t i = 0; i < times; i++) {
 		uint64_t now = clock_ticks(is_counter);
 
-		/* Somebody wants to know. */
+		/* Keeps the compiler from dropping the read. */
 		__asm__ volatile("" : : "r"(now));
 	}
 }
@@ -64,7 +64,7 @@ static int run_clock(struct bed *bed, const struct loop_run *run, struct error *
 	return 0;
 }
 
-/* name, path, what runs it, settings without the path. */
+/* Arguments: name, path, run function, settings without the path. */
 #define ROW_ON(name_, path_, run_, ...)                                         \
 	{                                                                       \
 		.name = name_, .run = run_, .calls = calls_drive, .settings = { \
@@ -80,7 +80,7 @@ static int run_clock(struct bed *bed, const struct loop_run *run, struct error *
 		LISTED(name, run, __VA_ARGS__)
 #define STREAM(name, ...) INLINED(name, run_bandwidth, .metric = METRIC_BW, __VA_ARGS__)
 #define LOAD(name, ...)   INLINED(name, run_load, .metric = METRIC_LOAD, __VA_ARGS__)
-/* What is read goes inline nowhere. */
+/* Reads and atomics are never inline. */
 #define FETCH(name, ...)                               \
 	LISTED(name "-lat", run_latency, __VA_ARGS__), \
 		LISTED(name "-bw", run_bandwidth, .metric = METRIC_BW, __VA_ARGS__)

@@ -8,16 +8,16 @@
 #include "core/rdma/settings.h"
 #include "core/verbs/verbs.h"
 
-/* No step takes longer, even if a packet is lost: rdma_cm sends it again after some 4 s. */
+/* No step takes longer, even if a packet is lost: rdma_cm retransmits after about 4 s. */
 #define STEP_MS 10000
 
 struct connecting {
 	struct lane *lane;
 	struct rdma_event_channel *channel;
-	struct rdma_cm_id *id; /* NULL: there is none */
+	struct rdma_cm_id *id; /* may be NULL */
 	struct sockaddr_storage own;
 	struct sockaddr_storage other;
-	/* What tells the server who it is. */
+	/* The private data that identifies the client to the server. */
 	uint8_t greeting[PRIVATE_DATA_GREETING + PRIVATE_DATA_TICKET];
 	size_t greeting_length;
 };
@@ -30,7 +30,7 @@ static int await(const struct connecting *connecting, enum rdma_cm_event_type wa
 			   &connecting->lane->endpoint.alarm, error);
 
 	if (code == -ETIMEDOUT)
-		return error_set(error, code, "nothing has come of it within %d s", STEP_MS / 1000);
+		return error_set(error, code, "timed out after %d s", STEP_MS / 1000);
 	if (code)
 		return code;
 	return event.event.event == wanted ? 0 : cm_unexpected(&event, error);
@@ -52,7 +52,7 @@ static int bind_address(struct connecting *connecting, struct error *error)
 	struct sockaddr *own = (struct sockaddr *)&connecting->own;
 	int code = verbs_result(rdma_bind_addr(connecting->id, own));
 
-	return code ? error_set_errno(error, code, "cannot bind the own address") : 0;
+	return code ? error_set_errno(error, code, "cannot bind the local address") : 0;
 }
 
 static int resolve_address(struct connecting *connecting, struct error *error)
@@ -134,7 +134,10 @@ static int (*const steps[])(struct connecting *connecting, struct error *error) 
 	[STEP_DESTROY] = destroy,
 };
 
-/* The same as of the lane's own connection; where there is a secret, with the next ticket. */
+/*
+ * Builds the private data: the same as for the lane's own connection, plus the next ticket if
+ * there is a secret.
+ */
 static void greet(struct connecting *connecting)
 {
 	struct flow *flow = &connecting->lane->flows[0];
@@ -148,7 +151,7 @@ static void greet(struct connecting *connecting)
 	connecting->greeting_length = private_data_add_ticket(connecting->greeting, ticket);
 }
 
-/* What ended all of it has nothing to do with the step. */
+/* If the alarm ended the run, the step is not to blame. */
 static int failed(const struct connecting *connecting, uint64_t step, struct error *error)
 {
 	if (alarm_raised(&connecting->lane->endpoint.alarm))
@@ -177,7 +180,7 @@ static int once(struct connecting *connecting, const struct loop_run *run, struc
 	return 0;
 }
 
-/* Where the lane's own connection is from, but for the port, and where it leads. */
+/* Uses the addresses of the lane's own connection, with any local port. */
 static void aim(struct connecting *connecting)
 {
 	struct rdma_cm_id *own = connecting->lane->flows[0].context.conn;
@@ -189,7 +192,7 @@ static void aim(struct connecting *connecting)
 	address_set_port(&connecting->own, 0);
 }
 
-/* With whatever a failure has left. */
+/* Also cleans up what a failure left behind. */
 static void connect_client_end(struct connecting *connecting)
 {
 	if (connecting->id && connecting->id->qp)
@@ -210,7 +213,7 @@ int connect_client_run(struct lane *lane, const struct loop_run *run, struct err
 	if (code)
 		return code;
 	aim(&connecting);
-	/* One at the least, however long it takes. */
+	/* At least one, however long it takes. */
 	do {
 		code = alarm_raised(alarm) ? alarm_reason(alarm, error)
 					   : once(&connecting, run, error);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The steps of a connection's life, by rdma_cm: made at the end that drives, to where the
- * lane's own queue pair is connected to, and taken away again. A sample is the time of the
- * step of the case. The other end accepts them: accepting.h. An event channel of their own
- * keeps them apart from the lane's.
+ * The client side of op connect: the steps of a connection's life with rdma_cm. It connects to the
+ * peer of the lane's own queue pair, and disconnects again. A sample is the time of the case's
+ * step. The server side is connect_server.h. A separate event channel keeps these connections
+ * apart from the lane's.
  */
 #ifndef BENCH_OP_CONNECT_CLIENT_H
 #define BENCH_OP_CONNECT_CLIENT_H

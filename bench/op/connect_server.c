@@ -11,11 +11,11 @@
 
 struct accepting {
 	struct lane *lane;
-	struct flow *flow;     /* whose listener it is */
-	struct rdma_cm_id *id; /* the connection that there is; NULL: none */
+	struct flow *flow;     /* the flow with the listener */
+	struct rdma_cm_id *id; /* the current connection, or NULL */
 };
 
-/* The other end hears of it, if it does not know already. */
+/* Destroys the current connection. The peer is notified if it does not know yet. */
 static int drop(struct accepting *accepting, struct error *error)
 {
 	struct rdma_cm_id *id = accepting->id;
@@ -32,8 +32,9 @@ static int drop(struct accepting *accepting, struct error *error)
 }
 
 /*
- * Who may be served, and says what the lane's own client has said, of a buffer that others know
- * nothing of; and where there is a secret, with the next ticket, which is worth one connection.
+ * Checks a connection request. The client must be permitted and send the same buffer as the lane's
+ * own client, which others do not know, and if there is a secret the next ticket, which is valid
+ * once.
  */
 static int connect_server_check(const struct accepting *accepting,
 				const struct rdma_cm_event *event, struct error *error)
@@ -82,7 +83,7 @@ static int answer(struct accepting *accepting, const struct rdma_conn_param *ask
 	return code ? error_set_errno(error, code, "cannot accept a connection") : 0;
 }
 
-/* The client makes one after another: what there still is has ended. */
+/* Accepts a connection. The client makes one at a time, so a previous connection has ended. */
 static int connect_server_take(struct accepting *accepting, const struct cm_event *event,
 			       struct error *error)
 {
@@ -105,14 +106,15 @@ static int connect_server_take(struct accepting *accepting, const struct cm_even
 		accepting->lane->result.messages++;
 		return 0;
 	}
-	/* One that has gone had its reasons, and the alarm is to tell them. */
+	/* If the client has gone, the alarm reports the reason. */
 	if (cm_has_gone(id))
 		return drop(accepting, error);
 	cm_reject(id, fault.text);
 	return error_set(error, code, "%s", fault.text);
 }
 
-static int hear(struct accepting *accepting, const struct cm_event *event, struct error *error)
+static int handle_event(struct accepting *accepting, const struct cm_event *event,
+			struct error *error)
 {
 	enum rdma_cm_event_type type = event->event.event;
 
@@ -136,7 +138,7 @@ int connect_server_run(struct lane *lane, struct error *error)
 
 		code = cm_wait(channel, &event, UINT64_MAX, &lane->endpoint.alarm, error);
 		if (!code)
-			code = hear(&accepting, &event, error);
+			code = handle_event(&accepting, &event, error);
 	}
 	drop(&accepting, error);
 	return code;

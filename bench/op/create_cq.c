@@ -3,7 +3,7 @@
 #include "bench/op/timed_call.h"
 #include "core/verbs/verbs.h"
 
-/* By --tx-depth, which is how many completions it holds. */
+/* Uses --tx-depth as the number of completions. */
 static int create(struct timed_call *calling, struct error *error)
 {
 	const struct lane *lane = calling->lane;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The loops of an operation: const, in a file of its own as op_NAME, for each line of
- * OPERATION_LIST. They are loop shapes bound to the operation's constants.
+ * The loops of each operation: a const op_NAME, in its own file, for each line of OPERATION_LIST.
+ * They are loop shapes bound to the operation's constants.
  */
 #ifndef BENCH_OP_OP_H
 #define BENCH_OP_OP_H
@@ -13,7 +13,7 @@
 typedef int op_loop(struct lane *lane, const struct loop_run *run, struct error *error);
 
 struct op_loops {
-	op_loop *latency;    /* at both ends */
+	op_loop *latency;    /* for client and server */
 	op_loop *completion; /* instead of latency where the kind is RESULT_COMPLETION */
 	/* The client's; NULL where the rules refuse the metric. */
 	op_loop *bandwidth; /* many outstanding */

@@ -3,7 +3,7 @@
 #include "bench/op/timed_call.h"
 #include "core/verbs/verbs.h"
 
-/* Once more than it is open anyway. */
+/* Opens the device a second time. */
 static int open_again(struct timed_call *calling, struct error *error)
 {
 	calling->verbs = ibv_open_device(calling->lane->endpoint.verbs->device);

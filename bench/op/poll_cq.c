@@ -2,7 +2,7 @@
 #include "bench/loop/single.h"
 #include "bench/op/op.h"
 
-/* In the place of an operation: whether it is the poll that is timed. */
+/* Instead of an operation, the last argument says whether to time the poll. */
 LOOP_BIND(latency, loop_single, true)
 
 const struct op_loops op_poll_cq = {

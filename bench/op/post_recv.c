@@ -5,7 +5,7 @@
 
 static int failed(struct error *error, int code)
 {
-	return error_set_errno(error, code, "cannot empty a receive queue");
+	return error_set_errno(error, code, "cannot empty the receive queue");
 }
 
 static int post(struct timed_call *calling, struct error *error)
@@ -17,7 +17,10 @@ static int post(struct timed_call *calling, struct error *error)
 	return unlikely(code) ? error_set_errno(error, code, "cannot post a receive") : 0;
 }
 
-/* Where receives may be posted, and no message comes; with none posted. */
+/*
+ * Empties the receive queue: resets the queue pair and moves it to INIT, where receives can be
+ * posted but no message arrives.
+ */
 static int empty(struct timed_call *calling, struct error *error)
 {
 	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RESET};
@@ -25,7 +28,7 @@ static int empty(struct timed_call *calling, struct error *error)
 	struct ibv_qp_init_attr unused;
 	int code = verbs_result(ibv_modify_qp(calling->qp, &attr, IBV_QP_STATE));
 
-	/* As the one that the case has on that port. */
+	/* Same attributes as the case's own queue pair on that port. */
 	if (!code)
 		code = verbs_result(
 			ibv_query_qp(calling->lane->flows[0].queue.qp, &attr, mask, &unused));
@@ -35,11 +38,11 @@ static int empty(struct timed_call *calling, struct error *error)
 	calling->posted = 0;
 	if (code)
 		return failed(error, code);
-	/* The one behind all that finds cold caches, and is none of those that are timed. */
+	/* The first post after a reset finds cold caches and is not timed. */
 	return calling->lane->settings.parameters->rx_depth > 1 ? post(calling, error) : 0;
 }
 
-/* Whenever the queue is full, and at the beginning. */
+/* Makes room before each call: creates the queue pair, or empties it when it is full. */
 static int make_room(struct timed_call *calling, struct error *error)
 {
 	struct ibv_qp_init_attr wanted;

@@ -5,7 +5,7 @@
 #include "bench/op/op.h"
 #include "bench/op/timed_call.h"
 
-/* Takes the pages away, so that registering has to fetch them. */
+/* Gives the pages back to the kernel, so that registration must fault them in. */
 static int forget_pages(struct timed_call *calling, struct error *error)
 {
 	const struct memory *memory = &calling->lane->other;
@@ -15,7 +15,7 @@ static int forget_pages(struct timed_call *calling, struct error *error)
 		return 0;
 	return error_set_errno(
 		error, -errno,
-		"cannot give pages back to the kernel; huge ones Linux takes from 5.18 on");
+		"cannot return pages to the kernel; huge pages need Linux 5.18 or later");
 }
 
 static int latency(struct lane *lane, const struct loop_run *run, struct error *error)

@@ -51,7 +51,7 @@ int calling_deregister(struct timed_call *calling, struct error *error)
 	return 0;
 }
 
-/* Whatever a failure has left. */
+/* Cleans up what a failure left behind. */
 static void timed_call_end(struct timed_call *calling)
 {
 	if (calling->mr)
@@ -93,7 +93,7 @@ int timed_call_run(struct lane *lane, const struct loop_run *run, const struct c
 	uint64_t count = 0;
 	int code;
 
-	/* One at the least, however long it takes. */
+	/* At least one, however long it takes. */
 	do {
 		code = alarm_raised(alarm) ? alarm_reason(alarm, error)
 					   : once(&calling, run, kind, error);

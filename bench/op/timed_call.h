@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Calls that set something up, or take it away: made by the end that drives, one after
- * another, each undone before the next. A sample is the time of the call alone.
+ * Timed set-up and tear-down calls on the client, one after another, each undone before the next.
+ * A sample is the time of the call alone.
  */
 #ifndef BENCH_OP_TIMED_CALL_H
 #define BENCH_OP_TIMED_CALL_H
@@ -15,8 +15,8 @@ struct timed_call {
 	struct ibv_cq *cq;
 	struct ibv_pd *pd;
 	struct ibv_context *verbs;
-	struct post_work receive; /* that is posted again and again, */
-	uint64_t posted;          /* so often since there was none */
+	struct post_work receive; /* posted repeatedly */
+	uint64_t posted;          /* receives posted since the queue was empty */
 };
 
 typedef int call(struct timed_call *calling, struct error *error);
@@ -30,10 +30,13 @@ struct call_kind {
 int timed_call_run(struct lane *lane, const struct loop_run *run, const struct call_kind *kind,
 		   struct error *error);
 
-/* The queue pair that such a call makes: as the parameters have it, and nothing more. */
+/*
+ * Returns the attributes of the queue pair that a call creates, with exactly the depths of the
+ * parameters.
+ */
 struct ibv_qp_init_attr timed_call_queue(const struct lane *lane);
 
-/* What several of them do. */
+/* Shared by several operations. */
 call calling_register;
 call calling_deregister;
 

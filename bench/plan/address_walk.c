@@ -7,10 +7,10 @@
 #define LINE   64
 #define ATOMIC 8
 
-/* Knuth's for 64 bits: 1 modulo 4, so that its period is full with any odd step. */
+/* Knuth's 64-bit multiplier: it is 1 modulo 4, so any odd increment gives the full period. */
 #define FACTOR 6364136223846793005ULL
 
-/* No place is there: nothing is to be laid over it. */
+/* A shift so large that nothing is folded. */
 #define NO_FOLD 63
 
 uint64_t address_walk_place(const struct parameters *parameters, bool is_atomic)

@@ -3,7 +3,7 @@
 
 #include "bench/plan/rules.h"
 
-/* A call has some of what messages have: a length, a way of waiting. */
+/* Timed calls use only some of the parameters of messages, such as the size. */
 static void drop_of_messages(const struct operation *op, struct parameters *wanted)
 {
 	const struct parameters fallback = parameters_default();
@@ -38,7 +38,7 @@ bool applicable_registration(const struct operation *op, const struct parameters
 	return (op->takes & OPERATION_TAKES_REGISTRATION) && wanted->metric == METRIC_LAT;
 }
 
-/* Nothing is waited for, sent again or fetched where nothing is acknowledged. */
+/* Unreliable transports have no acknowledgments, retries, READs or atomics. */
 static void drop_of_reliable(struct parameters *wanted)
 {
 	const struct parameters fallback = parameters_default();
@@ -70,10 +70,13 @@ void applicable_keep(const struct operation *op, struct parameters *wanted)
 		wanted->registration = PARAMETER_AUTO;
 	if (!op->shape.connects)
 		wanted->step = PARAMETER_AUTO;
-	/* As the client is what it is anyway. */
+	/* The server does the same as the client by default. */
 	if (wanted->server_gid_index == wanted->gid_index)
 		wanted->server_gid_index = PARAMETER_AUTO;
-	/* As where nobody asks: a server of before knows of none, and results of then tell of none. */
+	/*
+	 * Strict is the default. Older servers do not know the parameter, and older results omit
+	 * it.
+	 */
 	if (wanted->relaxed_ordering == ORDERING_STRICT)
 		wanted->relaxed_ordering = PARAMETER_AUTO;
 	if (operation_is_timed_call(op))

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Which parameters an operation hears of: the others are at their defaults in its cases. */
+/* Decides which parameters affect an operation. All others keep their defaults in its cases. */
 #ifndef BENCH_PLAN_APPLICABLE_H
 #define BENCH_PLAN_APPLICABLE_H
 
 #include "bench/plan/operation.h"
 
-/* Drops what it is not told, so that its cases are the same whatever that is. */
+/* Resets parameters that do not affect the operation, so that they do not create distinct cases. */
 void applicable_keep(const struct operation *op, struct parameters *wanted);
 
 bool applicable_registration(const struct operation *op, const struct parameters *wanted);
 
-/* Whether it has memory that a device writes to, or registers some. */
+/* Returns whether a device writes to the operation's memory, or the operation registers memory. */
 bool applicable_ordering(const struct operation *op, const struct parameters *wanted);
 
 #endif

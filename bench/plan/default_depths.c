@@ -4,21 +4,24 @@
 #include "bench/plan/pattern.h"
 #include "core/base/compiler.h"
 
-/* Of one queue pair: as many as perftest has, but no more bytes than any link holds. */
+/*
+ * Sends per queue pair: as in perftest, but limited to as many bytes as any link holds in flight.
+ */
 #define BW_DEPTH       128
 #define BW_DEPTH_LEAST 2
 #define BW_BYTES       (2ULL << 20)
 /*
- * Of all queue pairs of a thread, which share a completion queue: up to 4096 of them it has
- * room for these, and for as many notifications as sends, on devices that have no long ones.
+ * Sends and receives of all queue pairs of a thread, which share a completion queue. For up to
+ * 4096 queue pairs the CQ has room for them and for one notification per send, even on devices
+ * with short CQs.
  */
 #define BW_SENDS    8192
 #define BW_RECEIVES 12288
 #define LAT_DEPTH   64
-/* And those that are looked at have as many bytes as a cache, of each queue pair. */
+/* Verified receives: at most the size of a cache per queue pair. */
 #define VERIFIED_BYTES (8ULL << 20)
 
-/* Room for what is posted by one call, and for what has one completion, as asked for. */
+/* Returns a depth with room for one post list and for one signaling interval. */
 static uint64_t stream_depth(const struct parameters *parameters)
 {
 	uint64_t depth = max_u64(BW_BYTES / parameters->size, BW_DEPTH_LEAST);
@@ -35,7 +38,7 @@ static uint64_t stream_receives(const struct parameters *parameters)
 {
 	uint64_t most = DEFAULT_DEPTHS_RECEIVES;
 
-	/* Those of a shared receive queue are shared. */
+	/* A shared receive queue serves all queue pairs. */
 	if (!parameters->use_srq)
 		most = max_u64(min_u64(most, BW_RECEIVES / pattern_most_pairs(parameters)),
 			       BW_DEPTH_LEAST);
@@ -44,7 +47,7 @@ static uint64_t stream_receives(const struct parameters *parameters)
 	return min_u64(max_u64(VERIFIED_BYTES / parameters->size, BW_DEPTH_LEAST), most);
 }
 
-/* One where each is timed, else half of those that are under way. */
+/* One if each write is timed, else half of the operations in flight. */
 static uint64_t doorbell_writes(const struct parameters *p)
 {
 	uint64_t depth = p->tx_depth;
@@ -55,7 +58,7 @@ static uint64_t doorbell_writes(const struct parameters *p)
 		       1);
 }
 
-/* Each one that rings is signalled, and no other; there is room for as many again. */
+/* Only writes that ring are signaled. The queue has room for twice that many writes. */
 static void choose_doorbell(struct parameters *parameters)
 {
 	parameter_choose(&parameters->doorbell_every, doorbell_writes(parameters));
@@ -75,13 +78,13 @@ void default_depths_choose(const struct operation *op, struct parameters *parame
 		choose_doorbell(parameters);
 	parameter_choose(&parameters->tx_depth, is_bw ? stream_depth(parameters) : LAT_DEPTH);
 	parameter_choose(&parameters->rx_depth, is_bw ? stream_receives(parameters) : LAT_DEPTH);
-	/* A message that is timed has a completion of its own. */
+	/* Each timed message needs its own completion. */
 	if (parameters->latencies || parameters->metric == METRIC_LOAD)
 		parameter_choose(&parameters->cq_mod, 1);
 	parameter_choose(&parameters->cq_mod, max_u64(parameters->tx_depth / (is_bw ? 4 : 2), 1));
 }
 
-/* Completions of a server's own direction: so many bytes apart, and so many in a counted run. */
+/* The server's own direction: bytes between completions, and completions in a counted run. */
 #define STEP_BYTES (256U << 10)
 #define STEPS      16
 
@@ -91,7 +94,7 @@ unsigned int default_depths_signal_every(const struct operation *op, const struc
 	uint64_t pairs = pattern_lane_pairs(p, true);
 	uint64_t most;
 
-	/* The client sees each message arrive, or whatever is signaled rings. */
+	/* The client sees each message arrive, or each signaled one rings. */
 	if (!is_server || !p->bidirectional || op->is_received || op->shape.rings)
 		return (unsigned int)p->cq_mod;
 	most = STEP_BYTES / (p->size * pairs);

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* Defaults of queue depths, and of how many posts share a completion. */
+/* Default queue depths, and how many posts share a completion. */
 #ifndef BENCH_PLAN_DEFAULT_DEPTHS_H
 #define BENCH_PLAN_DEFAULT_DEPTHS_H
 
 #include "bench/plan/operation.h"
 
-/* Receives of a stream, as perftest has them. */
+/* Receives posted for a stream; the same as in perftest. */
 #define DEFAULT_DEPTHS_RECEIVES 512
 
-/* The other parameters that it goes by are chosen before. */
+/* Chooses the depths. The parameters that they depend on must already be set. */
 void default_depths_choose(const struct operation *op, struct parameters *parameters);
 
 /*
- * Returns how many posts of an end share one completion: --cq-mod. A server that sends where only
- * its own completions tell the client how far it has come signals more often.
+ * Returns how many posts share one completion (--cq-mod). A server that sends signals more often
+ * if the client can learn its progress only from the server's own completions.
  */
 unsigned int default_depths_signal_every(const struct operation *op, const struct parameters *p,
 					 bool is_server);

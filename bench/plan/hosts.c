@@ -12,7 +12,7 @@ bool hosts_are_several(const char *text)
 	return text && strchr(text, ',');
 }
 
-/* What is behind the colon of NAME:PORT or [ADDRESS]:PORT; NULL: there is no port. */
+/* Returns the port in NAME:PORT or [ADDRESS]:PORT, or NULL. */
 static const char *port_of(const char *label)
 {
 	const char *colon = strrchr(label, ':');
@@ -30,7 +30,7 @@ static int parse_one(struct host *host, uint16_t port, struct error *error)
 	uint64_t number = port;
 
 	if (digits && !value_count(digits, 1, UINT16_MAX, &number))
-		return error_set(error, -EINVAL, "%s: %s is no port", host->label, digits);
+		return error_set(error, -EINVAL, "%s: invalid port '%s'", host->label, digits);
 	if (digits)
 		length = (size_t)(digits - 1 - from);
 	if (from[0] == '[' && length > 2 && from[length - 1] == ']') {
@@ -38,7 +38,7 @@ static int parse_one(struct host *host, uint16_t port, struct error *error)
 		length -= 2;
 	}
 	if (!length)
-		return error_set(error, -EINVAL, "a host of the list has no name");
+		return error_set(error, -EINVAL, "a host in the list has no name");
 	snprintf(host->name, sizeof(host->name), "%.*s", (int)length, from);
 	host->port = (uint16_t)number;
 	return 0;
@@ -55,10 +55,11 @@ int hosts_parse(struct hosts *hosts, const char *text, uint16_t port, struct err
 		size_t length = strcspn(text, ",");
 
 		if (hosts->count == HOSTS_MOST)
-			return error_set(error, -EINVAL, "these are more than %d hosts",
+			return error_set(error, -EINVAL, "too many hosts: the limit is %d",
 					 HOSTS_MOST);
 		if (length >= sizeof(host->label))
-			return error_set(error, -EINVAL, "a host's name is longer than %zu letters",
+			return error_set(error, -EINVAL,
+					 "a host name is longer than %zu characters",
 					 sizeof(host->label) - 1);
 		snprintf(host->label, sizeof(host->label), "%.*s", (int)length, text);
 		code = parse_one(host, port, error);
@@ -69,7 +70,7 @@ int hosts_parse(struct hosts *hosts, const char *text, uint16_t port, struct err
 	return code;
 }
 
-/* Whether one of them drives the other. */
+/* Returns whether flow.from drives flow.to. */
 static bool is_flow(enum pattern pattern, size_t n_hosts, struct hosts_flow flow)
 {
 	switch (pattern) {

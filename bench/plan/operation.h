@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The operations that can be measured: their names, what they need of a transport and
- * of both ends. Pure data; the loops that run them are in bench/op, bound
- * to the same list. An operation is known by its number, which is also the value of the
- * parameter "op".
+ * The operations that can be measured: their names and what they need from the transport and from
+ * both sides. Pure data; the loops that run them are in bench/op and use the same list. An
+ * operation is identified by its number, which is also the value of the parameter "op".
  */
 #ifndef BENCH_PLAN_OPERATION_H
 #define BENCH_PLAN_OPERATION_H
@@ -11,7 +10,7 @@
 #include "bench/plan/parameters.h"
 #include "reports/result/result.h"
 
-/* All operations in the order in which users see them: EACH(NUMBER, name, word). */
+/* All operations, in the order users see them: EACH(NUMBER, name, word). */
 #define OPERATION_LIST(EACH)                             \
 	EACH(SEND, send, "send")                         \
 	EACH(WRITE, write, "write")                      \
@@ -39,7 +38,7 @@ enum operation_number {
 	OPERATION_LIST(OPERATION_NUMBER) OPERATIONS
 };
 
-/* Parameters that a timed call shares with messages, and those that few operations have. */
+/* The message parameters that also affect a timed call, and those that affect few operations. */
 #define OPERATION_TAKES_SIZE         (1U << 0)
 #define OPERATION_TAKES_CQ           (1U << 1)
 #define OPERATION_TAKES_TX           (1U << 2)
@@ -48,8 +47,8 @@ enum operation_number {
 #define OPERATION_TAKES_SGE          (1U << 5)
 #define OPERATION_TAKES_SRQ          (1U << 6)
 #define OPERATION_TAKES_PAGES        (1U << 7)
-#define OPERATION_TAKES_REGISTRATION (1U << 8) /* of a latency */
-/* Everything that a queue pair is created with. */
+#define OPERATION_TAKES_REGISTRATION (1U << 8) /* with metric lat */
+/* All parameters used to create a queue pair. */
 #define OPERATION_TAKES_PAIR                                                                      \
 	(OPERATION_TAKES_TX | OPERATION_TAKES_RX | OPERATION_TAKES_INLINE | OPERATION_TAKES_SGE | \
 	 OPERATION_TAKES_SRQ)
@@ -57,33 +56,33 @@ enum operation_number {
 /* The work requests and resources of an operation. */
 struct operation_shape {
 	bool is_read;     /* data come from the peer */
-	bool is_atomic;   /* exactly eight bytes */
+	bool is_atomic;   /* of exactly eight bytes */
 	bool is_notified; /* a notification follows */
-	bool rings;       /* writes; the signaled one carries immediate data */
-	bool is_granted;  /* messages ask a pool for memory of the case's size */
+	bool rings;       /* writes, of which the signaled one carries immediate data */
+	bool is_granted;  /* each message asks a pool for memory of the case's size */
 	bool is_call;     /* nothing is sent */
 	bool registers;   /* a call that registers memory of the case's size */
-	bool makes_pair;  /* a call that needs one queue pair more */
-	bool makes_cq;    /* a call that needs one completion queue more */
+	bool makes_pair;  /* a call that needs one extra queue pair */
+	bool makes_cq;    /* a call that needs one extra completion queue */
 	bool connects;    /* a call that connects to the server, which accepts */
 };
 
 struct operation {
-	unsigned int needs; /* TRANSPORT_... that a transport must have for it */
+	unsigned int needs; /* TRANSPORT_... properties that the transport must have */
 	struct operation_shape shape;
 	unsigned int takes;    /* OPERATION_TAKES_... */
 	bool is_received;      /* each message, or each one that rings, consumes a receive */
 	bool fills_receives;   /* the payload lands in those receives */
 	bool has_immediate;    /* writes with immediate data */
-	bool polls_memory;     /* the target sees the message only in its memory */
-	enum result_kind kind; /* of its latency: see operation_kind */
+	bool polls_memory;     /* the target can only poll memory for the message */
+	enum result_kind kind; /* kind of its latency; see operation_kind */
 };
 
 extern const struct operation operations[OPERATIONS];
-/* Their names in the same order, NULL-terminated. */
+/* Names in the same order, NULL-terminated. */
 extern const char *const operation_names[OPERATIONS + 1];
 
-/* Returns what a latency is when the two ends wait for completions in these modes. */
+/* Returns the kind of latency for the completion modes of client and server. */
 enum result_kind operation_kind(const struct operation *op, const struct parameters *parameters);
 
 /* Returns whether the client times a call of its own. */

@@ -15,15 +15,15 @@
 #include "core/base/clock.h"
 #include "core/base/printable.h"
 
-/* 1 GiB: both areas of a lane must fit a buffer, and a request has 32 bits of length. */
+/* 1 GiB: both areas of a lane must fit into a buffer, and a work request has a 32-bit length. */
 #define SIZE_MOST  (1ULL << 30)
 #define SEED_MOST  UINT32_MAX
 #define CQ_MOST    (1ULL << 22)
 #define COUNT_MOST 1000000000000ULL
 #define DAY_NS     (86400 * NS_PER_S)
-/* As far as lists of the kernel's are read. */
+/* The highest CPU that we read from the kernel's lists. */
 #define CPU_MOST (CPULIST_MAX - 1)
-/* As the kernel has them. */
+/* The kernel's highest node number. */
 #define NODE_MOST 1023
 
 static const char *const metrics[] = {"lat", "bw", "load", NULL};
@@ -196,7 +196,7 @@ void parameter_set(struct parameters *into, const struct parameter *parameter, u
 	memcpy((char *)into + parameter->offset, &value, sizeof(value));
 }
 
-/* What is wrong with a value, for the thread that asked: it names what would be right. */
+/* Formats an error message for the calling thread. */
 static const char *complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 static const char *complain(const char *format, ...)
 {
@@ -242,7 +242,7 @@ static const char *parse_access(const struct parameter *parameter, const char *t
 
 	if (!strncasecmp(text, stride, length)) {
 		if (!value_size(text + length, value))
-			return "is a stride that is not a size, such as stride=4k";
+			return "is not a stride (e.g. stride=4k)";
 		*value = *value < ACCESS_STRIDE ? *value + ACCESS_STRIDE : PARAMETER_AUTO;
 		return check_range(parameter, *value);
 	}
@@ -252,14 +252,14 @@ static const char *parse_access(const struct parameter *parameter, const char *t
 static const char *parse_flag(const char *text, uint64_t *value)
 {
 	*value = text[0] == '1';
-	return (text[0] == '0' || text[0] == '1') && !text[1] ? NULL : "is neither 0 nor 1";
+	return (text[0] == '0' || text[0] == '1') && !text[1] ? NULL : "must be 0 or 1";
 }
 
-static const char not_a_rate[] = "is not a rate, such as 100k, 10Gb/s or 10%";
-static const char place_words[] = "is neither auto nor off nor a number";
-static const char pin_words[] = "is neither auto nor off nor far nor CPUs, such as 3, 0-3 or 0-6+2";
+static const char not_a_rate[] = "is not a rate (e.g. 100k, 10Gb/s or 10%)";
+static const char place_words[] = "must be auto, off or a number";
+static const char pin_words[] = "must be auto, off, far or CPUs (e.g. 3, 0-3 or 0-6+2)";
 
-/* True for a word. */
+/* Returns true if the text is one of the words. */
 static bool parse_place(const char *text, uint64_t *value)
 {
 	if (!strcasecmp(text, "auto"))
@@ -288,7 +288,7 @@ static const char *check_range(const struct parameter *parameter, uint64_t value
 		return NULL;
 	parameter_print(parameter, parameter->least, least, sizeof(least));
 	parameter_print(parameter, parameter->most, most, sizeof(most));
-	return complain("is not from %s to %s", least, most);
+	return complain("must be between %s and %s", least, most);
 }
 
 const char *parameter_parse(const struct parameter *parameter, const char *text, uint64_t *value)
@@ -306,11 +306,11 @@ const char *parameter_parse(const struct parameter *parameter, const char *text,
 		break;
 	case PARAMETER_SIZE:
 		if (!value_size(text, value))
-			return "is not a size, such as 64 or 4k";
+			return "is not a size (e.g. 64 or 4k)";
 		break;
 	case PARAMETER_TIME:
 		if (!value_time(text, value))
-			return "is not a time, such as 10s, 100ms or 10us";
+			return "is not a time (e.g. 10s, 100ms or 10us)";
 		break;
 	case PARAMETER_RATE:
 		return rate_parse(text, value) ? NULL : not_a_rate;
@@ -415,7 +415,7 @@ static const char *no_such_number(const struct parameter *parameter)
 		return not_a_rate;
 	if (parameter->type == PARAMETER_PIN)
 		return pin_words;
-	return parameter->type == PARAMETER_TIME ? "is not a time, such as \"10s\""
+	return parameter->type == PARAMETER_TIME ? "is not a time (e.g. \"10s\")"
 						 : "is not a number";
 }
 
@@ -425,7 +425,7 @@ const char *parameter_decode(const struct parameter *parameter, const json_t *js
 
 	if (parameter->type == PARAMETER_FLAG) {
 		*value = json_is_true(json);
-		return json_is_boolean(json) ? NULL : "is neither true nor false";
+		return json_is_boolean(json) ? NULL : "must be true or false";
 	}
 	if (text)
 		return parameter_parse(parameter, text, value);
@@ -482,7 +482,7 @@ int parameters_decode(struct parameters *into, json_t *object, struct error *err
 
 		if (!parameter) {
 			printable_copy(text, sizeof(text), name);
-			return error_set(error, -EOPNOTSUPP, "there is no parameter %s", text);
+			return error_set(error, -EOPNOTSUPP, "unknown parameter '%s'", text);
 		}
 		wrong = parameter_decode(parameter, json, &value);
 		if (wrong)

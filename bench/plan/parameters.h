@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a case can be told: one row of a table for each parameter, from which follow
- * its option, its lists and ranges, its place in plan files, in the control channel
- * and in results, and its mark in the id of a case.
+ * The parameters of a case. Each has one row in a table, which defines its option, its lists and
+ * ranges, its key in plan files, control messages and results, and its mark in case ids.
  */
 #ifndef BENCH_PLAN_PARAMETERS_H
 #define BENCH_PLAN_PARAMETERS_H
@@ -15,11 +14,11 @@
 #include "bench/cli/option.h"
 #include "core/base/transport.h"
 
-/* As a value: nobody asked for one, and the program chooses. */
+/* Value: not given, so the program chooses. */
 #define PARAMETER_AUTO UINT64_MAX
-/* Of a PARAMETER_PLACE: the program does not choose either. */
+/* Value of a PARAMETER_PLACE: do not place anything. */
 #define PARAMETER_OFF (UINT64_MAX - 1)
-/* Of a PARAMETER_PIN: where the device is not. */
+/* Value of a PARAMETER_PIN: a CPU far from the device. */
 #define PARAMETER_FAR (UINT64_MAX - 2)
 
 #define PARAMETER_BUFFER_MOST (64ULL << 30)
@@ -31,14 +30,14 @@ enum metric {
 	METRIC_LOAD,
 };
 
-/* How an end waits for completions. */
+/* Completion modes. */
 enum cq {
 	CQ_POLL,
 	CQ_EVENT,
 	CQ_ADAPTIVE,
 };
 
-/* Of a load. */
+/* Gaps between the messages of a load. */
 enum arrivals {
 	ARRIVALS_FIXED,
 	ARRIVALS_POISSON,
@@ -49,35 +48,35 @@ enum connect {
 	CONNECT_QP,
 };
 
-/* What an end that takes no options posts to its receive queue. */
+/* Receives that the server posts. */
 enum receives {
 	RECEIVES_BUFFERS,
 	RECEIVES_BARE,
 	RECEIVES_NONE,
 };
 
-/* What a region allows that is registered to see what that takes. */
+/* Access rights of a memory region whose registration is measured. */
 enum mr_access {
 	MR_LOCAL,
 	MR_REMOTE,
 	MR_ATOMIC,
 };
 
-/* Of its memory. */
+/* Whether the pages of that region were touched before. */
 enum pages {
 	PAGES_TOUCHED,
 	PAGES_UNTOUCHED,
 };
 
-/* Of the memory of a read: when it is registered. */
+/* When the memory of a read is registered. */
 enum registration {
 	REGISTRATION_ONCE,
 	REGISTRATION_EACH,
 };
 
-/* Of a connection's life: which is timed. */
+/* The steps of a connection's life that can be timed. */
 enum change_point {
-	STEP_WHOLE, /* all until it is connected */
+	STEP_WHOLE, /* everything until it is connected */
 	STEP_CREATE,
 	STEP_BIND,
 	STEP_RESOLVE_ADDRESS,
@@ -88,13 +87,13 @@ enum change_point {
 	STEP_DESTROY,
 };
 
-/* Of what devices write to memory, as PCIe carries it. */
+/* PCIe ordering of the device's writes to memory. */
 enum ordering {
 	ORDERING_STRICT,
 	ORDERING_RELAXED,
 };
 
-/* Where messages go: numbers of words, or from ACCESS_STRIDE on places so many bytes apart. */
+/* Where messages go. From ACCESS_STRIDE on, a value is a stride in bytes plus ACCESS_STRIDE. */
 enum access {
 	ACCESS_SAME,
 	ACCESS_SEQUENTIAL,
@@ -103,7 +102,7 @@ enum access {
 
 #define ACCESS_STRIDE (1ULL << 62)
 
-/* One case. Words are numbers of their table. */
+/* The parameters of one case. A word is stored as its index in the table of words. */
 struct parameters {
 	uint64_t op;
 	uint64_t metric;
@@ -111,15 +110,15 @@ struct parameters {
 	uint64_t cq;        /* enum cq */
 	uint64_t server_cq; /* as cq */
 	uint64_t transport;
-	uint64_t qps;     /* of each thread */
-	uint64_t threads; /* of either end */
-	uint64_t pattern; /* enum pattern: who of them talks to whom */
+	uint64_t qps;     /* per thread */
+	uint64_t threads; /* on each side */
+	uint64_t pattern; /* enum pattern: which threads talk to each other */
 	uint64_t tx_depth;
 	uint64_t rx_depth;
 	uint64_t inline_size;
 	uint64_t cq_mod;
-	uint64_t cq_depth;       /* of either end, at least */
-	uint64_t doorbell_every; /* of doorbell, where cq_mod is the same */
+	uint64_t cq_depth;       /* on each side, at least */
+	uint64_t doorbell_every; /* for doorbell, where cq_mod must be the same */
 	uint64_t mr_access;
 	uint64_t pages;
 	uint64_t registration;
@@ -127,13 +126,13 @@ struct parameters {
 	uint64_t post_list;
 	uint64_t bidirectional;
 	uint64_t latencies;
-	uint64_t rate; /* of a load: see bench/plan/rate.h */
+	uint64_t rate; /* for metric load; see bench/plan/rate.h */
 	uint64_t arrivals;
 	uint64_t seed;
 	uint64_t outstanding;
 	uint64_t mtu;
 	uint64_t gid_index;
-	uint64_t server_gid_index; /* AUTO: gid_index */
+	uint64_t server_gid_index; /* AUTO: same as gid_index */
 	uint64_t sl;
 	uint64_t tos;
 	uint64_t timeout;
@@ -142,22 +141,22 @@ struct parameters {
 	uint64_t use_srq;
 	uint64_t hugepages;
 	uint64_t relaxed_ordering; /* enum ordering; AUTO: strict */
-	uint64_t buffer;           /* that messages go over, of all queue pairs of an end */
+	uint64_t buffer;           /* bytes that messages use, for all queue pairs of a side */
 	uint64_t access;           /* enum access */
-	uint64_t sge;              /* pieces of a message's local buffer, at both ends */
-	uint64_t think_ns;         /* what the server computes before each answer */
+	uint64_t sge;              /* pieces of a message's local buffer, on both sides */
+	uint64_t think_ns;         /* time that the server computes before each reply */
 	uint64_t receives;         /* of the server */
-	uint64_t needs;            /* find out what the operation needs of the server */
+	uint64_t needs;            /* probe what the operation needs from the server */
 	uint64_t pin;              /* a PARAMETER_PIN */
 	uint64_t server_pin;       /* as pin */
-	uint64_t numa;             /* the number of a node, or PARAMETER_OFF */
+	uint64_t numa;             /* a node number, or PARAMETER_OFF */
 	uint64_t server_numa;
-	uint64_t verify;     /* one message in so many; 0: none */
-	uint64_t iterations; /* of a trial; AUTO: by time */
+	uint64_t verify;     /* check one message in N; 0: none */
+	uint64_t iterations; /* messages per trial; AUTO: limited by time */
 	uint64_t duration_ns;
 	uint64_t warmup_ns; /* at most */
 	uint64_t trials;
-	uint64_t interleave; /* trials of the cases of a product in turn */
+	uint64_t interleave; /* alternate between the trials of a product's cases */
 };
 
 enum parameter_type {
@@ -167,7 +166,7 @@ enum parameter_type {
 	PARAMETER_TIME, /* in nanoseconds */
 	PARAMETER_FLAG,
 	PARAMETER_PLACE, /* a number, auto or off */
-	PARAMETER_PIN,   /* the same, or far, or several of them: see pin.h */
+	PARAMETER_PIN,   /* the same, far, or a range; see pin.h */
 	PARAMETER_RATE,
 	PARAMETER_ACCESS, /* a word, or stride=SIZE */
 };
@@ -179,18 +178,18 @@ struct parameter {
 	uint64_t least;
 	uint64_t most;
 	uint64_t fallback;
-	const char *mark; /* before the value in an id; NULL: always there, bare */
+	const char *mark; /* prefix in an id; NULL: the bare value is always included */
 	size_t offset;
 };
 
 #define PARAMETERS 53
 
-/* The mark of what says how long is measured, not what: it is in no id. */
+/* The mark of parameters that only say how long to measure. They are not part of an id. */
 extern const char parameters_effort[];
 
 extern const struct parameter parameter_table[PARAMETERS];
 
-/* All at their defaults. */
+/* Returns all parameters at their defaults. */
 struct parameters parameters_default(void);
 
 uint64_t parameter_get(const struct parameters *from, const struct parameter *parameter);
@@ -203,10 +202,10 @@ static inline void parameter_choose(uint64_t *value, uint64_t otherwise)
 		*value = otherwise;
 }
 
-/* Reads one value. Returns what is wrong with the text, or NULL: until the next call. */
+/* Parses one value. Returns NULL, or an error message that is valid until the next call. */
 const char *parameter_parse(const struct parameter *parameter, const char *text, uint64_t *value);
 
-/* The row of an end's table of GIDs; PARAMETER_AUTO: none is named. */
+/* Returns the GID index of a side, or PARAMETER_AUTO if none was given. */
 static inline uint64_t parameters_gid_index(const struct parameters *from, bool is_server)
 {
 	bool is_own = is_server && from->server_gid_index != PARAMETER_AUTO;
@@ -214,34 +213,39 @@ static inline uint64_t parameters_gid_index(const struct parameters *from, bool 
 	return is_own ? from->server_gid_index : from->gid_index;
 }
 
-/* The value as it is written on a command line. */
+/* Prints the value as on a command line. */
 void parameter_print(const struct parameter *parameter, uint64_t value, char *text, size_t size);
 
-/* The same in JSON: words are strings, sizes and counts numbers, flags booleans. */
+/* The same in JSON: words are strings, sizes and counts are numbers, flags are booleans. */
 json_t *parameter_encode(const struct parameter *parameter, uint64_t value);
 const char *parameter_decode(const struct parameter *parameter, const json_t *json,
 			     uint64_t *value);
 
-/* The word for a value of the parameter of that name. */
+/* Returns the word for a value of the named parameter. */
 const char *parameter_word(const char *name, uint64_t value);
 
-/* NULL for a name that is none. */
+/* Returns NULL for an unknown name. */
 const struct parameter *parameter_find(const char *name);
 
-/* All that are known, as members of an object; and back: unknown members are refused. */
+/*
+ * Converts all parameters that are not AUTO to members of an object, and back. Decoding rejects
+ * unknown members.
+ */
 int parameters_encode(const struct parameters *from, json_t *object);
 int parameters_decode(struct parameters *into, json_t *object, struct error *error);
 
-/* A path with every parameter that is not at its default: send/lat/64/poll/q16. */
+/*
+ * Builds the id: a path with every parameter that differs from its default (send/lat/64/poll/q16).
+ */
 void parameters_id(const struct parameters *from, char *id, size_t size);
 
-/* Returns whether the case's transport has all of these properties, TRANSPORT_... */
+/* Returns whether the case's transport has all of these TRANSPORT_... properties. */
 static inline bool parameters_has(const struct parameters *parameters, unsigned int properties)
 {
 	return transport_has((enum transport)parameters->transport, properties);
 }
 
-/* Returns the bytes in front of each message that the case receives. */
+/* Returns the number of bytes in front of each received message. */
 static inline size_t parameters_head(const struct parameters *parameters)
 {
 	return transport_head((enum transport)parameters->transport);

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-/* Whether that end is the one, of a pattern of many and one. */
+/* Returns whether that side is the "one" of a one-to-many or many-to-one pattern. */
 static bool is_single(const struct parameters *p, bool is_server)
 {
 	return p->pattern == (is_server ? PATTERN_MANY_TO_ONE : PATTERN_ONE_TO_MANY);
@@ -14,7 +14,7 @@ unsigned int pattern_lanes(const struct parameters *p, bool is_server)
 	return is_single(p, is_server) ? 1 : (unsigned int)p->threads;
 }
 
-/* How many of the other end one talks to. */
+/* Returns how many lanes of the peer each lane talks to. */
 static unsigned int peers(const struct parameters *p, bool is_server)
 {
 	bool has_all = is_single(p, is_server) || p->pattern == PATTERN_ALL_TO_ALL;
@@ -47,15 +47,15 @@ unsigned int pattern_number(const struct parameters *p, bool is_server, unsigned
 
 	if (!is_server || p->pattern != PATTERN_ALL_TO_ALL)
 		return lane * pattern_lane_pairs(p, is_server) + pair;
-	/* The client's lane is the one that the pair is for. */
+	/* pair / qps is the client's lane. */
 	return pair / qps * pattern_lane_pairs(p, false) + lane * qps + pair % qps;
 }
 
-unsigned int pattern_far_pair(const struct parameters *p, bool is_server, unsigned int lane,
-			      unsigned int pair)
+unsigned int pattern_peer_pair(const struct parameters *p, bool is_server, unsigned int lane,
+			       unsigned int pair)
 {
 	unsigned int qps = (unsigned int)p->qps;
-	/* Over there the pairs of this lane lie behind those of the lanes before it. */
+	/* The peer's lane first has the pairs of the lanes before this one. */
 	unsigned int before = peers(p, !is_server) > 1 ? lane * qps : 0;
 
 	return before + pair % qps;
@@ -66,7 +66,7 @@ unsigned int pattern_rounds(const struct parameters *p)
 	return p->pattern == PATTERN_ALL_TO_ALL ? (unsigned int)p->threads : 1;
 }
 
-/* Queue pairs of a flow lie beside each other in a lane of the client. */
+/* The queue pairs of a flow are adjacent in a lane of the client. */
 static void fill(const struct parameters *p, const struct shares *shares, struct flows *flows)
 {
 	unsigned int n_peers = peers(p, false);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who talks to whom of several ends: in one process each of the many is a thread with a
- * lane of its own, at the client or at the server, and between two that talk to each
- * other there are --qps queue pairs: a flow. Queue pairs have one number at both ends, in
- * the order of the client's lanes.
+ * Traffic patterns: who talks to whom. Within a process, each of the many is a thread with its own
+ * lane, on the client or on the server. Two that talk to each other are connected by --qps queue
+ * pairs: a flow. A queue pair has the same number on both sides, in the order of the client's
+ * lanes.
  */
 #ifndef BENCH_PLAN_PATTERN_H
 #define BENCH_PLAN_PATTERN_H
@@ -19,39 +19,43 @@ enum pattern {
 	PATTERN_ALL_TO_ALL,
 };
 
-/* Whether there is one: else each thread has its own at the other end, as one-to-one. */
+/* Returns whether a pattern was asked for. Without one, threads are connected one-to-one. */
 static inline bool pattern_is_on(const struct parameters *p)
 {
 	return p->pattern != PARAMETER_AUTO;
 }
 
-/* Threads of that end, each with a lane. */
+/* Returns the number of lanes (threads) of a side. */
 unsigned int pattern_lanes(const struct parameters *p, bool is_server);
 
-/* Queue pairs of each lane there. */
+/* Returns the number of queue pairs in each lane of a side. */
 unsigned int pattern_lane_pairs(const struct parameters *p, bool is_server);
 
-/* Of the larger lane of the two ends. */
+/* Returns the larger of the two sides' queue pairs per lane. */
 unsigned int pattern_most_pairs(const struct parameters *p);
 
-/* Of an end, all together. */
+/* Returns the total number of queue pairs of a side. */
 unsigned int pattern_pairs(const struct parameters *p);
 
-/* That of a lane's queue pair. */
+/* Returns the number of a lane's queue pair. */
 unsigned int pattern_number(const struct parameters *p, bool is_server, unsigned int lane,
 			    unsigned int pair);
 
-/* What it is in the lane of the other end. */
-unsigned int pattern_far_pair(const struct parameters *p, bool is_server, unsigned int lane,
-			      unsigned int pair);
+/* Returns the index of a lane's queue pair within the peer's lane. */
+unsigned int pattern_peer_pair(const struct parameters *p, bool is_server, unsigned int lane,
+			       unsigned int pair);
 
 /*
- * The client connects in the order of the numbers. For the server to accept in the same
- * one, each of its lanes in turn takes a part of its queue pairs, so many times.
+ * Returns in how many rounds the server accepts. The client connects queue pairs in the order of
+ * their numbers. To accept in the same order, each server lane in turn accepts a part of its queue
+ * pairs, once per round.
  */
 unsigned int pattern_rounds(const struct parameters *p);
 
-/* What each flow had of what the client's queue pairs had. flows is zeroed. */
+/*
+ * Computes each flow's share of the traffic from the shares of the client's queue pairs. flows
+ * must be zeroed.
+ */
 int pattern_flows(const struct parameters *p, const struct shares *shares, struct flows *flows,
 		  struct error *error);
 

@@ -6,33 +6,33 @@
 
 #include "bench/plan/hosts.h"
 
-/* The many are threads of one host, or several hosts. */
+/* The "many" of a pattern are threads of one host, or several hosts. */
 static const char *refuse_pattern(const struct parameters *p, const struct hosts *hosts,
 				  struct hosts_flow *flows)
 {
 	if (hosts->count && !pattern_is_on(p))
-		return "several hosts need --pattern: who of them talks to whom";
+		return "several hosts need --pattern, which says who talks to whom";
 	if (!pattern_is_on(p))
 		return NULL;
 	if (!hosts->count)
 		return p->threads > 1 ? NULL
-				      : "--pattern needs --threads, as many as there are of the "
-					"many, or several hosts";
-	/* What both ends drive would be given up while one waits for the other flows. */
+				      : "--pattern needs several hosts, or --threads above 1";
+	/* While one flow waits for the others, traffic that the server drives would time out. */
 	if (p->latencies || p->needs || p->interleave == 1 || p->bidirectional)
-		return "--latencies, --needs, --interleave and -b are for one HOST";
+		return "--latencies, --needs, --interleave and -b work only with one HOST";
 	return hosts_flows((enum pattern)p->pattern, hosts->count, flows)
 		       ? NULL
-		       : "one-to-one is of pairs: it needs an even number of hosts";
+		       : "one-to-one needs an even number of hosts";
 }
 
-/* Each of them has the devices that it offers. */
+/* Devices cannot be chosen here: each server offers its own. */
 static int parse_hosts(const struct plan *plan, struct hosts *hosts, struct error *error)
 {
 	if (plan->server_device || plan->device_port || (plan->device && !plan->launch))
-		return error_set(error, -EINVAL,
-				 "--device, --device-port and --server-device are for one HOST: of "
-				 "several each has its 'serve --device'");
+		return error_set(
+			error, -EINVAL,
+			"--device, --device-port and --server-device work only with one HOST; "
+			"with several, use 'serve --device' on each");
 	return hosts_parse(hosts, plan->host, plan_port(plan), error);
 }
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* What a plan of several ends cannot be: of one thread at one host, or of several without. */
+/* Rejects patterns that do not fit the number of threads and hosts. */
 #ifndef BENCH_PLAN_PATTERN_RULES_H
 #define BENCH_PLAN_PATTERN_RULES_H
 
 #include "bench/plan/plan.h"
 
-/* Leaves out the cases that cannot be run. An error: the hosts themselves are wrong. */
+/* Marks the cases that cannot run as skipped. Fails only if the list of hosts is invalid. */
 int plan_check_patterns(struct plan *plan, struct error *error);
 
 #endif

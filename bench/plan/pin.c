@@ -8,12 +8,12 @@
 #include "bench/cli/cpulist.h"
 #include "bench/cli/value.h"
 
-/* A range is this, and its first, its last and its step, of so many bits each. */
+/* A range is this bit plus the first CPU, the last CPU and the step, BITS bits each. */
 #define RANGE (1ULL << 62)
 #define BITS  13
 #define MASK  ((1ULL << BITS) - 1)
 
-_Static_assert(CPULIST_MAX == 1U << BITS, "a number of a processor has so many bits");
+_Static_assert(CPULIST_MAX == 1U << BITS, "a CPU number fits in BITS bits");
 
 static uint64_t first(uint64_t value)
 {
@@ -30,7 +30,7 @@ static uint64_t step(uint64_t value)
 	return value & RANGE ? value >> 2 * BITS & MASK : 1;
 }
 
-/* Cuts the text at that character; behind it is the rest, or NULL. */
+/* Cuts the text at a character. Returns the text behind it, or NULL. */
 static char *cut(char *text, char at)
 {
 	char *rest = strchr(text, at);

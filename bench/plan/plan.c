@@ -60,7 +60,7 @@ static const char *take_list(const struct option_row *row, const char *text, voi
 	const struct parameter *parameter = (const void *)row;
 	struct plan *plan = target;
 
-	/* Flags, and what may stand without a value, say 1 then. */
+	/* Flags and options with an optional value default to 1. */
 	return value_list_parse(product_list(&plan->asked, parameter), parameter,
 				text ? text : "1");
 }
@@ -101,7 +101,7 @@ static bool has_lists(const struct plan *plan)
 	return false;
 }
 
-/* -a and -e are short for lists, and patterns are of one metric. */
+/* Expands -a and -e, and the default metric of --pattern. */
 static int expand(struct plan *plan, struct error *error)
 {
 	const char *wrong = NULL;
@@ -110,11 +110,11 @@ static int expand(struct plan *plan, struct error *error)
 		wrong = value_list_parse(asked(plan, "metric"), parameter_find("metric"), "bw");
 
 	if (plan->all_sizes && asked(plan, "size")->count)
-		return error_set(error, -EINVAL, "--all and --size exclude each other");
+		return error_set(error, -EINVAL, "--all and --size cannot be used together");
 	if (plan->with_events && asked(plan, "cq")->count)
-		return error_set(error, -EINVAL, "--events and --cq exclude each other");
+		return error_set(error, -EINVAL, "--events and --cq cannot be used together");
 	if (asked(plan, "iterations")->count && asked(plan, "duration")->count)
-		return error_set(error, -EINVAL, "-n and -D exclude each other");
+		return error_set(error, -EINVAL, "-n and -D cannot be used together");
 	if (plan->all_sizes)
 		wrong = value_list_parse(asked(plan, "size"), parameter_find("size"), "1:8m");
 	if (plan->with_events && !wrong)
@@ -122,14 +122,14 @@ static int expand(struct plan *plan, struct error *error)
 	return wrong ? error_set(error, -EINVAL, "%s", wrong) : 0;
 }
 
-/* A result carries the plan that it came of. */
+/* Replaces a result by the plan that it contains. */
 static int take_plan(const char *path, json_t **whole, struct error *error)
 {
 	const char *schema = json_string_value(json_object_get(*whole, "schema"));
 	json_t *carried;
 
 	if (!schema || strcmp(schema, DOCUMENT_SCHEMA) != 0) {
-		error_set(error, -EINVAL, "%s has another schema than " DOCUMENT_SCHEMA, path);
+		error_set(error, -EINVAL, "%s has a schema other than " DOCUMENT_SCHEMA, path);
 		json_decref(*whole);
 		*whole = NULL;
 		return error->code;
@@ -137,10 +137,10 @@ static int take_plan(const char *path, json_t **whole, struct error *error)
 	carried = json_incref(json_object_get(json_object_get(*whole, "run"), "plan"));
 	json_decref(*whole);
 	*whole = carried;
-	return carried ? 0 : error_set(error, -EINVAL, "%s carries no plan", path);
+	return carried ? 0 : error_set(error, -EINVAL, "%s contains no plan", path);
 }
 
-/* An array of products, from what it takes over: one, several, or a result. */
+/* Turns a product, an array of products or a result into an array. Consumes whole. */
 static int unfold(const char *path, json_t *whole, json_t **base, struct error *error)
 {
 	int code = json_object_get(whole, "schema") ? take_plan(path, &whole, error) : 0;
@@ -154,14 +154,14 @@ static int unfold(const char *path, json_t *whole, json_t **base, struct error *
 	return 0;
 }
 
-/* The plan that the lists of the command line change. */
+/* Loads the plan that the command line's lists modify. */
 static int load(struct plan *plan, const char *preset, json_t **base, struct error *error)
 {
 	json_t *whole;
 	int code;
 
 	if (plan->file && plan->preset)
-		return error_set(error, -EINVAL, "--plan and --preset exclude each other");
+		return error_set(error, -EINVAL, "--plan and --preset cannot be used together");
 	if (!plan->file && !plan->preset && !has_lists(plan))
 		plan->usual = preset;
 	if (plan->file)
@@ -174,8 +174,8 @@ static int load(struct plan *plan, const char *preset, json_t **base, struct err
 }
 
 /*
- * Each case once: atomics have one size whatever the list says, and lists that take
- * the place of a preset's make its parts alike.
+ * Each case runs once. Duplicates arise because atomics have a single size, and because lists of
+ * the command line can make parts of a preset equal.
  */
 static bool is_new(json_t *ids, const char *id, size_t number)
 {
@@ -186,8 +186,8 @@ static bool is_new(json_t *ids, const char *id, size_t number)
 }
 
 /*
- * What ends are asked for: of several hosts each pair has a flow of its own, where every thread
- * has one at the other end, whatever the pattern of the hosts is.
+ * Returns the pattern that client and server use. With several hosts, each pair has its own flow
+ * and connects its threads one-to-one, whatever the pattern of the hosts is.
  */
 static uint64_t pattern_of_ends(const struct plan *plan, const struct parameters *wanted)
 {
@@ -205,7 +205,7 @@ static void make_case(const struct plan *plan, struct plan_case *made, const str
 	wanted.pattern = pattern_of_ends(plan, &wanted);
 	applicable_keep(op, &wanted);
 	*made = (struct plan_case){.op = op, .parameters = wanted};
-	/* As the client is what it is anyway. */
+	/* The server does the same as the client by default. */
 	if (wanted.server_cq == wanted.cq)
 		wanted.server_cq = PARAMETER_AUTO;
 	if (op->shape.is_atomic)
@@ -226,7 +226,7 @@ static bool is_share(const struct parameters *wanted)
 	       rate_unit(wanted->rate) == RATE_PER_CENT;
 }
 
-/* A bandwidth of the same, with the work of a load: each message is signalled and timed. */
+/* Returns the bandwidth case for a load; it signals and times each message as the load does. */
 static struct parameters maximum_of(struct parameters wanted)
 {
 	wanted.metric = METRIC_BW;
@@ -234,7 +234,7 @@ static struct parameters maximum_of(struct parameters wanted)
 	return wanted;
 }
 
-/* The case of that id, which is added if there is none. */
+/* Returns the case with the same id, adding it if it is new. */
 static struct plan_case *add_case(struct plan *plan, json_t *ids, struct parameters wanted)
 {
 	struct plan_case *made = &plan->cases[plan->n_cases];
@@ -256,7 +256,7 @@ static bool is_refused(const struct plan *plan, struct parameters wanted)
 	return made.skipped[0];
 }
 
-/* Whatever is told to neither of them makes no difference. */
+/* Parameters that affect neither case make no difference. */
 static void compare(struct plan *plan, json_t *ids, const struct product *product, size_t number,
 		    struct plan_case *made)
 {
@@ -270,7 +270,7 @@ static void compare(struct plan *plan, json_t *ids, const struct product *produc
 	make_case(plan, &other, made->op, product_case(product, beside));
 	number_of = json_object_get(ids, other.id);
 	beside = (size_t)json_integer_value(number_of);
-	/* Two kinds of latency are never compared, nor what is not run in turn with it. */
+	/* Only compare the same kind of latency, and cases that run alternately. */
 	if (!number_of || &plan->cases[beside] == made || plan->cases[beside].kind != made->kind ||
 	    plan->cases[beside].product != made->product)
 		return;
@@ -278,7 +278,7 @@ static void compare(struct plan *plan, json_t *ids, const struct product *produc
 	made->by = by;
 }
 
-/* Those of one metric stay together: their table has one head. */
+/* Cases of one metric stay together, because they share a table. */
 static void add_metric(struct plan *plan, const struct product *product, json_t *ids,
 		       uint64_t metric)
 {
@@ -289,14 +289,14 @@ static void add_metric(struct plan *plan, const struct product *product, json_t 
 		size_t maximum = 0;
 		struct plan_case *made;
 
-		/* What 100 % are is known before the shares are run. */
+		/* The 100 % must be known before its shares run. */
 		if (metric >= METRIC_BW && is_share(&wanted) && !is_refused(plan, wanted))
 			maximum = (size_t)(add_case(plan, ids, maximum_of(wanted)) - plan->cases);
 		if (wanted.metric != metric)
 			continue;
 		made = add_case(plan, ids, wanted);
 		made->maximum = maximum;
-		/* One that a product before it has asked for is that one's. */
+		/* A case that an earlier product has asked for belongs to that product. */
 		if (made->product == json_array_size(plan->made))
 			compare(plan, ids, product, i, made);
 		made->is_maximum_alone = false;
@@ -310,7 +310,7 @@ static int add_cases(struct plan *plan, const struct product *product, json_t *i
 	struct plan_case *grown;
 
 	if (!count || plan->n_cases + count > PRODUCT_MOST)
-		return error_set(error, -EINVAL, "these are more than a million cases");
+		return error_set(error, -EINVAL, "the plan has more than a million cases");
 	grown = reallocarray(plan->cases, plan->n_cases + 2 * count + 1, sizeof(*grown));
 	if (!grown)
 		return error_set_errno(error, -ENOMEM, "cannot make the plan");
@@ -344,7 +344,7 @@ void plan_drop_maxima(struct plan *plan)
 	for (size_t i = 0; i < plan->n_cases && is_needed; i++)
 		if (plan->cases[i].is_maximum_alone && !is_needed[i] && !plan->cases[i].skipped[0])
 			snprintf(plan->cases[i].skipped, sizeof(plan->cases[i].skipped),
-				 "no load is left of which it were the maximum");
+				 "not needed: every load that depends on it was skipped");
 	free(is_needed);
 }
 
@@ -353,11 +353,11 @@ int plan_check(const struct plan *plan, struct error *error)
 	for (size_t i = 0; i < plan->n_cases; i++)
 		if (!plan->cases[i].skipped[0])
 			return 0;
-	return error_set(error, -EINVAL, "nothing is left to run: %.120s: %s", plan->cases[0].id,
+	return error_set(error, -EINVAL, "no case can run: %.120s: %s", plan->cases[0].id,
 			 plan->cases[0].skipped);
 }
 
-/* Messages that are asked for take the place of a preset's time, and the reverse. */
+/* A given number of messages replaces a preset's duration, and vice versa. */
 static void settle_effort(struct product *product, const struct product *by)
 {
 	static const char *const names[] = {"iterations", "duration"};
@@ -388,7 +388,7 @@ static bool has_load(const struct product *product)
 	return false;
 }
 
-/* Who names none wants to see the whole curve. */
+/* Without rates, measure the whole curve. */
 static void choose_rates(struct product *product)
 {
 	struct value_list *rates = product_list(product, parameter_find("rate"));
@@ -397,7 +397,7 @@ static void choose_rates(struct product *product)
 		value_list_parse(rates, parameter_find("rate"), "10%:100%");
 }
 
-/* Who names none wants to see where the time goes. */
+/* Without steps, measure all of them. */
 static void choose_steps(struct product *product)
 {
 	struct value_list *steps = product_list(product, parameter_find("step"));
@@ -437,7 +437,7 @@ static int make_cases(struct plan *plan, json_t *base, struct error *error)
 			code = decode_part(plan, product, part, error);
 		if (code)
 			break;
-		/* Who names neither plan nor preset wants that effort, and no more. */
+		/* Without a plan or preset, a given effort means a single trial by default. */
 		if (!plan->file && !plan->preset && has_effort(&plan->asked))
 			product_list(product, parameter_find("trials"))->count = 0;
 		product_override(product, &plan->asked);
@@ -504,15 +504,15 @@ int plan_complete(struct plan *plan, struct error *error)
 	int code = plan_finish(plan, "quick", error);
 
 	if (!code && plan->no_save && plan->json)
-		code = error_set(error, -EINVAL, "--no-save and --json exclude each other");
+		code = error_set(error, -EINVAL, "--no-save and --json cannot be used together");
 	if (!code && plan->launch && !plan->host)
-		code = error_set(error, -EINVAL, "--launch needs HOST: without it all is here");
+		code = error_set(error, -EINVAL,
+				 "--launch needs HOST: without one, the server runs here");
 	if (!code && plan->secret_file && (plan->launch || !plan->host))
-		code = error_set(
-			error, -EINVAL,
-			"--secret-file is for a server that runs already: one that %s starts "
-			"is given a secret of its own",
-			plan->launch ? "--launch" : "this run");
+		code = error_set(error, -EINVAL,
+				 "--secret-file needs a server that is already running: a server "
+				 "started by %s gets its own secret",
+				 plan->launch ? "--launch" : "this run");
 	return code;
 }
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What was asked: options as they were parsed, and the cases that are the products
- * of their lists. Const once it is made, but for cases that the devices turn out
- * not to be able to run.
+ * A plan: the parsed options, and the cases that are the products of their lists. Constant once
+ * made, except that cases are marked as skipped when the devices turn out not to support them.
  */
 #ifndef BENCH_PLAN_PLAN_H
 #define BENCH_PLAN_PLAN_H
@@ -12,22 +11,22 @@
 #include "reports/finding/threshold.h"
 #include "reports/table/table.h"
 
-/* One case. Its figures are those of this and nothing else. */
+/* One case. Its results depend on nothing but these members. */
 struct plan_case {
 	char id[CASE_ID];
 	const struct operation *op;
 	enum result_kind kind;
-	struct parameters parameters; /* none is PARAMETER_AUTO that has a default */
-	char skipped[256];            /* why it cannot be run; empty: it can */
-	size_t product;               /* of the plan that it is of */
-	size_t beside;                /* of those in turn: the case that it is compared with */
-	const struct parameter *by;   /* that it differs in; NULL: it is compared with none */
-	size_t maximum;               /* of a rate in per cent: the case that is its 100 % */
-	bool is_maximum_alone;        /* nobody has asked for it but such rates */
+	struct parameters parameters; /* those with a default are not PARAMETER_AUTO */
+	char skipped[256];            /* why it cannot run; empty: it can */
+	size_t product;               /* the product that it belongs to */
+	size_t beside;              /* when interleaved: the case that this one is compared with */
+	const struct parameter *by; /* the parameter that differs; NULL: not compared */
+	size_t maximum;             /* for a rate in percent: the case that measures the 100 % */
+	bool is_maximum_alone;      /* only needed by such rates */
 };
 
 struct plan {
-	const char *host; /* NULL: this machine, and a server of its own */
+	const char *host; /* NULL: this machine, which also runs the server */
 	const char *launch;
 	const char *secret_file;
 	const char *device;
@@ -36,8 +35,8 @@ struct plan {
 	const char *json;
 	const char *file;
 	const char *preset;
-	const char *usual; /* the preset where nothing says what is measured; else NULL */
-	uint16_t port;     /* 0: nobody has said, see plan_port */
+	const char *usual; /* the preset used because nothing else was asked for, or NULL */
+	uint16_t port;     /* 0: not given; see plan_port */
 	unsigned int wait_ms;
 	bool no_save;
 	bool is_redacted;
@@ -46,64 +45,64 @@ struct plan {
 	bool with_progress;
 	bool with_events;              /* -e */
 	bool all_sizes;                /* -a */
-	bool ignored;                  /* -R, -F: perftest's, which need nothing here */
-	const struct table_unit *unit; /* of the table's bandwidths */
-	struct threshold_list limits;  /* that cases are to keep to */
-	struct product asked;          /* by options */
-	json_t *made;                  /* the plan as a plan file would have it */
+	bool ignored;                  /* -R and -F of perftest, which have no effect */
+	const struct table_unit *unit; /* for the bandwidths in the table */
+	struct threshold_list limits;  /* limits that cases must keep */
+	struct product asked;          /* by the options */
+	json_t *made;                  /* the plan as in a plan file */
 	struct plan_case *cases;
 	size_t n_cases;
 };
 
 extern const struct option_table plan_options;
-/* Without those that choose a plan. */
+/* The options except those that choose a plan. */
 extern const struct option_table plan_preset_options;
 
-/* Parses a command line into a plan and makes its cases. 1: --help was asked for. */
+/* Parses a command line and makes the plan's cases. Returns 1 if --help was given. */
 int plan_open(struct plan *plan, int argc, char *argv[], struct error *error);
 
 /*
- * The same in two steps, of a preset that is not the command line's to choose, or of none:
- * what is on the command line, and then what it names, which can be read only once.
+ * The same in two steps. plan_parse reads the command line, with a fixed preset if preset is not
+ * NULL; plan_complete then reads the files that it names, which can be read only once.
  */
 int plan_parse(struct plan *plan, const char *preset, int argc, char *argv[], struct error *error);
 int plan_complete(struct plan *plan, struct error *error);
 
 /*
- * The options of cases alone, for commands whose own options end in a plan: next of their
- * table, whose target begins with a struct plan. plan_finish then makes its cases, of the
- * preset where neither lists nor a plan were asked for.
+ * The options of cases alone, for commands with their own options: `next` of their table, whose
+ * target must begin with a struct plan. plan_finish then makes the cases, from the given preset if
+ * the command line has neither lists nor a plan.
  */
 extern const struct option_table plan_case_options;
 int plan_finish(struct plan *plan, const char *preset, struct error *error);
 
-/* The same from a plan file's text alone; path is where that is from. */
+/* Makes a plan from the text of a plan file. path is used in error messages. */
 int plan_read(struct plan *plan, const char *text, size_t length, const char *path,
 	      struct error *error);
-/* Of that case alone, towards that host. */
+/* Makes a plan with a single case, against that host. */
 int plan_open_case(struct plan *plan, const struct parameters *wanted, const char *host,
 		   uint16_t port, struct error *error);
 void plan_close(struct plan *plan);
 
-/* The server's TCP port, if it runs already. */
+/* Returns the TCP port of a server that is already running. */
 uint16_t plan_port(const struct plan *plan);
 
 /*
- * Of how many cases, from this one on, the trials are to be run in turn; those that cannot
- * be run included. 1: of none but its own.
+ * Returns how many cases, starting with this one and including skipped ones, run their trials
+ * alternately. 1: only this case.
  */
 size_t plan_turns(const struct plan *plan, size_t number);
 
-/* Leaves out what nobody has asked for but rates that are left out themselves. */
+/* Skips the cases that only skipped rates depend on. */
 void plan_drop_maxima(struct plan *plan);
 
-/* Whether there is a case that can be run; the error says why the first one cannot. */
+/* Fails if no case can run; the error says why the first one cannot. */
 int plan_check(const struct plan *plan, struct error *error);
 
-/* How long the first ones take, roughly: nobody knows the messages' own speed yet. */
+/* Estimates how long the first n_cases take. The speed of messages is not known yet. */
 uint64_t plan_estimate_ns(const struct plan *plan, size_t n_cases);
 
-/* The cases as text, a line each. */
+/* Prints the cases, one per line. */
 void plan_print(const struct plan *plan, FILE *out);
 
 #endif

@@ -9,12 +9,12 @@
 #include "core/base/compiler.h"
 #include "core/base/printable.h"
 
-/* A plan is short, and the result that carries one has some mebibytes. */
+/* A plan is short, but a result that contains one can take several MiB. */
 #define PLAN_MOST (64 << 20)
-/* Letters of its path that are told in any case. */
+/* Characters of a path that are always printed. */
 #define PATH_LEAST 24
 
-/* Each keeps to a time: where nothing is ever steady, warming up would take most of it. */
+/* Each limits the warm-up: on noisy machines it would otherwise dominate the run. */
 static const struct preset {
 	const char *name;
 	const char *text;
@@ -43,7 +43,7 @@ static const struct preset {
 	 "  \"cq\": [\"poll\", \"event\", \"adaptive\"], \"duration\": [\"100ms\"],"
 	 "  \"trials\": [6],"
 	 "  \"warmup\": [\"400ms\"]}]"					  },
- /* What operations need and cost, one at a time and with events; then how fast they are. */
+ /* First what operations need and cost, one at a time with events; then how fast they are. */
 	{"semantics",
 	 "[{\"op\": [\"send\", \"write-imm\", \"write\", \"read\", \"write-notify\","
 	 "  \"read-notify\"], \"metric\": [\"bw\"],"
@@ -60,7 +60,7 @@ static const struct preset {
 	 " {\"op\": [\"write\", \"read\"], \"metric\": [\"lat\"], \"server-cq\": [\"event\"],"
 	 "  \"think\": [\"0ns\", \"10us\"], \"duration\": [\"100ms\"], \"trials\": [6],"
 	 "  \"warmup\": [\"100ms\"]}]"					  },
- /* What each way of programming is worth beside its opposite, which is the list's first. */
+ /* Each programming technique next to its opposite, which is the first of the list. */
 	{"tips",
 	 "[{\"op\": [\"write\"], \"metric\": [\"lat\"], \"size\": [8, 32, 64], \"inline\": [0, 64],"
 	 "  \"duration\": [\"30ms\"], \"trials\": [12],"
@@ -92,7 +92,7 @@ static const struct preset {
 	 " {\"op\": [\"read\"], \"metric\": [\"bw\"], \"size\": [\"4k\"], \"buffer\": [\"64m\"],"
 	 "  \"hugepages\": [false, true], \"duration\": [\"30ms\"], \"trials\": [12],"
 	 "  \"warmup\": [\"30ms\"], \"interleave\": [true]}]"                   },
- /* What a gate looks at: little of each, as it has it many times. */
+ /* For the gate: short trials, because it runs them many times. */
 	{"gate",
 	 "[{\"op\": [\"send\", \"write\", \"read\"], \"metric\": [\"lat\"], \"size\": [64, 4096],"
 	 "  \"duration\": [\"30ms\"], \"trials\": [6], \"warmup\": [\"30ms\"]},"
@@ -104,7 +104,7 @@ static int parse_failed(const json_error_t *fault, const char *what, struct erro
 {
 	char text[sizeof(fault->text)];
 
-	/* It quotes what it did not understand. */
+	/* The message quotes input. */
 	printable_copy(text, sizeof(text), fault->text);
 	return error_set(error, -EINVAL, "%s, line %d: %s", what, fault->line, text);
 }
@@ -133,7 +133,7 @@ int preset_blame(const char *path, struct error *error)
 	size_t used = strlen(error->text) + strlen("...: ");
 	size_t room = sizeof(error->text) - 1;
 
-	/* Of a long path the end tells most, as long as what is wrong is told as well. */
+	/* Shorten a long path at the front, so that the message itself fits. */
 	room = used + PATH_LEAST < room ? room - used : PATH_LEAST;
 	if (length <= room)
 		return error_wrap(error, "%s", path);
@@ -164,7 +164,7 @@ int preset_load(const char *path, json_t **plan, struct error *error)
 	if (!text || ferror(file))
 		error_set_errno(error, errno ? -errno : -EIO, "cannot read the plan %s", path);
 	else if (length == PLAN_MOST)
-		error_set(error, -EFBIG, "%s is too long for a plan", path);
+		error_set(error, -EFBIG, "%s is too large for a plan", path);
 	fclose(file);
 	*plan = NULL;
 	if (!error->code)

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Plans by name. Each is the text of a plan file; --plan takes one that is changed.
- */
+/* Named plans. Each is the text of a plan file; --plan reads a modified one. */
 #ifndef BENCH_PLAN_PRESET_H
 #define BENCH_PLAN_PRESET_H
 
@@ -9,20 +7,20 @@
 
 #include "core/base/error.h"
 
-/* Those that there are, as help has them. */
+/* The names of all presets, as printed by --help. */
 #define PRESET_NAMES "quick, standard, full, semantics, tips, gate"
 
-/* The plan of that name, or -EINVAL with the names that there are. */
+/* Returns the plan of that name, or -EINVAL with an error that lists the names. */
 int preset_find(const char *name, json_t **plan, struct error *error);
 
-/* A plan from text; path is where that is from, for what is wrong with it. */
+/* Parses a plan from text. path is used in error messages. */
 int preset_parse(const char *text, size_t length, const char *path, json_t **plan,
 		 struct error *error);
 
-/* The same from a file. */
+/* Reads a plan from a file. */
 int preset_load(const char *path, json_t **plan, struct error *error);
 
-/* Puts the path in front of what is wrong in a plan that was read. Returns the error's code. */
+/* Prefixes an error in a plan with the path. Returns the error's code. */
 int preset_blame(const char *path, struct error *error);
 
 #endif

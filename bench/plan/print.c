@@ -3,12 +3,12 @@
 #include "bench/plan/rate.h"
 #include "core/base/clock.h"
 
-/* Of a trial beside its messages: warm-up, and both ends' setting up. */
+/* Warm-up and set-up of a trial on both sides. */
 #define TRIAL_NS (30 * NS_PER_MS)
-/* What a message is guessed to take where the plan gives no time. */
+/* Assumed time per message if the plan gives no duration. */
 #define MESSAGE_NS (10 * NS_PER_US)
 
-/* A nanosecond for each byte, 8 Gb/s; of a load as the schedule has it. */
+/* Assumes 1 ns per byte (8 Gb/s); a load follows its schedule. */
 static unsigned __int128 message_ns(const struct parameters *p)
 {
 	if (p->metric == METRIC_LOAD && rate_unit(p->rate) != RATE_PER_CENT)
@@ -16,18 +16,18 @@ static unsigned __int128 message_ns(const struct parameters *p)
 	return MESSAGE_NS + p->size;
 }
 
-/* In 128 bits: a million cases, of as many messages as anybody may ask for, fit. */
+/* 128 bits hold a million cases with the largest number of messages. */
 static unsigned __int128 estimate_ns(const struct plan_case *line)
 {
 	const struct parameters *p = &line->parameters;
 	unsigned __int128 trial = p->duration_ns;
-	uint64_t beside = TRIAL_NS;
+	uint64_t setup_ns = TRIAL_NS;
 
 	if (line->skipped[0])
 		return 0;
 	if (p->duration_ns == PARAMETER_AUTO)
 		trial = p->iterations * message_ns(p);
-	return p->trials * (trial + beside);
+	return p->trials * (trial + setup_ns);
 }
 
 uint64_t plan_estimate_ns(const struct plan *plan, size_t n_cases)
@@ -39,7 +39,7 @@ uint64_t plan_estimate_ns(const struct plan *plan, size_t n_cases)
 	return sum > UINT64_MAX ? UINT64_MAX : (uint64_t)sum;
 }
 
-/* What warm-ups may take beside that: those of a device that never becomes steady. */
+/* Returns how long warm-ups can take in addition, if the device never becomes steady. */
 static double warmups_s(const struct plan *plan)
 {
 	double sum = 0;
@@ -65,6 +65,6 @@ void plan_print(const struct plan *plan, FILE *out)
 		fprintf(out, "%s%s%s\n", line->id, line->skipped[0] ? ": skipped: " : "",
 			line->skipped);
 	}
-	fprintf(out, "%zu %s, about %.0f s, up to %.0f s where they take long to become steady\n",
-		runs, runs == 1 ? "case" : "cases", seconds, seconds + warmups_s(plan));
+	fprintf(out, "%zu %s, about %.0f s, up to %.0f s if they are slow to stabilize\n", runs,
+		runs == 1 ? "case" : "cases", seconds, seconds + warmups_s(plan));
 }

@@ -8,7 +8,7 @@
 #include "bench/cli/spelling.h"
 #include "core/base/printable.h"
 
-/* Letters of a value that is wrong. */
+/* Characters of an invalid value that are printed. */
 #define VALUE_MOST 24
 
 struct value_list *product_list(struct product *product, const struct parameter *parameter)
@@ -83,8 +83,11 @@ void product_override(struct product *product, const struct product *by)
 			product->lists[i] = by->lists[i];
 }
 
-/* The key that may have been meant: by its letter, or with a letter in three wrong. NULL: none. */
-static const char *near_key(const char *name)
+/*
+ * Returns the key that was probably meant, or NULL: the one with that letter as its option, or the
+ * closest one if at most a third of its characters are wrong.
+ */
+static const char *similar_key(const char *name)
 {
 	const char *nearest = NULL;
 	unsigned int least = SPELLING_LONGEST;
@@ -106,18 +109,18 @@ static const char *near_key(const char *name)
 
 static int no_such_key(const char *name, struct error *error)
 {
-	const char *near = near_key(name);
+	const char *near = similar_key(name);
 	char text[41];
 
-	/* The plan may be from anywhere, and this goes to a terminal. */
+	/* The plan is untrusted, and the error is printed on a terminal. */
 	printable_copy(text, sizeof(text), name);
 	if (near)
-		return error_set(error, -EINVAL, "\"%s\" is no key of a plan, but \"%s\" is", text,
-				 near);
-	return error_set(error, -EINVAL, "\"%s\" is no key of a plan", text);
+		return error_set(error, -EINVAL, "unknown plan key \"%s\"; did you mean \"%s\"?",
+				 text, near);
+	return error_set(error, -EINVAL, "unknown plan key \"%s\"", text);
 }
 
-/* As the plan has it, if that is short. */
+/* Reports an invalid value as the plan has it, shortened if necessary. */
 static int no_such_value(const char *name, const json_t *value, const char *wrong,
 			 struct error *error)
 {
@@ -139,7 +142,7 @@ int product_decode(struct product *product, json_t *object, struct error *error)
 	*product = (struct product){0};
 	if (!json_is_object(object))
 		return error_set(error, -EINVAL,
-				 "a plan is an object of lists, or an array of them");
+				 "a plan must be an object of lists, or an array of such objects");
 	json_object_foreach(object, name, json)
 	{
 		const struct parameter *parameter = parameter_find(name);

@@ -13,7 +13,7 @@ struct unit {
 	enum rate_unit unit;
 };
 
-/* Of what means the same, the first one is printed. */
+/* The first of several equivalent units is used for printing. */
 static const struct unit units[] = {
 	{"T",      1000000000000, RATE_MESSAGES},
 	{"G",      1000000000,    RATE_MESSAGES},
@@ -70,7 +70,7 @@ static const struct unit *find_unit(const char *name)
 	return NULL;
 }
 
-/* Digits behind a point, of a unit of so much. What they are worth has to be whole. */
+/* Adds the digits after a decimal point. Their value must be a whole number. */
 static bool add_part(const char *digits, size_t length, uint64_t factor, uint64_t *amount)
 {
 	uint64_t part = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rates as people write them: messages per second (100k, 1M), bits of payload per second
- * (10gbit, 2.5Gb/s, 100MB/s), or per cent of the most that a case can (10%). One number holds any of them:
- * an amount, and what it counts in its highest bits. Messages are the bare number.
+ * Rates as people write them: messages per second (100k, 1M), bits of payload per second (10gbit,
+ * 2.5Gb/s, 100MB/s), or percent of the case's maximum (10%). One number holds any of them: the
+ * amount, with the unit in its highest bits. Messages are the plain number.
  */
 #ifndef BENCH_PLAN_RATE_H
 #define BENCH_PLAN_RATE_H
@@ -31,16 +31,18 @@ static inline uint64_t rate_amount(uint64_t rate)
 	return rate & ~RATE_UNIT;
 }
 
-/* Takes the whole text or refuses it: 1.5M, 100k, 10gbit, 2.5Gb/s, 100MiB/s, 10%. */
+/*
+ * Parses a rate: 1.5M, 100k, 10gbit, 2.5Gb/s, 100MiB/s, 10%. Returns false if any part is invalid.
+ */
 bool rate_parse(const char *text, uint64_t *rate);
 
-/* The most that there is of a unit. */
+/* Returns the largest amount of a unit. */
 uint64_t rate_most(enum rate_unit unit);
 
-/* Back to the shortest text that says the same. */
+/* Prints the shortest text for a rate. */
 void rate_print(uint64_t rate, char *text, size_t size);
 
-/* Messages per second, of so many bytes; most: what 100 % are. */
+/* Converts a rate to messages of that many bytes per second. most is what 100 % means. */
 double rate_messages(uint64_t rate, uint64_t bytes, double most);
 
 #endif

@@ -9,21 +9,21 @@
 #include "core/base/clock.h"
 #include "core/base/compiler.h"
 
-/* Where time is not given: the messages of a latency, the time of a bandwidth. */
+/* Default effort: messages for latency, time for bandwidth and load. */
 #define LAT_MESSAGES 5000
 #define BW_NS        (100 * NS_PER_MS)
 #define LOAD_NS      (200 * NS_PER_MS)
 
 #define TRIALS 6
 
-/* More than the caches near a processor hold, and devices of translations of small pages. */
+/* More than the CPU's caches hold, and more small pages than devices have translations for. */
 #define WALKED_BYTES (64ULL << 20)
-/* By itself: what those have who may lock little. It is more than the nearest caches hold. */
+/* The default buffer: it exceeds the inner caches but fits a small limit on locked memory. */
 #define SPREAD_BYTES (4ULL << 20)
 
 #define ATOMIC_SIZE 8
 
-/* What is not done by rdma_cm here needs queue pairs that are connected by hand. */
+/* Returns whether some parameter is not possible with rdma_cm. */
 static bool needs_pairs(const struct parameters *parameters)
 {
 	return !parameters_has(parameters, TRANSPORT_BY_CM) || parameters->mtu != PARAMETER_AUTO ||
@@ -46,7 +46,7 @@ static void choose_load(struct parameters *parameters)
 		parameters->duration_ns = LOAD_NS;
 }
 
-/* Of several queue pairs of a lane, at an end to which messages come. */
+/* Returns whether a side that receives messages has several queue pairs per lane. */
 static bool has_shared_receives(const struct parameters *p)
 {
 	return pattern_lane_pairs(p, true) > 1 ||
@@ -54,9 +54,9 @@ static bool has_shared_receives(const struct parameters *p)
 }
 
 /*
- * Many messages at once to one place are as fast as it gets: what caches and tables of
- * translations cost is not in it. One at a time, and where a counter or a flag is shared,
- * one place is what programs have, too.
+ * With many messages in flight, a single address hides the cost of caches and translation tables.
+ * With one message at a time, or a shared counter or flag, real programs use a single address,
+ * too.
  */
 static bool is_spread(const struct operation *op, const struct parameters *p)
 {
@@ -66,7 +66,7 @@ static bool is_spread(const struct operation *op, const struct parameters *p)
 	       !p->verify && !p->needs && !is_shared;
 }
 
-/* For a place of each queue pair in each direction: nobody asked for so much of it. */
+/* Returns whether one place per queue pair and direction would exceed the largest buffer. */
 static bool is_beyond_buffers(const struct operation *op, const struct parameters *p)
 {
 	return 2ULL * pattern_pairs(p) * address_walk_place(p, op->shape.is_atomic) >
@@ -77,7 +77,7 @@ bool rules_is_random(const struct operation *op, const struct parameters *parame
 {
 	if (parameters->access != PARAMETER_AUTO)
 		return parameters->access == ACCESS_RANDOM;
-	/* Who gives a buffer wants to see what it costs. */
+	/* A given buffer is there to be measured. */
 	return parameters->buffer != PARAMETER_AUTO ||
 	       (is_spread(op, parameters) && !is_beyond_buffers(op, parameters));
 }
@@ -99,7 +99,7 @@ static void choose_access(const struct operation *op, struct parameters *paramet
 			 min_u64(max_u64(bytes, 2 * all), PARAMETER_BUFFER_MOST));
 }
 
-/* What a call has nothing to do with is always the same. */
+/* Parameters that do not affect the call get a fixed value. */
 static void choose_call(const struct operation *op, struct parameters *parameters)
 {
 	if (op->shape.registers)
@@ -112,13 +112,13 @@ static void choose_call(const struct operation *op, struct parameters *parameter
 		parameter_choose(&parameters->step, STEP_WHOLE);
 	if (operation_is_timed_call(op) && !(op->takes & OPERATION_TAKES_SIZE))
 		parameters->size = 1;
-	/* What is posted is signalled, so that nothing is there when the next one is. */
+	/* Signal every post, so that the queue is empty before the next one. */
 	if (operation_is_timed_call(op) && !op->shape.is_call)
 		parameters->cq_mod = 1;
 }
 
-/* Neither messages of the case's size, nor several at once. */
-static bool is_apart(const struct operation *op)
+/* Returns whether the operation has no messages of the case's size and never several at once. */
+static bool is_serial(const struct operation *op)
 {
 	return op->shape.is_granted || operation_is_timed_call(op);
 }
@@ -133,17 +133,17 @@ void rules_choose(const struct operation *op, struct parameters *parameters)
 	choose_access(op, parameters);
 	parameter_choose(&parameters->server_cq, parameters->cq);
 	default_depths_choose(op, parameters);
-	/* Pieces are for the device to gather, not for the processor. */
+	/* The device should gather the pieces, not the CPU. */
 	if (parameters->sge > 1)
 		parameter_choose(&parameters->inline_size, 0);
 	parameter_choose(&parameters->connect, needs_pairs(parameters) ? CONNECT_QP : CONNECT_CM);
-	/* Who says how much wants that much; an interval takes six. */
+	/* A given effort is used exactly; a confidence interval needs six trials. */
 	parameter_choose(&parameters->trials, has_effort(parameters) ? 1 : TRIALS);
 	if (parameters->metric == METRIC_LOAD)
 		choose_load(parameters);
 	if (!has_effort(parameters)) {
-		/* What takes from microseconds to seconds is counted by time. */
-		if (is_bw || is_apart(op))
+		/* Operations that take between microseconds and seconds are limited by time. */
+		if (is_bw || is_serial(op))
 			parameters->duration_ns = BW_NS;
 		else
 			parameters->iterations = LAT_MESSAGES;
@@ -155,25 +155,25 @@ static bool is_lat(const struct operation *op, const struct parameters *p)
 	return p->metric == METRIC_LAT;
 }
 
-static bool is_no_mtu(const struct operation *op, const struct parameters *p)
+static bool is_bad_mtu(const struct operation *op, const struct parameters *p)
 {
 	bool is_power = !(p->mtu & (p->mtu - 1));
 
 	return p->mtu != PARAMETER_AUTO && (!is_power || p->mtu < 256 || p->mtu > 4096);
 }
 
-/* Any port's MTU is at most that of InfiniBand; where it is less only the device tells. */
-static bool is_no_datagram(const struct operation *op, const struct parameters *p)
+/* No port's MTU exceeds 4096 bytes; the device reports its actual MTU later. */
+static bool is_long_datagram(const struct operation *op, const struct parameters *p)
 {
 	return parameters_has(p, TRANSPORT_DATAGRAM) && p->size > 4096;
 }
 
-static bool is_registered_otherwise(const struct operation *op, const struct parameters *p)
+static bool is_registration_unused(const struct operation *op, const struct parameters *p)
 {
 	return p->registration != PARAMETER_AUTO && !applicable_registration(op, p);
 }
 
-static bool is_registered_elsewhere(const struct operation *op, const struct parameters *p)
+static bool is_registered_walk(const struct operation *op, const struct parameters *p)
 {
 	return p->registration == REGISTRATION_EACH && (address_walk_is_on(p) || p->sge > 1);
 }
@@ -188,7 +188,7 @@ static bool is_pattern_of_lat(const struct operation *op, const struct parameter
 	return pattern_is_on(p) && p->metric != METRIC_BW;
 }
 
-/* Whoever is through first would leave the rest to the others. */
+/* Flows that finish first would leave the bandwidth to the others. */
 static bool is_pattern_of_count(const struct operation *op, const struct parameters *p)
 {
 	return pattern_is_on(p) && p->iterations != PARAMETER_AUTO;
@@ -199,7 +199,7 @@ static bool is_lat_of_lists(const struct operation *op, const struct parameters 
 	return is_lat(op, p) && p->post_list > 1;
 }
 
-static bool is_lat_both_ways(const struct operation *op, const struct parameters *p)
+static bool is_bidirectional_lat(const struct operation *op, const struct parameters *p)
 {
 	return p->metric != METRIC_BW && p->bidirectional;
 }
@@ -219,7 +219,7 @@ static bool is_without_bell(const struct operation *op, const struct parameters 
 	return p->doorbell_every != PARAMETER_AUTO && !op->shape.rings;
 }
 
-static bool is_signal_silent(const struct operation *op, const struct parameters *p)
+static bool is_signal_without_bell(const struct operation *op, const struct parameters *p)
 {
 	return op->shape.rings && p->cq_mod != p->doorbell_every;
 }
@@ -229,14 +229,14 @@ static bool is_load_of_bells(const struct operation *op, const struct parameters
 	return op->shape.rings && p->metric == METRIC_LOAD;
 }
 
-static bool is_apart_of_many(const struct operation *op, const struct parameters *p)
+static bool is_serial_bw(const struct operation *op, const struct parameters *p)
 {
-	return is_apart(op) && !is_lat(op, p);
+	return is_serial(op) && !is_lat(op, p);
 }
 
-static bool is_apart_elsewhere(const struct operation *op, const struct parameters *p)
+static bool is_serial_walk(const struct operation *op, const struct parameters *p)
 {
-	return is_apart(op) && address_walk_is_on(p);
+	return is_serial(op) && address_walk_is_on(p);
 }
 
 static bool is_without_rights(const struct operation *op, const struct parameters *p)
@@ -279,7 +279,7 @@ static bool is_signal_too_rare(const struct operation *op, const struct paramete
 	return p->cq_mod > p->tx_depth;
 }
 
-static bool is_timed_by_others(const struct operation *op, const struct parameters *p)
+static bool is_timed_unsignaled(const struct operation *op, const struct parameters *p)
 {
 	return p->latencies && p->cq_mod > 1;
 }
@@ -289,8 +289,8 @@ static bool is_overwritten(const struct operation *op, const struct parameters *
 	return p->verify && p->metric == METRIC_BW && !op->fills_receives && !op->shape.is_read;
 }
 
-/* Beside the last byte of a write, which is polled for. */
-static bool is_nameless(const struct operation *op, const struct parameters *p)
+/* The last byte of a write is polled for and cannot hold part of the number. */
+static bool is_unnumbered(const struct operation *op, const struct parameters *p)
 {
 	return p->verify && !parameters_has(p, TRANSPORT_RELIABLE) &&
 	       p->size < RULES_VERIFY_NAME + op->polls_memory;
@@ -298,16 +298,16 @@ static bool is_nameless(const struct operation *op, const struct parameters *p)
 
 static bool is_without_payload(const struct operation *op, const struct parameters *p)
 {
-	return p->verify && (op->shape.is_atomic || is_apart(op));
+	return p->verify && (op->shape.is_atomic || is_serial(op));
 }
 
-static bool is_unseen(const struct operation *op, const struct parameters *p)
+static bool is_unverifiable(const struct operation *op, const struct parameters *p)
 {
 	return p->verify && operation_kind(op, p) == RESULT_COMPLETION;
 }
 
-/* Where bytes may come in any order, the last one says nothing of the others. */
-static bool is_seen_unordered(const struct operation *op, const struct parameters *p)
+/* With relaxed ordering the last byte may arrive before the others. */
+static bool is_polled_unordered(const struct operation *op, const struct parameters *p)
 {
 	return p->relaxed_ordering == ORDERING_RELAXED && op->polls_memory && is_lat(op, p) &&
 	       operation_kind(op, p) == RESULT_HALF;
@@ -318,7 +318,7 @@ static bool is_too_many(const struct operation *op, const struct parameters *p)
 	return pattern_pairs(p) > RULES_QUEUE_PAIRS;
 }
 
-/* A control message has the addresses of all of them, some 200 bytes each. */
+/* A control message contains the addresses of all of them, about 200 bytes each. */
 static bool is_too_many_by_hand(const struct operation *op, const struct parameters *p)
 {
 	return (p->connect == CONNECT_QP || needs_pairs(p)) &&
@@ -346,13 +346,13 @@ static bool is_load_rateless(const struct operation *op, const struct parameters
 	return is_load(p) && p->rate == PARAMETER_AUTO;
 }
 
-/* A schedule is one thread's. */
+/* A schedule belongs to one thread. */
 static bool is_load_of_threads(const struct operation *op, const struct parameters *p)
 {
 	return is_load(p) && p->threads > 1;
 }
 
-static bool is_load_elsewhere(const struct operation *op, const struct parameters *p)
+static bool is_load_unreliable(const struct operation *op, const struct parameters *p)
 {
 	return is_load(p) && !parameters_has(p, TRANSPORT_RELIABLE);
 }
@@ -367,19 +367,19 @@ static bool is_load_verified(const struct operation *op, const struct parameters
 	return is_load(p) && p->verify;
 }
 
-static bool is_load_silent(const struct operation *op, const struct parameters *p)
+static bool is_load_unsignaled(const struct operation *op, const struct parameters *p)
 {
 	return is_load(p) && p->cq_mod > 1;
 }
 
-/* Shares of the most are known later. */
+/* A rate in percent is not known yet. */
 static bool is_load_too_slow(const struct operation *op, const struct parameters *p)
 {
 	return is_load(p) && rate_unit(p->rate) != RATE_PER_CENT &&
 	       rate_messages(p->rate, p->size, 0) < 1;
 }
 
-static bool is_thinking_driver(const struct operation *op, const struct parameters *p)
+static bool is_bidirectional_think(const struct operation *op, const struct parameters *p)
 {
 	return p->think_ns && p->bidirectional;
 }
@@ -389,7 +389,7 @@ static bool is_both_limits(const struct operation *op, const struct parameters *
 	return p->iterations != PARAMETER_AUTO && p->duration_ns != PARAMETER_AUTO;
 }
 
-static bool is_cut_to_nothing(const struct operation *op, const struct parameters *p)
+static bool is_cut_too_small(const struct operation *op, const struct parameters *p)
 {
 	return p->sge > p->size && !op->shape.is_granted && !op->shape.is_call;
 }
@@ -421,23 +421,23 @@ static bool is_not_aligned(const struct operation *op, const struct parameters *
 	return op->shape.is_atomic && address_walk_stride(p) % ATOMIC_SIZE;
 }
 
-static bool is_told_where(const struct operation *op, const struct parameters *p)
+static bool is_notified_walk(const struct operation *op, const struct parameters *p)
 {
 	return address_walk_is_on(p) && op->shape.is_notified;
 }
 
-static bool is_seen_at_one(const struct operation *op, const struct parameters *p)
+static bool is_verified_walk(const struct operation *op, const struct parameters *p)
 {
 	return address_walk_is_on(p) && p->verify;
 }
 
-static bool is_lost_on_way(const struct operation *op, const struct parameters *p)
+static bool is_lossy_walk(const struct operation *op, const struct parameters *p)
 {
 	return address_walk_is_on(p) && is_lat(op, p) && op->polls_memory &&
 	       !parameters_has(p, TRANSPORT_RELIABLE);
 }
 
-static bool is_shared_by_all(const struct operation *op, const struct parameters *p)
+static bool is_shared_walk(const struct operation *op, const struct parameters *p)
 {
 	return address_walk_is_on(p) && p->use_srq && has_shared_receives(p) && op->fills_receives;
 }
@@ -446,64 +446,68 @@ static const struct rule {
 	bool (*applies)(const struct operation *op, const struct parameters *p);
 	const char *sentence;
 } rules[] = {
-	{is_no_mtu,               "an MTU is 256, 512, 1024, 2048 or 4096"                           },
-	{is_no_datagram,          "a datagram is one packet: 4096 bytes at the most"                 },
-	{is_list_of_two,          "a post list is of one operation: no notifications, no doorbells"  },
-	{is_without_bell,         "--doorbell-every is for doorbell"                                 },
-	{is_signal_silent,        "doorbell: what rings is signalled, --cq-mod is --doorbell-every"  },
-	{is_load_of_bells,        "a load of doorbells, each with its completion, is write-imm"      },
-	{is_apart_of_many,        "grants, and calls that are timed, are one at a time: --metric lat"},
-	{is_apart_elsewhere,      "--access: grants, and what sets up, have one place: same"         },
-	{is_without_rights,       "--mr-access is for register and deregister"                       },
-	{is_without_pages,        "--pages is for register"                                          },
-	{is_without_steps,        "--step is for connect"                                            },
+	{is_bad_mtu,             "--mtu must be 256, 512, 1024, 2048 or 4096"                        },
+	{is_long_datagram,       "datagrams are limited to one packet; use --size 4096 or less"      },
+	{is_list_of_two,         "--post-list does not support notifications and doorbells"          },
+	{is_without_bell,        "--doorbell-every applies only to doorbell"                         },
+	{is_signal_without_bell,
+	 "doorbell signals each write that rings: --cq-mod must equal --doorbell-every"              },
+	{is_load_of_bells,       "doorbell has no load; use --op write-imm"                          },
+	{is_serial_bw,           "alloc and timed calls run one at a time; use --metric lat"         },
+	{is_serial_walk,         "alloc and timed calls need --access same"                          },
+	{is_without_rights,      "--mr-access applies only to register and deregister"               },
+	{is_without_pages,       "--pages applies only to register"                                  },
+	{is_without_steps,       "--step applies only to connect"                                    },
 	{is_connect_by_hand,
-	 "connect is by rdma_cm: no --connect qp, nor -m, -x, --server-gid-index, -S or -T"          },
-	{is_registered_otherwise, "--registration is for read, of --metric lat"                      },
-	{is_registered_elsewhere, "--registration each has one place, in one piece"                  },
-	{is_lat_of_many,          "latency is measured on one queue pair of each thread"             },
-	{is_pattern_of_lat,       "--pattern is for bw"                                              },
-	{is_pattern_of_count,     "--pattern is over the same time: -D, and no -n"                   },
-	{is_lat_of_lists,         "latency is measured one at a time: no post lists"                 },
-	{is_lat_both_ways,        "only bandwidth goes both ways at once"                            },
-	{is_timed_otherwise,      "--latencies is for bw, without post lists"                        },
+	 "connect uses rdma_cm; drop --connect qp, -m, -x, --server-gid-index, -S and -T"            },
+	{is_registration_unused, "--registration applies only to read with --metric lat"             },
+	{is_registered_walk,     "--registration each needs --access same and --sge 1"               },
+	{is_lat_of_many,         "latency is measured on one queue pair per thread; use --qps 1"     },
+	{is_pattern_of_lat,      "--pattern applies only to bw"                                      },
+	{is_pattern_of_count,    "--pattern needs a common duration; use -D instead of -n"           },
+	{is_lat_of_lists,        "latency is measured one message at a time; use --post-list 1"      },
+	{is_bidirectional_lat,   "--bidirectional applies only to bw"                                },
+	{is_timed_otherwise,     "--latencies applies only to bw without --post-list"                },
 	{is_cm_without,
-	 "--connect cm is RC without -m, -x, --server-gid-index, -S or -T: --connect qp has them"    },
-	{is_list_too_long,        "--post-list exceeds --tx-depth"                                   },
+	 "--connect cm is RC only, without -m, -x, --server-gid-index, -S, -T; use --connect qp"     },
+	{is_list_too_long,       "--post-list exceeds --tx-depth"                                    },
 	{is_bell_too_rare,
 	 "--doorbell-every exceeds --tx-depth: the queue would fill and stay full"                   },
-	{is_signal_too_rare,      "--cq-mod exceeds --tx-depth: the queue would fill and stay full"  },
-	{is_timed_by_others,      "--latencies needs --cq-mod 1: each message has a completion"      },
-	{is_without_payload,      "--verify is for operations with a payload"                        },
-	{is_overwritten,          "--verify of bw is for send and read: a write overwrites the last" },
-	{is_nameless,             "--verify on UC and UD takes 8 bytes, of writes 9, for a number"   },
-	{is_unseen,               "--verify: nothing tells the target of such a write when to look"  },
-	{is_seen_unordered,
-	 "--relaxed-ordering: a write's latency polls for its last byte, which then may come first"  },
-	{is_needs_of_lat,         "--needs is for bw on RC, in one direction"                        },
-	{is_needs_of_many,        "--needs is for one thread"                                        },
-	{is_too_many,             "--qps times --threads exceeds 16384 queue pairs"                  },
+	{is_signal_too_rare,     "--cq-mod exceeds --tx-depth: the queue would fill and stay full"   },
+	{is_timed_unsignaled,    "--latencies needs --cq-mod 1: each message must have a completion" },
+	{is_without_payload,     "--verify applies only to operations with a payload"                },
+	{is_overwritten,
+	 "--verify with bw applies only to send and read: a write overwrites the last one"           },
+	{is_unnumbered,
+	 "--verify on UC and UD needs 8 bytes (writes: 9) for a number; use a larger --size"         },
+	{is_unverifiable,        "--verify of write latency needs --cq poll on both sides"           },
+	{is_polled_unordered,
+	 "--relaxed-ordering: write latency polls the last byte, which might arrive first"           },
+	{is_needs_of_lat,        "--needs applies only to bw on RC in one direction"                 },
+	{is_needs_of_many,       "--needs applies only to one thread"                                },
+	{is_too_many,            "--qps times --threads exceeds 16384 queue pairs"                   },
 	{is_too_many_by_hand,
-	 "--qps times --threads exceeds 4096 queue pairs, which is what is connected by hand"        },
-	{is_load_rateless,        "load needs --rate"						},
-	{is_load_elsewhere,       "load is for RC: only there a completion tells of an arrival"      },
-	{is_load_of_threads,      "load is for one thread: its schedule is not shared out"           },
-	{is_load_of_lists,        "a load is posted one by one: no post lists"                       },
-	{is_load_verified,        "--verify is for lat and bw"                                       },
-	{is_load_silent,          "load needs --cq-mod 1: each message has a completion"             },
-	{is_load_too_slow,        "--rate is less than a message per second"                         },
-	{is_thinking_driver,      "--think is for a server that answers: not for both ways at once"  },
-	{is_cut_atomic,           "--sge: the eight bytes of an atomic are one piece"                },
-	{is_cut_to_nothing,       "--sge: a message has no fewer bytes than pieces"                  },
-	{is_cut_inline,           "--sge is for what the device gathers: with --inline 0"            },
-	{is_without_room,         "--buffer is less than a message of each queue pair and direction" },
-	{is_overlapping,          "--access: the stride is less than a message"                      },
-	{is_not_aligned,          "--access: a stride of atomics is a multiple of 8"                 },
-	{is_told_where,           "--access: a notification tells of one place: same"                },
-	{is_seen_at_one,          "--verify looks at messages where all go: --access same"           },
-	{is_lost_on_way,          "--access: a write's latency that may be lost has one place: same" },
-	{is_shared_by_all,        "--access: with --use-srq all receives are of one queue pair"      },
-	{is_both_limits,          "-n and -D exclude each other"                                     },
+	 "--qps times --threads exceeds 4096 queue pairs, the limit for --connect qp"                },
+	{is_load_rateless,       "load needs --rate"						 },
+	{is_load_unreliable,
+	 "load needs RC: elsewhere a completion does not mean that the message arrived"              },
+	{is_load_of_threads,     "load needs --threads 1: one thread runs the schedule"              },
+	{is_load_of_lists,       "load posts one message at a time; use --post-list 1"               },
+	{is_load_verified,       "--verify applies only to lat and bw"                               },
+	{is_load_unsignaled,     "load needs --cq-mod 1: each message must have a completion"        },
+	{is_load_too_slow,       "--rate is less than one message per second"                        },
+	{is_bidirectional_think, "--think and --bidirectional cannot be used together"               },
+	{is_cut_atomic,          "--sge must be 1 for atomics"                                       },
+	{is_cut_too_small,       "--sge exceeds the bytes of a message"                              },
+	{is_cut_inline,          "--sge above 1 needs --inline 0"                                    },
+	{is_without_room,        "--buffer is too small for one message per queue pair and direction"},
+	{is_overlapping,         "--access: the stride is smaller than a message"                    },
+	{is_not_aligned,         "--access: the stride must be a multiple of 8 for atomics"          },
+	{is_notified_walk,       "operations with a notification need --access same"                 },
+	{is_verified_walk,       "--verify needs --access same"                                      },
+	{is_lossy_walk,          "latency of writes on UC needs --access same"                       },
+	{is_shared_walk,         "--use-srq with several queue pairs needs --access same"            },
+	{is_both_limits,         "-n and -D cannot be used together"                                 },
 };
 
 const char *rules_refuse(const struct operation *op, const struct parameters *parameters)
@@ -511,7 +515,7 @@ const char *rules_refuse(const struct operation *op, const struct parameters *pa
 	const char *refusal = transports[parameters->transport].refusal;
 
 	if (!parameters_has(parameters, op->needs))
-		return refusal ? refusal : "the transport has no such operation";
+		return refusal ? refusal : "the transport does not support this operation";
 	for (size_t i = 0; i < ARRAY_LENGTH(rules); i++)
 		if (rules[i].applies(op, parameters))
 			return rules[i].sentence;

@@ -10,7 +10,7 @@ static bool is_asked(const struct plan *plan, const char *name)
 	return plan->asked.lists[parameter_find(name) - parameter_table].count;
 }
 
-/* Those of loads, of which none is there. */
+/* Checks the options of loads if no case is a load. */
 static int check_load(const struct plan *plan, struct error *error)
 {
 	static const char *const names[] = {"rate", "arrivals"};
@@ -22,10 +22,11 @@ static int check_load(const struct plan *plan, struct error *error)
 		has_seed |= plan->cases[i].parameters.seed != PARAMETER_AUTO;
 	}
 	if (!has_seed && is_asked(plan, "seed"))
-		return error_set(error, -EINVAL, "--seed is for bw, load and --buffer");
+		return error_set(error, -EINVAL, "--seed applies only to bw, load and --buffer");
 	for (size_t i = 0; i < ARRAY_LENGTH(names); i++)
 		if (is_asked(plan, names[i]))
-			return error_set(error, -EINVAL, "--%s is for --metric load", names[i]);
+			return error_set(error, -EINVAL, "--%s applies only to --metric load",
+					 names[i]);
 	return 0;
 }
 
@@ -54,18 +55,18 @@ static bool takes_pages(const struct operation *op, const struct parameters *unu
 	return op->takes & OPERATION_TAKES_PAGES;
 }
 
-/* Those of some operations, of which none is there. */
+/* Checks the options of certain operations if no case has one of them. */
 static int check_operations(const struct plan *plan, struct error *error)
 {
 	static const struct {
 		const char *name;
-		bool (*hears)(const struct operation *op, const struct parameters *parameters);
+		bool (*affects)(const struct operation *op, const struct parameters *parameters);
 		const char *for_what;
 	} named[] = {
 		{"doorbell-every",   rings,                   "--op doorbell"                         },
 		{"mr-access",        registers,               "--op register and deregister"          },
 		{"pages",            takes_pages,             "--op register"                         },
-		{"registration",     applicable_registration, "--op read, of --metric lat"            },
+		{"registration",     applicable_registration, "--op read with --metric lat"           },
 		{"relaxed-ordering", applicable_ordering,     "messages, --op register and deregister"},
 		{"step",             connects,                "--op connect"                          },
 		{"outstanding",      is_reliable,             "-c RC"                                 },
@@ -74,12 +75,12 @@ static int check_operations(const struct plan *plan, struct error *error)
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(named); i++) {
-		bool is_heard = !is_asked(plan, named[i].name);
+		bool is_used = !is_asked(plan, named[i].name);
 
-		for (size_t j = 0; j < plan->n_cases && !is_heard; j++)
-			is_heard = named[i].hears(plan->cases[j].op, &plan->cases[j].parameters);
-		if (!is_heard)
-			return error_set(error, -EINVAL, "--%s is for %s", named[i].name,
+		for (size_t j = 0; j < plan->n_cases && !is_used; j++)
+			is_used = named[i].affects(plan->cases[j].op, &plan->cases[j].parameters);
+		if (!is_used)
+			return error_set(error, -EINVAL, "--%s applies only to %s", named[i].name,
 					 named[i].for_what);
 	}
 	return 0;

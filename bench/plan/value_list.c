@@ -5,14 +5,14 @@
 
 #include "bench/plan/rate.h"
 
-/* What a member says of a range. */
+/* A parsed member of a list. */
 struct range {
 	uint64_t low;
 	uint64_t high;
 	uint64_t step;
-	uint64_t unit; /* of rates: it is in each value, and not in the three */
-	bool is_sum;   /* step is added, else multiplied by */
-	bool with_neighbours;
+	uint64_t unit; /* of rates: part of each value, but not of the three above */
+	bool is_sum;   /* step is added; otherwise values are multiplied by it */
+	bool with_neighbors;
 };
 
 static const char *value_list_add(struct value_list *list, uint64_t value)
@@ -21,7 +21,7 @@ static const char *value_list_add(struct value_list *list, uint64_t value)
 		if (list->item[i] == value)
 			return NULL;
 	if (list->count == VALUE_LIST_MOST)
-		return "has too many members";
+		return "has too many values";
 	list->item[list->count++] = value;
 	return NULL;
 }
@@ -36,11 +36,11 @@ static const char *add_around(struct value_list *list, const struct parameter *p
 {
 	const char *wrong = NULL;
 
-	if (range->with_neighbours && value && is_allowed(parameter, value - 1))
+	if (range->with_neighbors && value && is_allowed(parameter, value - 1))
 		wrong = value_list_add(list, range->unit | (value - 1));
 	if (!wrong)
 		wrong = value_list_add(list, range->unit | value);
-	if (!wrong && range->with_neighbours && is_allowed(parameter, value + 1))
+	if (!wrong && range->with_neighbors && is_allowed(parameter, value + 1))
 		wrong = value_list_add(list, range->unit | (value + 1));
 	return wrong;
 }
@@ -68,8 +68,8 @@ static const char *add_range(struct value_list *list, const struct parameter *pa
 static const char *const endings[] = {"+-1", "\xc2\xb1"
 					     "1"};
 
-/* Cuts a +-1 off. */
-static bool take_neighbours(char *member)
+/* Removes a +-1 from the end. Returns whether there was one. */
+static bool take_neighbors(char *member)
 {
 	size_t length = strlen(member);
 
@@ -96,14 +96,14 @@ static const char *parse_step(const struct parameter *parameter, const char *tex
 	}
 	for (const char *digit = text; *digit; digit++)
 		if (*digit < '0' || *digit > '9' || digit - text > 8)
-			return "has a range whose factor is no number";
+			return "has a range whose factor is not a number";
 	range->step = 0;
 	for (const char *digit = text; *digit; digit++)
 		range->step = range->step * 10 + (uint64_t)(*digit - '0');
-	return range->step < 2 ? "has a range whose factor is not 2 or more" : NULL;
+	return range->step < 2 ? "has a range whose factor is below 2" : NULL;
 }
 
-/* Of a range of rates, which is of one unit. Shares of the most are so far apart. */
+/* Separates the unit from a range of rates. A range in percent has this default step. */
 #define PER_CENT_STEP 10
 
 static const char *take_unit(struct range *range, bool has_step)
@@ -120,7 +120,7 @@ static const char *take_unit(struct range *range, bool has_step)
 		range->is_sum = true;
 		range->step = PER_CENT_STEP;
 	}
-	return is_alike ? NULL : "has a range of more than one unit";
+	return is_alike ? NULL : "has a range with two different units";
 }
 
 static const char *parse_range(const struct parameter *parameter, char *member, struct range *range)
@@ -145,7 +145,7 @@ static const char *parse_range(const struct parameter *parameter, char *member, 
 	if (!wrong && parameter->type == PARAMETER_RATE)
 		wrong = take_unit(range, step != NULL);
 	if (!wrong && (!is_allowed(parameter, range->low) || !is_allowed(parameter, range->high)))
-		return "has a range of what is no number";
+		return "has a range with a bound that is not a number";
 	if (!wrong && range->high < range->low)
 		return "has a range whose end is below its start";
 	if (!wrong && !range->low && range->high && !range->is_sum)
@@ -165,7 +165,7 @@ static bool has_ranges(const struct parameter *parameter)
 	       is_place(parameter);
 }
 
-/* Its values are no numbers: they have neither ends nor neighbours. */
+/* Returns whether the member is a word, which has no range and no neighbors. */
 static bool is_place_word(const struct parameter *parameter, const char *member)
 {
 	uint64_t value;
@@ -182,7 +182,7 @@ static const char *take_member(struct value_list *list, const struct parameter *
 	const char *wrong;
 
 	if (has_ranges(parameter) && !is_place_word(parameter, member)) {
-		range.with_neighbours = take_neighbours(member);
+		range.with_neighbors = take_neighbors(member);
 		wrong = parse_range(parameter, member, &range);
 		return wrong ? wrong : add_range(list, parameter, &range);
 	}
@@ -196,11 +196,11 @@ static const char *take_member(struct value_list *list, const struct parameter *
 	return wrong ? wrong : value_list_add(list, value);
 }
 
-/* Two cases that differ only in how long is measured would have one id. */
+/* Rejects several values of an effort, because the cases would have the same id. */
 static const char *check_count(const struct value_list *list, const struct parameter *parameter)
 {
 	if (parameter->mark == parameters_effort && list->count > 1)
-		return "is more than one value";
+		return "has more than one value";
 	return NULL;
 }
 
@@ -215,7 +215,7 @@ const char *value_list_parse(struct value_list *list, const struct parameter *pa
 		const char *wrong;
 
 		if (length >= sizeof(member))
-			return "has a member that is too long";
+			return "has a value that is too long";
 		memcpy(member, text, length);
 		member[length] = '\0';
 		wrong = take_member(list, parameter, member);
@@ -235,7 +235,7 @@ static const char *decode_member(struct value_list *list, const struct parameter
 	const char *wrong;
 	uint64_t value;
 
-	/* A plan that is written by hand may have its sizes and ranges as text. */
+	/* Hand-written plans may contain sizes and ranges as text. */
 	if (text && strlen(text) < sizeof(member) && parameter->type != PARAMETER_FLAG) {
 		memcpy(member, text, strlen(text) + 1);
 		return take_member(list, parameter, member);

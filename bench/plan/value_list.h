@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Lists and ranges of a parameter's values, as on a command line: 64,4k,1:8m. A
- * range LOW:HIGH doubles, LOW:HIGH:N multiplies by N, LOW:HIGH:+N adds; +-1 (or ±1)
- * behind a member brings the neighbours of all its values along. LOW%:HIGH% of rates
- * adds 10 %. all stands for
- * every word of those that are words.
+ * Lists and ranges of a parameter's values, as on a command line: 64,4k,1:8m. The range LOW:HIGH
+ * doubles, LOW:HIGH:N multiplies by N, and LOW:HIGH:+N adds N. +-1 (or ±1) after a member adds the
+ * neighbors of each of its values. LOW%:HIGH% of rates goes in steps of 10 %. "all" stands for all
+ * words.
  */
 #ifndef BENCH_PLAN_VALUE_LIST_H
 #define BENCH_PLAN_VALUE_LIST_H
@@ -18,18 +17,18 @@ struct value_list {
 	size_t count;
 };
 
-/* Takes the place of what the list had. Returns what is wrong with the text, or NULL. */
+/* Replaces the list's content. Returns an error message, or NULL. */
 const char *value_list_parse(struct value_list *list, const struct parameter *parameter,
 			     const char *text);
 
 /*
- * From JSON: one value or an array of them. Returns what is wrong, or NULL; culprit is then the
- * value that it is about, the array where it is about all of it.
+ * Reads one value or an array of values from JSON. Returns an error message, or NULL. culprit is
+ * set to the value that is wrong, or to the array if the error concerns all of it.
  */
 const char *value_list_decode(struct value_list *list, const struct parameter *parameter,
 			      const json_t *json, const json_t **culprit);
 
-/* To JSON: always an array. */
+/* Returns a JSON array. */
 json_t *value_list_encode(const struct value_list *list, const struct parameter *parameter);
 
 #endif

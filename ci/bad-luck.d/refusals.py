@@ -107,7 +107,7 @@ def refuse_places(tally):
             refused(stage, "clients from ::1 are not allowed", host="::1")
         with tally.attempt("queue pairs in another network"):
             message = v.by_hand(v.gid_of("203.0.113.99"), transport="UD")
-            failed(stage, message, "which is of no network of 'serve --allow' here")
+            failed(stage, message, "outside the networks of 'serve --allow'")
 
 
 def refuse_ignorance(tally):

@@ -44,7 +44,7 @@ HELD = {
     "connected": ("ready", TIME, ("-n", 50)),
     # It has begun, and gives up sooner.
     "both ways, and not begun": (
-        "begin", "nothing has come for 5 s", ("-n", 10**12, "--metric", "bw", "-b")
+        "begin", "nothing arrived for 5 s", ("-n", 10**12, "--metric", "bw", "-b")
     ),
     "measured": ("stop", TIME, ("-n", 50)),
     "between two trials": ("done", TIME, ("-n", 50, "--trials", 2)),

@@ -111,7 +111,7 @@ class Gate(unittest.TestCase):
         self.assertRegex(shown, r"(?m)^send/lat/64/poll .* unclear \(detects \d+ %\)$")
         self.assertRegex(shown, r"(?m)^! send/lat/64/poll p50 us: unclear: .*; the smallest "
                                 r"difference that the data could have shown is \d+ %$")
-        self.assertIn("! 12 pairs of runs left 1 figure unclear: 36 more were run of it\n", shown)
+        self.assertIn("! 12 pairs of runs left 1 figure unclear; added 36 pairs for it\n", shown)
         self.assertIn("\nunclear: 1 figure of 1 case in 48 pairs of runs: 1 unclear\n", shown)
         self.assertIn("::warning title=verbmark gate::unclear: 1 figure", shown)
         self.assertNotRegex(shown, "PASSED")
@@ -131,7 +131,7 @@ class Gate(unittest.TestCase):
         self.assertEqual(document["verdict"], "worse")
         self.assertEqual([each["again"] for each in document["rounds"]],
                          [False] * 2 * ROUNDS + [True] * 2 * ROUNDS)
-        self.assertIn("! 12 pairs of runs left 1 figure unclear: 12 more were run of it\n", shown)
+        self.assertIn("! 12 pairs of runs left 1 figure unclear; added 12 pairs for it\n", shown)
 
     def test_lower_bandwidth(self):
         document, _ = self.gate(head=self.side("bw=0.8"), status=1)
@@ -177,8 +177,8 @@ class Gate(unittest.TestCase):
         document, shown = self.gate(head=self.side("broken=5"), status=1)
         self.assertEqual(document["verdict"], "worse")
         self.assertRegex(shown, r"fails in \d+ of 13 runs of the head: no completion for 5 s")
-        self.assertRegex(shown, r"in 4 of 4 cases, such as \S+, trials failed: 0 of the base and "
-                                r"\d+ of the head; the document tells why")
+        self.assertRegex(shown, r"in 4 of 4 cases \(e\.g\. \S+\) trials failed: 0 of the base and "
+                                r"\d+ of the head; the document has the reasons")
         # The same with few failures per case, each time in another case.
         cases = ("--op", "send", "--metric", "lat", "-s", "1:64k")
         document, _ = self.gate(head=self.side("broken=5"), status=1, cases=cases)
@@ -234,24 +234,24 @@ class Gate(unittest.TestCase):
         """They are reported, and the others run."""
         cases = (*CASES, "-c", "RC,UC", "--op", "send,read")
         ended = verbmark(*self.words("a/b", "a/b", "--dry-run", cases=cases))
-        note = ("4 cases left out, as they cannot be run, such as read/lat/64/poll/UC: "
+        note = ("4 cases skipped because they cannot run, e.g. read/lat/64/poll/UC: "
                 "UC supports only ")
         self.assertIn(note, ended.out)
         document, shown = self.gate(cases=("--op", "send,fetch-add", "--metric", "lat", "-c", "UC"),
                                     status=3)
-        note = "1 case left out, as it cannot be run: fetch-add/lat/8/poll/UC: UC supports only "
+        note = "1 case skipped because it cannot run: fetch-add/lat/8/poll/UC: UC supports only "
         self.assertIn(note, shown)
         self.assertTrue(any(line.startswith(note) for line in document["notes"]), document["notes"])
         junit = f"{self.folder.name}/gate.xml"
         document, shown = self.gate("--junit", junit, "--annotations", base=self.side("broken=1"),
                                     status=3)
-        note = f"{IDS[0]} is left out: the base does not run it: no completion for 5 s"
+        note = f"{IDS[0]} is skipped because the base does not run it: no completion for 5 s"
         with open(junit, encoding="utf-8") as file:
             self.assertIn(note, file.read())
         self.assertIn(f"::warning title=verbmark gate::{note}", shown)
         ended = verbmark(*self.words("a/b", "a/b", cases=("--preset", "semantics")))
         self.assertEqual(ended.status, 2)
-        self.assertIn("a gate is for times: what operations need, run tells", ended.err)
+        self.assertIn("gate does not support --needs; use 'verbmark run'", ended.err)
 
     def test_failing_base(self):
         document, shown = self.gate(base=self.side("broken=5"), status=3)
@@ -262,7 +262,7 @@ class Gate(unittest.TestCase):
         """If both sides lose messages, the path does; if only the base does, it looks slow."""
         document, shown = self.gate(base=self.side("losses=1"), head=self.side("losses=1"))
         self.assertEqual(document["verdict"], "same")
-        self.assertIn("! in 4 of 4 cases, such as ", shown)
+        self.assertIn("! in 4 of 4 cases (e.g. ", shown)
         document, shown = self.gate(base=self.side("losses=1"), status=3)
         self.assertEqual(document["verdict"], "invalid")
         self.assertIn("messages were lost and sent again in 12 of 12 runs of the base, and in 0 "
@@ -312,12 +312,12 @@ class Gate(unittest.TestCase):
 
     def test_time_limit(self):
         document, _ = self.gate("--time-limit", "1ms", status=3)
-        self.assertIn("the time was over after 0 of 12 pairs of runs", document["reason"])
+        self.assertIn("the time limit was reached after 0 of 12 pairs of runs", document["reason"])
         # One run, 12 pairs, and the first run of the confirmation; however much worse the head is.
         document, _ = self.gate("--time-limit", "20s", head=self.side("lat=1.4", "late=14"), status=3)
         self.assertEqual(document["verdict"], "invalid")
-        self.assertRegex(document["reason"], "the time was over after [0-9]+ pairs of runs to confirm "
-                                             "what was worse")
+        self.assertRegex(document["reason"], "the time limit was reached after [0-9]+ pairs of "
+                                             "runs to confirm regressions")
 
     def test_interrupted(self):
         path = f"{self.folder.name}/gate.json"
@@ -463,9 +463,8 @@ class Gate(unittest.TestCase):
     def test_slow_trials(self):
         """All formats report slow trials; on a busy machine those of 64 bytes may be slow too."""
         markdown = f"{self.folder.name}/gate.md"
-        note = (r"trials of \d of 4 cases mostly took longer than 0\.2 s, their share of the "
-                r"process included, those of send/(lat|bw)/4k/poll \d\.\d\d s: a shorter -D or "
-                r"--warmup, or ")
+        note = (r"trials of \d of 4 cases mostly took longer than 0\.2 s, including process "
+                r"overhead \(send/(lat|bw)/4k/poll: \d\.\d\d s\); a shorter -D or --warmup, or ")
         document, shown = self.gate("--annotations", "--markdown", markdown,
                                     base=self.side("warm=0.3"), head=self.side("warm=0.3"))
         self.assertEqual(document["verdict"], "same")
@@ -515,19 +514,22 @@ class Gate(unittest.TestCase):
             ((), "--base is missing"),
             (("--base", "a/b"), "--head is missing"),
             ((*sides, "--rounds", "11"), "--rounds: '11' is not a number of pairs of runs"),
-            ((*sides, "--floor", "p50=0%"), "--floor: 'p50=0%' has a threshold that is not 1% to 1000% or off"),
-            ((*sides, "--floor", "p51=5%"), "--floor: 'p51=5%' is no list"),
-            ((*sides, "--floor", "p50=off,bw=off,p99=off"), "leaves no figure"),
-            ((*sides, "--differs", "colour"), "--differs: 'colour' is no list of facts"),
-            ((*sides, "--time-limit", "0"), "--time-limit: '0' is no time such as 5m or 90s"),
-            ((*sides, "--order-seed", "0"), "--order-seed: '0' is no seed"),
+            (
+                (*sides, "--floor", "p50=0%"),
+                "--floor: 'p50=0%' has a threshold that is neither off nor between 1% and 1000%",
+            ),
+            ((*sides, "--floor", "p51=5%"), "--floor: 'p51=5%' is not a list"),
+            ((*sides, "--floor", "p50=off,bw=off,p99=off"), "leaves no figure to gate"),
+            ((*sides, "--differs", "colour"), "--differs: 'colour' must be a list of these facts"),
+            ((*sides, "--time-limit", "0"), "--time-limit: '0' is not a time (e.g. 5m or 90s)"),
+            ((*sides, "--order-seed", "0"), "--order-seed: '0' must be between 1 and 2^53"),
             ((*sides, "--trials", "3"), "--trials: a gate runs each case once per run"),
             ((*sides, "--preset", "slow"), "--preset: 'slow' is none of"),
-            ((*sides, "--metric", "load", "--rate", "100k"), "a gate is for lat and bw"),
-            ((*sides, "--metric", "load", "--rate", "50%"), "a gate is for lat and bw"),
-            ((*sides, "--metric", "bw,load"), "a gate is for lat and bw"),
+            ((*sides, "--metric", "load", "--rate", "100k"), "gate supports only lat and bw"),
+            ((*sides, "--metric", "load", "--rate", "50%"), "gate supports only lat and bw"),
+            ((*sides, "--metric", "bw,load"), "gate supports only lat and bw"),
             ((*sides, "--metric", "bw", "--threads", "2", "--pattern", "many-to-one"),
-             "a gate counts messages"),
+             "gate does not support --pattern"),
             (("--base", "n01", "--head", "n02", "n03"), "'n01' is a host"),
             (("--base", " ", "--head", "a/b"), "the command of a side is empty"),
             (("--base", "a/b " + "x " * 80, "--head", "a/b"), "more than 64 words"),

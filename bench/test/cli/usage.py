@@ -75,7 +75,7 @@ LETTERS["tips"] = LETTERS["run"]
 LETTERS["gate"] = {letter: name for letter, name in LETTERS["run"].items()
                    if name in OPTIONS["gate"]}
 MANUAL = os.path.join(os.path.dirname(__file__), "..", "..", "man")
-LONG = " where they take long to become steady"
+LONG = " if they are slow to stabilize"
 QUICK = [
     f"{op}/{metric}/{size}/{cq}"
     for metric, sizes in (("lat", ("64", "4k")), ("bw", ("64", "64k", "1m")))
@@ -201,36 +201,39 @@ class Usage(unittest.TestCase):
 
     def test_wrong_values(self):
         for words, sentence in (
-            (("--size", "4q"), "--size: '4q' is not a size, such as 64 or 4k"),
-            (("-s4q",), "--size: '4q' is not a size, such as 64 or 4k"),
-            (("-s", ""), "--size: '' is not a size, such as 64 or 4k"),
-            (("--size=-1",), "--size: '-1' is not a size, such as 64 or 4k"),
+            (("--size", "4q"), "--size: '4q' is not a size (e.g. 64 or 4k)"),
+            (("-s4q",), "--size: '4q' is not a size (e.g. 64 or 4k)"),
+            (("-s", ""), "--size: '' is not a size (e.g. 64 or 4k)"),
+            (("--size=-1",), "--size: '-1' is not a size (e.g. 64 or 4k)"),
             (("-s", "18446744073709551616"), "--size: '18446744073709551616' is not a size"),
-            (("-s", "0"), "--size: '0' is not from 1 to 1g"),
-            (("-s", "2g"), "--size: '2g' is not from 1 to 1g"),
+            (("-s", "0"), "--size: '0' must be between 1 and 1g"),
+            (("-s", "2g"), "--size: '2g' must be between 1 and 1g"),
             (("-s", "8:1"), "--size: '8:1' has a range whose end is below its start"),
-            (("-s", "1:8:1"), "--size: '1:8:1' has a range whose factor is not 2 or more"),
-            (("-s", "1:8:x"), "--size: '1:8:x' has a range whose factor is no number"),
-            (("-s", "1:1g:+1"), "--size: '1:1g:+1' has too many members"),
+            (("-s", "1:8:1"), "--size: '1:8:1' has a range whose factor is below 2"),
+            (("-s", "1:8:x"), "--size: '1:8:x' has a range whose factor is not a number"),
+            (("-s", "1:1g:+1"), "--size: '1:1g:+1' has too many values"),
             (("-I", "0:64"), "--inline: '0:64' has a range that would never leave 0"),
             (("--op", "push"), "--op: 'push' is none of send, write, read"),
             (("--metric", "speed"), "--metric: 'speed' is none of lat, bw, load"),
             (("--cq", "busy"), "--cq: 'busy' is none of poll, event, adaptive"),
             (("--server-cq=poll,",), "--server-cq: 'poll,' is none of poll, event, adaptive"),
-            (("-t", "0"), "--tx-depth: '0' is not from 1 to 16384"),
-            (("-u", "32"), "--timeout: '32' is not from 1 to 31"),
-            (("-n", "0"), "--iterations: '0' is not from 1 to 1000000000000"),
+            (("-t", "0"), "--tx-depth: '0' must be between 1 and 16384"),
+            (("-u", "32"), "--timeout: '32' must be between 1 and 31"),
+            (("-n", "0"), "--iterations: '0' must be between 1 and 1000000000000"),
             (("-n", "1.5"), "--iterations: '1.5' is not a number"),
-            (("-n", "1,2"), "--iterations: '1,2' is more than one value"),
-            (("-D", "fast"), "--duration: 'fast' is not a time, such as 10s, 100ms or 10us"),
-            (("-D", "1us"), "--duration: '1us' is not from 1ms to 86400s"),
-            (("--trials", "0"), "--trials: '0' is not from 1 to 1000"),
+            (("-n", "1,2"), "--iterations: '1,2' has more than one value"),
+            (("-D", "fast"), "--duration: 'fast' is not a time (e.g. 10s, 100ms or 10us)"),
+            (("-D", "1us"), "--duration: '1us' must be between 1ms and 86400s"),
+            (("--trials", "0"), "--trials: '0' must be between 1 and 1000"),
             (("--hugepages=2",), "--hugepages takes no value"),
-            (("--pin", "on"), "--pin: 'on' is neither auto nor off nor far nor CPUs, such as 3, 0-3 or 0-6+2"),
-            (("--pin", "8192"), "--pin: '8192' is not from 0 to 8191"),
-            (("--numa", "1024"), "--numa: '1024' is not from 0 to 1023"),
-            (("--server-numa", "on"), "--server-numa: 'on' is neither auto nor off nor a number"),
-            (("--server-pin", "auto:3"), "--server-pin: 'auto:3' has a range of what is no number"),
+            (("--pin", "on"), "--pin: 'on' must be auto, off, far or CPUs (e.g. 3, 0-3 or 0-6+2)"),
+            (("--pin", "8192"), "--pin: '8192' must be between 0 and 8191"),
+            (("--numa", "1024"), "--numa: '1024' must be between 0 and 1023"),
+            (("--server-numa", "on"), "--server-numa: 'on' must be auto, off or a number"),
+            (
+                ("--server-pin", "auto:3"),
+                "--server-pin: 'auto:3' has a range with a bound that is not a number",
+            ),
             (("-p", "65536"), "--port: '65536' is not a port: 0 to 65535"),
             (("-i", "0"), "--device-port: '0' is not a port of a device: 1 to 255"),
             (("-i256",), "--device-port: '256' is not a port of a device: 1 to 255"),
@@ -256,19 +259,19 @@ class Usage(unittest.TestCase):
 
     def test_conflicting_options(self):
         for words, sentence in (
-            (("-a", "-s", "64"), "--all and --size exclude each other"),
-            (("-e", "--cq", "poll"), "--events and --cq exclude each other"),
-            (("--plan", "x", "--preset", "quick"), "--plan and --preset exclude each other"),
-            (("-n", "5", "-D", "1s"), "-n and -D exclude each other"),
-            (("-t", "4", "-Q", "5"), "nothing is left to run: send/lat/64/poll/t4/Q5: --cq-mod"),
+            (("-a", "-s", "64"), "--all and --size cannot be used together"),
+            (("-e", "--cq", "poll"), "--events and --cq cannot be used together"),
+            (("--plan", "x", "--preset", "quick"), "--plan and --preset cannot be used together"),
+            (("-n", "5", "-D", "1s"), "-n and -D cannot be used together"),
+            (("-t", "4", "-Q", "5"), "no case can run: send/lat/64/poll/t4/Q5: --cq-mod"),
             (("-s", "1:250:+1", "-t", "1:250:+1", "-r", "1:250:+1"),
-             "these are more than a million cases"),
+             "the plan has more than a million cases"),
         ):
             with self.subTest(words):
                 self.assertTrue(self.refused("run", "n02", *words).startswith(sentence))
         self.assertEqual(
             self.refused("run", "--launch", "ssh %h"),
-            "--launch needs HOST: without it all is here",
+            "--launch needs HOST: without one, the server runs here",
         )
 
     def dry_run(self, *words):
@@ -347,24 +350,24 @@ class Usage(unittest.TestCase):
             (b"\xff\xfe", ", line 1: "),
             (bytes(range(256)), ", line 1: "),
             ("[" * 100000, ", line 1: "),
-            ('{"a": "' + "b" * 500000 + '"}', ': "a" is no key of a plan'),
-            ('{"schema": "verbmark.result/1"}', " carries no plan"),
+            ('{"a": "' + "b" * 500000 + '"}', ': unknown plan key "a"'),
+            ('{"schema": "verbmark.result/1"}', " contains no plan"),
             (
                 '{"schema": "verbmark.result/2", "run": {"plan": [{"size": 1}]}}',
-                " has another schema than verbmark.result/1",
+                " has a schema other than verbmark.result/1",
             ),
-            ('{"schema": 1, "run": {"plan": []}}', " has another schema than verbmark.result/1"),
-            ('{"schema": "verbmark.result/1", "run": {"plan": [1]}}', "a plan is an object"),
+            ('{"schema": 1, "run": {"plan": []}}', " has a schema other than verbmark.result/1"),
+            ('{"schema": "verbmark.result/1", "run": {"plan": [1]}}', "a plan must be an object"),
             ("[]", "the plan is empty"),
-            ("[1]", "a plan is an object of lists, or an array of them"),
-            ('{"colour": ["red"]}', ': "colour" is no key of a plan'),
-            ('{"host": "n02"}', ': "host" is no key of a plan'),
+            ("[1]", "a plan must be an object of lists, or an array of such objects"),
+            ('{"colour": ["red"]}', ': unknown plan key "colour"'),
+            ('{"host": "n02"}', ': unknown plan key "host"'),
             ('{"size": []}', ': "size": [] is an empty list'),
-            ('{"size": ["4q"]}', ': "size": "4q" is not a size, such as 64 or 4k'),
+            ('{"size": ["4q"]}', ': "size": "4q" is not a size (e.g. 64 or 4k)'),
             ('{"size": [{"from": 1}]}', ': "size": {"from":1} is not a number'),
             ('{"op": ["push"]}', ': "op": "push" is none of send, write, read'),
-            ('{"hugepages": ["no"]}', ': "hugepages": "no" is neither true nor false'),
-            ('{"iterations": [1, 2]}', ': "iterations": [1,2] is more than one value'),
+            ('{"hugepages": ["no"]}', ': "hugepages": "no" must be true or false'),
+            ('{"iterations": [1, 2]}', ': "iterations": [1,2] has more than one value'),
         ):
             with self.subTest(text[:40]):
                 self.assertIn(sentence, self.refused("run", "n02", "--plan", self.plan(text)))
@@ -378,13 +381,13 @@ class Usage(unittest.TestCase):
                     f"cannot read the plan {path}: {why}",
                 )
         self.assertEqual(
-            self.refused("run", "--plan", "/dev/zero"), "/dev/zero is too long for a plan"
+            self.refused("run", "--plan", "/dev/zero"), "/dev/zero is too large for a plan"
         )
 
     def test_quoted_input_stays_on_one_line(self):
         self.assertEqual(
             self.refused("run", "--size", "4\n\x1b[2Jé"),
-            "--size: '4??[2Jé' is not a size, such as 64 or 4k",
+            "--size: '4??[2Jé' is not a size (e.g. 64 or 4k)",
         )
 
     def test_plan_of_a_result(self):
@@ -397,7 +400,7 @@ class Usage(unittest.TestCase):
     def test_no_save_with_a_file_name(self):
         self.assertEqual(
             self.refused("run", "--no-save", "--json", "x.json"),
-            "--no-save and --json exclude each other",
+            "--no-save and --json cannot be used together",
         )
 
     def test_port_after_a_host(self):

@@ -200,22 +200,22 @@ static void test_invalid_parameters(void **unused)
 		{"{\"metric\":\"rate\"}",               "metric is none of lat, bw, load"           },
 		{"{\"cq\":\"busy\"}",                   "cq is none of poll, event, adaptive"       },
 		{"{\"server-cq\":\"\"}",                "server-cq is none of poll, event, adaptive"},
-		{"{\"size\":0}",                        "size is not from 1 to 1g"                  },
+		{"{\"size\":0}",                        "size must be between 1 and 1g"             },
 		{"{\"size\":-1}",                       "size is not a number"                      },
-		{"{\"size\":1073741825}",               "size is not from 1 to 1g"                  },
-		{"{\"size\":9223372036854775807}",      "size is not from 1 to 1g"                  },
+		{"{\"size\":1073741825}",               "size must be between 1 and 1g"             },
+		{"{\"size\":9223372036854775807}",      "size must be between 1 and 1g"             },
 		{"{\"size\":-9223372036854775808}",     "size is not a number"                      },
-		{"{\"size\":\"18446744073709551615\"}", "size is not from 1 to 1g"                  },
+		{"{\"size\":\"18446744073709551615\"}", "size must be between 1 and 1g"             },
 		{"{\"size\":64.0}",                     "size is not a number"                      },
 		{"{\"size\":[64]}",                     "size is not a number"                      },
-		{"{\"size\":\"1:64\"}",                 "size is not a size, such as 64 or 4k"      },
-		{"{\"tx-depth\":16385}",                "tx-depth is not from 1 to 16384"           },
-		{"{\"rx-depth\":0}",                    "rx-depth is not from 1 to 16384"           },
-		{"{\"cq-mod\":0}",                      "cq-mod is not from 1 to 16384"             },
-		{"{\"timeout\":32}",                    "timeout is not from 1 to 31"               },
-		{"{\"retries\":8}",                     "retries is not from 0 to 7"                },
-		{"{\"hugepages\":1}",                   "hugepages is neither true nor false"       },
-		{"{\"duration\":1}",                    "duration is not a time, such as \"10s\""   },
+		{"{\"size\":\"1:64\"}",                 "size is not a size (e.g. 64 or 4k)"        },
+		{"{\"tx-depth\":16385}",                "tx-depth must be between 1 and 16384"      },
+		{"{\"rx-depth\":0}",                    "rx-depth must be between 1 and 16384"      },
+		{"{\"cq-mod\":0}",                      "cq-mod must be between 1 and 16384"        },
+		{"{\"timeout\":32}",                    "timeout must be between 1 and 31"          },
+		{"{\"retries\":8}",                     "retries must be between 0 and 7"           },
+		{"{\"hugepages\":1}",                   "hugepages must be true or false"           },
+		{"{\"duration\":1}",                    "duration is not a time (e.g. \"10s\")"     },
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
@@ -236,7 +236,7 @@ static void test_unsupported_combinations(void **unused)
 		 "UD supports only send"										    },
 		{"{\"op\":\"fetch-add\",\"transport\":\"UC\"}",                                      "UC supports only send"},
 		{"{\"metric\":\"bw\",\"post-list\":2,\"latencies\":true}",
-		 "--latencies is for bw, without post lists"								},
+		 "--latencies applies only to bw without --post-list"								},
 		{"{\"metric\":\"bw\",\"tx-depth\":4,\"post-list\":8}",
 		 "--post-list exceeds --tx-depth"									   },
 	};
@@ -253,9 +253,9 @@ static void test_unsupported_combinations(void **unused)
 static void test_unknown_parameters(void **unused)
 {
 	check_case_fails(CASE("{\"colours\":16}"), -EOPNOTSUPP,
-			 "this server cannot run the case: there is no parameter colours");
+			 "this server cannot run the case: unknown parameter 'colours'");
 	check_case_fails(CASE("{\"server_cq\":\"poll\"}"), -EOPNOTSUPP,
-			 "this server cannot run the case: there is no parameter server_cq");
+			 "this server cannot run the case: unknown parameter 'server_cq'");
 }
 
 static void test_malformed_cases(void **unused)

@@ -291,8 +291,8 @@ class Networks(unittest.TestCase):
                     peer.send(by_hand(gid, transport="UD"))
                     self.assertEqual(
                         peer.expect("failed")["reason"],
-                        f"the other end's queue pairs are at {address}, which is of no network of "
-                        "'serve --allow' here: take another --gid-index, or add it there",
+                        f"the peer's queue pairs are at {address}, outside the networks of 'serve "
+                        "--allow': use another --gid-index, or add it to --allow",
                     )
                     peer.send(by_hand("20010db8000000000000000000000007", transport="UD"))
                     self.assertNotIn("--allow", peer.receive().get("reason", ""))

@@ -10,7 +10,7 @@ from verbmark import (
     ADDRESS, ALIVE, IS_SOFT, PATIENCE, Impostor, Peer, Server, counter, verbmark,
 )
 
-SIZES = r"messages of 64, \d+k and 64k bytes get to \S+ and back, with an MTU of \d+; "
+SIZES = r"messages of 64, \d+k and 64k bytes reach \S+ and come back, with an MTU of \d+; "
 
 
 def welcome():
@@ -35,7 +35,7 @@ class Path(unittest.TestCase):
             found, document = self.examine(server.port)
             self.assertEqual(server.errors, "")
         self.assertFalse(found["path"]["spoils"])
-        self.assertRegex(found["path"]["what"], SIZES + "connected by rdma_cm and by queue pairs")
+        self.assertRegex(found["path"]["what"], SIZES + "connected with rdma_cm and --connect qp")
         self.assertIn(str(document["hosts"]["client"]["port"]["active_mtu"]), found["path"]["what"])
         self.assertFalse(set(found) & {
             "path-blocked", "path-mtu", "path-loss", "connect-cm", "connect-qp", "server",
@@ -113,7 +113,7 @@ class Path(unittest.TestCase):
 
     def test_server_that_disconnects(self):
         found = self.with_answer(lambda peer, case: peer.sock.shutdown(socket.SHUT_RDWR))
-        self.assertTrue(found["server"]["what"].startswith("the server went away while messages"))
+        self.assertTrue(found["server"]["what"].startswith("the server was lost while messages"))
 
     def test_silent_server(self):
         def answer(peer, case):

@@ -198,7 +198,7 @@ class Doctor(Wire):
         self.assertNotIn("path-blocked", found)
         self.assertRegex(
             found["path-mtu"]["what"],
-            r"the MTU is 4096 at \S+/1, 4096 at softroce2's \S+/1, .*but for those of -m "
+            r"the MTU is 4096 on \S+/1 and 4096 on softroce2's \S+/1, .*but not with -m "
             f"{passes}$",
         )
         self.assertIn("ip link set dev", found["path-mtu"]["mend"])
@@ -216,10 +216,10 @@ class Doctor(Wire):
         self.lose(100, *self.MANAGEMENT)
         found = self.examine()
         self.assertTrue(found["connect-cm"]["spoils"])
-        self.assertIn("and by queue pairs works", found["connect-cm"]["what"])
+        self.assertIn("(--connect qp works)", found["connect-cm"]["what"])
         self.assertIn("--connect qp", found["connect-cm"]["mend"])
         # The path is still reported as far as it works.
-        self.assertRegex(found["path"]["what"], "connected by queue pairs$")
+        self.assertRegex(found["path"]["what"], "connected with --connect qp$")
 
     def test_some_packets_are_lost(self):
         # About 200 packets are sent, so at least one is lost.

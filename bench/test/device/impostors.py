@@ -260,7 +260,7 @@ class Cases(unittest.TestCase):
     def test_incomplete_listening(self):
         self.check(
             answers_in_turn({"type": "listening"}, {"type": "failed", "reason": "stopped"}),
-            "send/lat/64/poll: the server does not say where it listens",
+            "send/lat/64/poll: the server's reply has no valid address and ports",
         )
 
     def test_address_without_device(self):

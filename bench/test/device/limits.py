@@ -49,7 +49,7 @@ class Limits(Served):
         alone = Ended(client("-n", 20, *plain, option, bad, port=self.server.port))
         self.assertEqual(alone.out, "")
         self.assertEqual(
-            alone.err, f"verbmark: nothing is left to run: {case['id']}: {case['error']}"
+            alone.err, f"verbmark: no case can run: {case['id']}: {case['error']}"
         )
         self.assertEqual(alone.status, 2)
         self.assertEqual(wait_until_settled(), before)
@@ -94,7 +94,7 @@ class Limits(Served):
         cases = measure(self.server, "-n", 20, "--sge", "1,2,32", "-s", "31,32").document["cases"]
         self.assertEqual(
             [case.get("error") for case in cases],
-            [None, None, "--sge: a message has no fewer bytes than pieces", None, None, None],
+            [None, None, "--sge exceeds the bytes of a message", None, None, None],
         )
 
     def test_gids(self):
@@ -190,7 +190,7 @@ class ServerLimits(unittest.TestCase):
         ended = self.run_against(facts or {}, *options, port=port)
         self.assertRegex(
             ended.err,
-            f"^verbmark: nothing is left to run: [^ ]+: {ADDRESS}'s {WHERE}: {sentence}$",
+            f"^verbmark: no case can run: [^ ]+: {ADDRESS}'s {WHERE}: {sentence}$",
         )
         self.assertEqual((ended.out, ended.status), ("", 2))
         self.assertEqual([message["type"] for message in ended.messages], ["bye"])

@@ -67,7 +67,7 @@ class Loss(Wire):
 
     def test_nothing_arrives(self):
         self.lose(100)
-        lost = "10 messages in a row were lost: on RC they would be sent again"
+        lost = "10 messages in a row were lost; try RC, which retransmits"
         self.fails(lost, "--transport", "ud")
         self.fails(lost, "--transport", "uc", "--op", "write")
         self.fails(

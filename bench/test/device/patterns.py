@@ -102,9 +102,9 @@ class InOneProcess(Checked, Served):
 
     def test_invalid_options(self):
         for options, sentence in (
-            ((), "--pattern needs --threads, as many as there are of the many, or several hosts"),
-            (("--threads", 2, "--metric", "lat"), "--pattern is for bw"),
-            (("--threads", 2, "-n", 5), "--pattern is over the same time: -D, and no -n"),
+            ((), "--pattern needs several hosts, or --threads above 1"),
+            (("--threads", 2, "--metric", "lat"), "--pattern applies only to bw"),
+            (("--threads", 2, "-n", 5), "--pattern needs a common duration; use -D instead of -n"),
         ):
             ended = Ended(client("--pattern", "many-to-one", *options, port=self.server.port))
             self.assertEqual(ended.status, 2)
@@ -186,7 +186,7 @@ class AmongHosts(Checked):
         self.assertEqual(ends_of(ended.document["cases"][0]), [tuple(self.names[:2])])
         ended = Ended(self.start_run("--pattern", "one-to-one"))
         self.assertEqual(ended.status, 2)
-        self.assertIn("one-to-one is of pairs: it needs an even number of hosts", ended.err)
+        self.assertIn("one-to-one needs an even number of hosts", ended.err)
 
     def test_table(self):
         ended = Ended(self.start_run("--pattern", "many-to-one", *SPELL))
@@ -323,8 +323,8 @@ class AmongHosts(Checked):
                 peer.send({"type": "drive", "host": "127.0.0.1", "port": liar.port, "wait_ms": 0,
                            "parameters": {"op": "write", "metric": "bw"}})
                 case, = peer.expect("driven")["document"]["cases"]
-        self.assertIn("the other end's queue pairs are at 192.0.2.99, which is of no network of "
-                      "'serve --allow' here: add it there", case["error"])
+        self.assertIn("the peer's queue pairs are at 192.0.2.99, outside the networks of "
+                      "'serve --allow': add it to --allow", case["error"])
 
     def test_document_of_another_case(self):
         """A driver that returns another case than the requested one makes the case fail."""
@@ -457,12 +457,12 @@ class AmongHosts(Checked):
 
     def test_invalid_options_with_several_hosts(self):
         for options, sentence in (
-            ((), "several hosts need --pattern: who of them talks to whom"),
-            (("--pattern", "all-to-all", "--latencies"), "are for one HOST"),
-            (("--pattern", "all-to-all", "--interleave"), "are for one HOST"),
-            (("--pattern", "all-to-all", "-b"), "are for one HOST"),
-            (("--pattern", "all-to-all", "--server-device", "x"), "are for one HOST"),
-            (("--pattern", "all-to-all", "--device", "x"), "are for one HOST"),
+            ((), "several hosts need --pattern, which says who talks to whom"),
+            (("--pattern", "all-to-all", "--latencies"), "work only with one HOST"),
+            (("--pattern", "all-to-all", "--interleave"), "work only with one HOST"),
+            (("--pattern", "all-to-all", "-b"), "work only with one HOST"),
+            (("--pattern", "all-to-all", "--server-device", "x"), "work only with one HOST"),
+            (("--pattern", "all-to-all", "--device", "x"), "work only with one HOST"),
         ):
             ended = Ended(self.start_run(*options))
             self.assertEqual(ended.status, 2, ended.err)

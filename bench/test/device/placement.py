@@ -121,7 +121,7 @@ class Pinned(Served):
         self.assertEqual(case["placement"]["server"]["cpus"], listed(CPUS))
 
     def test_missing_cpu(self):
-        reason = f"is none that may be used; there is {listed(CPUS)}"
+        reason = f"is not available; available CPUs: {listed(CPUS)}"
         check_one_fails(self, f"--pin: CPU 4095 {reason}", "--pin", f"4095,{CPUS[0]}")
         check_one_fails(
             self, f"{ADDRESS}: --server-pin: CPU 4095 {reason}", "--server-pin", f"4095,{CPUS[0]}"
@@ -132,7 +132,7 @@ class Pinned(Served):
         with client("-n", 50, "--pin", CPUS[-1], before=before, port=self.server.port) as program:
             self.assertEqual(program.wait(), 1)
         self.assertIn(
-            f"--pin: CPU {CPUS[-1]} is none that may be used; there is {CPUS[0]}",
+            f"--pin: CPU {CPUS[-1]} is not available; available CPUs: {CPUS[0]}",
             "\n".join(program.out),
         )
 
@@ -153,7 +153,7 @@ class Buffers(Served):
             self.assertEqual(case["placement"]["server"]["numa_node"], 0)
 
     def test_missing_node(self):
-        reason = f"there is no NUMA node 1000 with memory; there is {nodes()}"
+        reason = f"no NUMA node 1000 with memory; available nodes: {nodes()}"
         check_one_fails(self, f"--numa: {reason}", "--numa", "1000,0")
         check_one_fails(
             self, f"{ADDRESS}: --server-numa: {reason}", "--server-numa", "1000,off"

@@ -140,10 +140,10 @@ class Shared(Secrets):
             (("serve", "--secret-file", "/nowhere"), "cannot open /nowhere: No such file"),
             (("serve", "--secret-file", self.secret(b"short")), "less than 16 bytes"),
             (("serve", "--token", "--secret-file", self.file), "exclude each other"),
-            (("run", "--secret-file", self.file), "this run starts is given a secret of its own"),
+            (("run", "--secret-file", self.file), "started by this run gets its own secret"),
             (
                 ("run", "n02", "--launch", "ssh %h", "--secret-file", self.file),
-                "one that --launch starts is given a secret of its own",
+                "a server started by --launch gets its own secret",
             ),
             (("doctor", "--secret-file", self.file), "--secret-file needs HOST"),
         ):

@@ -112,7 +112,7 @@ class Threads(Served):
 
     def test_invalid_options(self):
         for options, sentence in (
-            (("--threads", 2, "--metric", "bw", "--needs"), "--needs is for one thread"),
+            (("--threads", 2, "--metric", "bw", "--needs"), "--needs applies only to one thread"),
             (("--threads", 8, "--metric", "bw", "-q", 4096),
              "--qps times --threads exceeds 16384 queue pairs"),
         ):

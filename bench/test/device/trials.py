@@ -144,7 +144,7 @@ class Trials(unittest.TestCase):
                 is_lost = "8000" in case["id"]
                 self.assertEqual(case["status"], "failed" if is_lost else "complete", case["id"])
                 if is_lost:
-                    self.assertIn("CPU 8000 is none that may be used", case["error"])
+                    self.assertIn("CPU 8000 is not available", case["error"])
             # Each case but the first is announced in advance, and ended if it is not run.
             self.assertEqual(len(recorder.of("case")), 3 if "8000" in cases[0]["id"] else 4)
         measure(self.server, "-n", 50)

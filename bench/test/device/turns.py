@@ -83,7 +83,7 @@ class Turns(Served):
         for case in cases:
             self.assertEqual(len(case["trials"]), 3 if case["status"] == "complete" else 0)
             if case["status"] == "failed":
-                self.assertIn("CPU 8191 is none that may be used", case["error"])
+                self.assertIn("CPU 8191 is not available", case["error"])
         # A comparison that is not possible is listed with its reason.
         self.assertEqual(ended.err.count("not shown: "), 2)
 
@@ -136,7 +136,7 @@ class Registered(Served):
         for options in (("--op", "write"), ("--op", "read", "--metric", "bw")):
             ended = Ended(client(*options, "--registration", "each", port=self.server.port))
             self.assertEqual(ended.status, 2)
-            self.assertIn("--registration is for --op read, of --metric lat", ended.err)
+            self.assertIn("--registration applies only to --op read with --metric lat", ended.err)
 
     def test_long_completion_queues(self):
         """Client and server have queues at least as long as requested."""
@@ -184,7 +184,7 @@ class Tips(Served):
         nodes = [name for name in os.listdir("/sys/devices/system/node") if name[4:].isdigit()] \
             if os.path.isdir("/sys/devices/system/node") else []
         if len(nodes) < 2:
-            self.assertIn("--pin far: all CPUs that may be used are near", " ".join(turns["pin"]["missing"]))
+            self.assertIn("--pin far: all available CPUs are near", " ".join(turns["pin"]["missing"]))
 
     def test_options_that_tips_lacks(self):
         for options in (("--preset", "quick"), ("--plan", "plan.json")):

@@ -9,12 +9,12 @@ from verbmark import (
 
 # FAULTY corrupts a byte in every message that it fills with this number.
 EVERY = 200
-WRONG = re.compile(r"byte 5 of message (\d+) is 0x(..), and should be 0x(..)")
-OVERWRITTEN = "--verify of bw is for send and read: a write overwrites the last"
+WRONG = re.compile(r"byte 5 of message (\d+) is 0x(..), expected 0x(..)")
+OVERWRITTEN = "--verify with bw applies only to send and read: a write overwrites the last one"
 
 
 # Soft-RoCE now and then stalls at an operation that is fenced behind a read.
-STALLS = re.compile(r"^read-notify/bw/.*: nothing has come for 5 s, while", re.M)
+STALLS = re.compile(r"^read-notify/bw/.*: nothing arrived for 5 s although", re.M)
 TRIES = 3
 
 

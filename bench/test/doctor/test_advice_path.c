@@ -8,14 +8,17 @@
 #define UNANSWERED "192.0.2.2 port 45678: no answer within 5000 ms"
 #define UNLOCKED   "the server: cannot register 136 KiB: memlock is 64 KiB"
 
-/* The outcomes of the four steps, and what is found of them: "!code", or "-code". */
+/*
+ * The outcomes of the four steps, and the findings that they lead to: "!code" is a problem,
+ * "-code" is not.
+ */
 struct row {
 	struct path_probe_outcome steps[PATH_STEPS];
 	unsigned int mtu_tried;
 	unsigned int mtu_passed;
 	const char *lost;
 	const char *codes;
-	const char *what; /* parts of the first one */
+	const char *what; /* part of the first finding */
 	const char *mend;
 };
 
@@ -31,65 +34,65 @@ struct row {
 // clang-format off
 static const struct row rows[] = {
 	{{PASSED(64), PASSED(64), PASSED(12288), PASSED(65536)}, 0, 0, "", "-path",
-	 "messages of 64, 12k and 64k bytes get to n02 and back, with an MTU of 2048; "
-	 "connected by rdma_cm and by queue pairs", ""},
+	 "messages of 64, 12k and 64k bytes reach n02 and come back, with an MTU of 2048; "
+	 "connected with rdma_cm and --connect qp", ""},
 	{{UNTRIED, PASSED(64), PASSED(12288), PASSED(65536)}, 0, 0, "", "-path",
-	 "connected by rdma_cm", ""},
-	/* Without addresses. */
+	 "connected with rdma_cm", ""},
+	/* The ports have no addresses. */
 	{{PASSED(64), UNTRIED, PASSED(12288), PASSED(65536)}, 0, 0, "", "-path",
-	 "messages of 64, 12k and 64k bytes get to n02 and back, with an MTU of 2048; "
-	 "connected by queue pairs", ""},
+	 "messages of 64, 12k and 64k bytes reach n02 and come back, with an MTU of 2048; "
+	 "connected with --connect qp", ""},
 	{{{PATH_SILENT, 64, RETRIES}, UNTRIED, UNTRIED, UNTRIED}, 0, 0, "",
-	 "!path-blocked", "no RDMA packet comes back", ""},
-	/* UDP 4791. */
+	 "!path-blocked", "mlx5_0/1 receives no RDMA packet", ""},
+	/* UDP port 4791 is blocked. */
 	{{{PATH_SILENT, 64, RETRIES}, {PATH_SILENT, 64, UNANSWERED}, UNTRIED, UNTRIED}, 0, 0, "",
-	 "!path-blocked", "no RDMA packet comes back to mlx5_0/1 from n02's mlx5_3/2",
+	 "!path-blocked", "mlx5_0/1 receives no RDMA packet from n02's mlx5_3/2",
 	 "firewall-cmd --add-port=4791/udp"},
 	{{{PATH_SILENT, 64, RETRIES}, {PATH_SILENT, 64, UNANSWERED}, UNTRIED, UNTRIED}, 0, 0, "",
 	 "!path-blocked", "no RDMA packet", "iptables -I INPUT -p udp --dport 4791 -j ACCEPT"},
 	{{{PATH_SILENT, 64, RETRIES}, {PATH_UNRESOLVED, 64, "cannot resolve the address"},
 	  UNTRIED, UNTRIED}, 0, 0, "",
-	 "!path-address", "no way from 192.0.2.1 to 192.0.2.2: cannot resolve the address",
+	 "!path-address", "no route from 192.0.2.1 to 192.0.2.2: cannot resolve the address",
 	 "ping -I 192.0.2.1 192.0.2.2"},
-	/* One way of connecting. */
+	/* Only one way of connecting works. */
 	{{PASSED(64), {PATH_SILENT, 64, UNANSWERED}, PASSED(6144), PASSED(65536)}, 0, 0, "",
-	 "!connect-cm -path", "connecting by rdma_cm fails, and by queue pairs works: " UNANSWERED,
-	 "until then --connect qp"},
+	 "!connect-cm -path", "connecting with rdma_cm fails (--connect qp works): " UNANSWERED,
+	 "until then use --connect qp"},
 	{{PASSED(64), {PATH_UNRESOLVED, 64, "cannot resolve the route"}, PASSED(6144),
 	  PASSED(65536)}, 0, 0, "",
 	 "!connect-cm -path", "cannot resolve the route", "ping -I 192.0.2.1 192.0.2.2"},
 	{{{PATH_SILENT, 64, RETRIES}, PASSED(64), PASSED(6144), PASSED(65536)}, 0, 0, "",
-	 "!connect-qp -path", "connecting by queue pairs fails, and by rdma_cm works: post: ", "-x"},
+	 "!connect-qp -path", "connecting with --connect qp fails (rdma_cm works): post: ", "-x"},
 	{{PASSED(64), {PATH_FAILED, 64, "rdma_cm is not there"}, PASSED(6144), PASSED(65536)}, 0, 0,
 	 "", "!connect-cm -path", "rdma_cm is not there", "verbmark doctor on n02"},
-	/* Neither, for reasons of its own each, or for one. */
+	/* Neither works, for different reasons or for the same one. */
 	{{{PATH_FAILED, 64, "no GID"}, {PATH_SILENT, 64, UNANSWERED}, UNTRIED, UNTRIED}, 0, 0, "",
-	 "!connect-cm !connect-qp", "connecting by rdma_cm fails: " UNANSWERED, "ping"},
+	 "!connect-cm !connect-qp", "connecting with rdma_cm fails: " UNANSWERED, "ping"},
 	{{{PATH_FAILED, 64, UNLOCKED}, {PATH_FAILED, 64, UNLOCKED}, UNTRIED, UNTRIED}, 0, 0, "",
 	 "!path", "no message can be sent: " UNLOCKED, "verbmark doctor on n02"},
-	/* The MTU. */
+	/* The path does not carry the ports' MTU. */
 	{{PASSED(64), PASSED(64), {PATH_SILENT, 6144, RETRIES}, UNTRIED}, 1024, 1024, "",
-	 "!path-mtu", "messages of 6k bytes do not get through, small ones do: the MTU is 4096 at "
-	 "mlx5_0/1, 2048 at n02's mlx5_3/2, and packets of 2048 are lost, but for those of -m 1024",
-	 "jumbo frames in the switches (IP packets of 2128 bytes), or ip link set dev NETDEV mtu"},
+	 "!path-mtu", "messages of 6k bytes do not arrive, small ones do: the MTU is 4096 on "
+	 "mlx5_0/1 and 2048 on n02's mlx5_3/2, and packets of 2048 bytes are lost, but not with -m 1024",
+	 "jumbo frames in the switches (IP packets of 2128 bytes), or lower the MTU on both hosts"},
 	{{PASSED(64), PASSED(64), {PATH_SILENT, 6144, RETRIES}, UNTRIED}, 1024, 1024, "",
-	 "!path-mtu", "", "; or -m 1024"},
-	/* Only rdma_cm connects, which takes no MTU. */
+	 "!path-mtu", "", "; or use -m 1024"},
+	/* Only rdma_cm connects, which does not support --mtu. */
 	{{{PATH_FAILED, 64, "no GID"}, PASSED(64), {PATH_SILENT, 6144, RETRIES}, UNTRIED}, 0, 0, "",
 	 "!connect-qp !path-mtu", "no GID", "verbmark doctor on n02"},
-	/* It is not the MTU. */
+	/* The MTU is not the cause. */
 	{{PASSED(64), PASSED(64), {PATH_SILENT, 6144, RETRIES}, UNTRIED}, 256, 0, "",
-	 "!path-loss", "messages of 6k bytes fail, smaller ones do not, with whatever MTU: post:",
+	 "!path-loss", "messages of 6k bytes fail, smaller ones do not, at any MTU: post:",
 	 "dcb pfc show"},
 	{{PASSED(64), PASSED(64), PASSED(6144), {PATH_SILENT, 65536, RETRIES}}, 0, 0, "",
 	 "!path-loss", "messages of 64k bytes fail, smaller ones do not: post: transport retry",
 	 "dcb pfc show"},
 	{{PASSED(64), PASSED(64), PASSED(6144), {PATH_FAILED, 65536, UNLOCKED}}, 0, 0, "",
 	 "!path", "messages of 64k bytes fail, smaller ones do not: " UNLOCKED, "n02"},
-	/* A server that goes is told, and nothing is made of what was seen before. */
+	/* A lost server is reported, and earlier steps are ignored. */
 	{{PASSED(64), {PATH_FAILED, 64, "gone"}, UNTRIED, UNTRIED}, 0, 0, "gone",
-	 "!server", "the server went away while messages were tried: gone",
-	 "verbmark serve says on n02"},
+	 "!server", "the server was lost while messages were tested: gone",
+	 "verbmark serve on n02"},
 };
 // clang-format on
 
@@ -141,13 +144,13 @@ static void check_codes(const json_t *findings, const char *wanted)
 					 text(finding, "code"));
 		assert_string_equal(text(finding, "host"), "n01");
 		assert_true(strlen(text(finding, "why")) > 10);
-		/* What is wrong has a mend, and what is well needs none. */
+		/* Only problems come with a fix. */
 		assert_int_equal(spoils, *text(finding, "mend") != '\0');
 	}
 	assert_string_equal(codes, wanted);
 }
 
-static void test_rows(void **unused)
+static void test_findings(void **unused)
 {
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
 		struct path_probe path = make_path(&rows[i]);
@@ -160,8 +163,8 @@ static void test_rows(void **unused)
 	}
 }
 
-/* What is not RoCE has no UDP. */
-static void test_links(void **unused)
+/* Only RoCE is blamed on UDP. */
+static void test_fix_depends_on_link_layer(void **unused)
 {
 	static const char *const mends[][2] = {
 		{"InfiniBand", "ibtracert"},
@@ -181,7 +184,7 @@ static void test_links(void **unused)
 	}
 }
 
-/* The longest names leave the sentence whole in what matters, and nothing overflows. */
+/* The longest names must not overflow the texts. */
 static void test_long_names(void **unused)
 {
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
@@ -201,7 +204,7 @@ static void test_long_names(void **unused)
 	}
 }
 
-static void test_mtu_of_both(void **unused)
+static void test_mtu_is_the_smaller_one(void **unused)
 {
 	struct path_probe path = {.near = {.mtu = 4096}, .far = {.mtu = 1024}};
 
@@ -211,7 +214,7 @@ static void test_mtu_of_both(void **unused)
 	path.near.mtu = 0;
 	path.far.mtu = 512;
 	assert_int_equal(path_probe_mtu(&path), 512);
-	/* As large as there is, whatever a peer says. */
+	/* The peer's value is capped at the largest MTU. */
 	path.far.mtu = 1U << 31;
 	assert_int_equal(path_probe_mtu(&path), 4096);
 }
@@ -219,10 +222,10 @@ static void test_mtu_of_both(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_rows),
-		cmocka_unit_test(test_links),
+		cmocka_unit_test(test_findings),
+		cmocka_unit_test(test_fix_depends_on_link_layer),
 		cmocka_unit_test(test_long_names),
-		cmocka_unit_test(test_mtu_of_both),
+		cmocka_unit_test(test_mtu_is_the_smaller_one),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

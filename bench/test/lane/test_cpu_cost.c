@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The CPU time of a thread, from made-up times of getrusage(2). */
+/* Tests the CPU time of a thread with made-up results of getrusage(2). */
 #include <sys/resource.h>
 
 #include "bench/lane/cpu_cost.h"
@@ -15,7 +15,7 @@ int __wrap_getrusage(int who, struct rusage *into)
 	return 0;
 }
 
-static void test_since(void **unused)
+static void test_cost_is_the_difference(void **unused)
 {
 	static struct lane lane;
 	struct result_cost before;
@@ -50,7 +50,7 @@ static void test_since(void **unused)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_since)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_cost_is_the_difference)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

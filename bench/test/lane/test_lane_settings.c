@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How the parameters of a case become the settings of its connections. */
+/* Tests the connection settings derived from a case's parameters. */
 #include "bench/lane/lane.h"
 #include "core/test/lib/check.h"
 
@@ -12,7 +12,7 @@ static struct rdma_settings settings_of(const struct parameters *parameters)
 	return lane_context_settings(&lane);
 }
 
-static void test_numbers(void **unused)
+static void test_parameters_become_settings(void **unused)
 {
 	struct parameters parameters = parameters_default();
 	struct rdma_settings settings;
@@ -37,8 +37,8 @@ static void test_numbers(void **unused)
 	assert_int_equal(settings_of(&parameters).outstanding_reads, 0);
 }
 
-/* A zero in struct rdma_settings is the default: rdma.h. */
-static void test_zeros(void **unused)
+/* A zero in struct rdma_settings means the default, so real zeros need other values. */
+static void test_zero_is_not_the_default(void **unused)
 {
 	static const struct {
 		uint64_t size;
@@ -59,7 +59,7 @@ static void test_zeros(void **unused)
 	}
 }
 
-/* The sender waits for a receiver that posts receives: 7 retries forever. */
+/* If the receiver posts receives, the sender retries forever (7). */
 static void test_rnr_retry(void **unused)
 {
 	struct parameters parameters = parameters_default();
@@ -95,8 +95,8 @@ static void test_cq_depth(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_numbers),
-		cmocka_unit_test(test_zeros),
+		cmocka_unit_test(test_parameters_become_settings),
+		cmocka_unit_test(test_zero_is_not_the_default),
 		cmocka_unit_test(test_rnr_retry),
 		cmocka_unit_test(test_cq_depth),
 	};

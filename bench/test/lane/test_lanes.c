@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The lanes of several threads on the software device: whatever the loop of one writes,
- * here and in the device, lies on cache lines that no other thread's loop writes.
+ * Tests the lanes of several threads on soft0: everything that a thread's loop writes, here and in
+ * the device, is on cache lines that no other thread's loop writes.
  */
 #include "bench/client/merge_threads.h"
 #include "bench/lane/connect.h"
@@ -19,10 +19,10 @@
 #define QPS     3
 #define PIECES  4096
 
-/* What one thread writes. */
+/* A piece of memory that one thread writes. */
 struct piece {
 	const char *what;
-	uintptr_t first; /* numbers of lines */
+	uintptr_t first; /* cache line numbers */
 	uintptr_t last;
 	unsigned int thread;
 };
@@ -112,7 +112,7 @@ static int order(const void *one, const void *other)
 	return a->first < b->first ? -1 : a->first > b->first;
 }
 
-/* Those of one thread may share a line. */
+/* Pieces of one thread may share a line. */
 static void check_apart(void)
 {
 	const struct piece *furthest;
@@ -210,7 +210,7 @@ static void tear_down(void)
 	free(posts);
 }
 
-/* Client and server, as if they were threads of one process. */
+/* Client and server are checked as if they were threads of one process. */
 static void check_lines(const char *asked_for)
 {
 	set_up(asked_for);
@@ -227,18 +227,21 @@ static void check_lines(const char *asked_for)
 	tear_down();
 }
 
-static void test_own_lines(void **unused)
+static void test_lanes_share_no_cache_line(void **unused)
 {
 	check_lines("op=send metric=bw cq=event");
 	check_lines("op=read metric=bw");
 }
 
-static void test_own_lines_of_shared_queues(void **unused)
+static void test_lanes_share_no_cache_line_with_srq(void **unused)
 {
 	check_lines("op=send metric=bw use-srq=1");
 }
 
-/* What one end writes from, and the other end writes to: of its buffer. */
+/*
+ * Checks that the part of the buffer that one side receives into is the part that the peer
+ * targets.
+ */
 static void check_parts(const struct lane *lane, const struct lane *other, bool is_both)
 {
 	const struct memory *buffer = &lane->endpoint.memory;
@@ -246,18 +249,18 @@ static void check_parts(const struct lane *lane, const struct lane *other, bool 
 	for (unsigned int i = 0; i < QPS; i++) {
 		const struct flow *flow = &lane->flows[i];
 		uint64_t bytes = address_walk_bytes(&flow->walk);
-		uint64_t theirs = flow->near + (is_both ? bytes : 0);
+		uint64_t landing = flow->local_base + (is_both ? bytes : 0);
 
-		/* 1m / 15 holds 1024 places of 64, and half of that 512. */
+		/* 1 MiB / 15 holds 1024 places of 64 bytes, and half of it 512. */
 		assert_int_equal(bytes, is_both ? 32768 : 65536);
-		assert_int_equal(flow->landing, theirs);
-		assert_int_equal(other->flows[i].far, theirs);
-		assert_true(flow->near >= buffer->address);
-		assert_true(theirs + bytes <= buffer->address + buffer->size);
+		assert_int_equal(flow->landing, landing);
+		assert_int_equal(other->flows[i].remote_base, landing);
+		assert_true(flow->local_base >= buffer->address);
+		assert_true(landing + bytes <= buffer->address + buffer->size);
 	}
 }
 
-static void test_parts_of_the_buffer(void **unused)
+static void test_both_sides_use_the_same_part(void **unused)
 {
 	static const char both[] =
 		"op=write metric=bw bidirectional=1 access=random buffer=1m size=64";
@@ -272,8 +275,8 @@ static void test_parts_of_the_buffer(void **unused)
 	}
 }
 
-/* What comes back of an atomic is not where the other end's goes. */
-static void test_atomics_both_ways(void **unused)
+/* An atomic's result must not land where the peer's atomics operate. */
+static void test_bidirectional_atomics_do_not_overlap(void **unused)
 {
 	set_up("op=fetch-add metric=bw bidirectional=1");
 	for (unsigned int i = 0; i < THREADS; i++)
@@ -281,13 +284,13 @@ static void test_atomics_both_ways(void **unused)
 			const struct flow *near = &parts[i].lane.flows[j];
 			const struct flow *far = &posts[i].flows[j];
 
-			assert_int_not_equal(near->work.sges[0].addr, far->far);
-			assert_int_not_equal(far->work.sges[0].addr, near->far);
+			assert_int_not_equal(near->work.sges[0].addr, far->remote_base);
+			assert_int_not_equal(far->work.sges[0].addr, near->remote_base);
 		}
 	tear_down();
 }
 
-static void test_begin_of_a_line(void **unused)
+static void test_state_starts_on_a_cache_line(void **unused)
 {
 	assert_int_equal(_Alignof(struct lane) % LINE, 0);
 	assert_int_equal(sizeof(struct lane) % LINE, 0);
@@ -309,8 +312,8 @@ static void test_begin_of_a_line(void **unused)
 	tear_down();
 }
 
-/* Atomics on one word have one lock; on neighbouring lines, or pages, each another. */
-static void test_locks_of_atomics(void **unused)
+/* Atomics on the same word share a lock; atomics on adjacent lines or pages do not. */
+static void test_atomic_locks(void **unused)
 {
 	static const uint64_t steps[] = {LINE, 4096};
 	struct soft_image *image;
@@ -334,7 +337,7 @@ static void test_locks_of_atomics(void **unused)
 	tear_down();
 }
 
-/* The pages of the lane before, as new, while the next one has use for such. */
+/* A lane reuses the pages of the previous one if they fit, zeroed. */
 static void check_spare(const char *asked_for, bool is_server, bool is_same)
 {
 	struct lane_wish wish = wish_of(0, is_server);
@@ -360,13 +363,13 @@ static void check_spare(const char *asked_for, bool is_server, bool is_same)
 	assert_int_equal(lane.endpoint.memory.cpu == address, is_same);
 	for (size_t i = 0; i < lane.endpoint.memory.size; i++)
 		assert_int_equal(lane.endpoint.memory.cpu[i], 0);
-	/* Who could reach it no longer can. */
+	/* The old rkey is no longer valid. */
 	assert_int_not_equal(lane.endpoint.mr->rkey, key);
 	lane_close(&lane);
 	memory_close(&spare);
 }
 
-static void test_spare_buffers(void **unused)
+static void test_buffer_is_reused(void **unused)
 {
 	check_spare("op=send metric=bw", false, true);
 	check_spare("op=send metric=bw", true, true);
@@ -374,8 +377,8 @@ static void test_spare_buffers(void **unused)
 	check_spare("op=send metric=bw size=16m", true, false);
 }
 
-/* As long as the device may take to give up: 4.096 us * 2^N, four times that, each time. */
-static void test_patience(void **unused)
+/* The device may take 4 * 4.096 us * 2^N for each retry before it gives up. */
+static void test_time_limits(void **unused)
 {
 	static const struct {
 		const char *asked_for;
@@ -402,8 +405,8 @@ static void test_patience(void **unused)
 	}
 }
 
-/* A count ends one thread's lane before another's: its receives are posted no more. */
-static void test_a_hint_for_lanes_that_stall(void **unused)
+/* With a message count one thread may finish before another, and then posts no receives. */
+static void test_stalled_lane_suggests_duration(void **unused)
 {
 	static const struct {
 		const char *asked_for;
@@ -464,7 +467,7 @@ static int see_shared(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_re
 
 static int return_receive(struct lane *lane, uint64_t slot, uint64_t *id)
 {
-	/* One queue for all of them is the first one's. */
+	/* A shared receive queue belongs to the first flow. */
 	uint64_t flow = parameters.use_srq ? 0 : 1;
 
 	*id = LANE_RECEIVE | slot << LANE_FLOW_BITS | flow;
@@ -489,7 +492,7 @@ static void tear_down_unseen(void)
 	tear_down();
 }
 
-/* New queue pairs have all of theirs, and none that was to be returned to those before. */
+/* New queue pairs get all of their receives, and none that was held back for the previous ones. */
 static void check_begun_anew(struct lane *lane, size_t each)
 {
 	uint64_t before = parameters.rx_depth;
@@ -507,8 +510,8 @@ static void check_begun_anew(struct lane *lane, size_t each)
 		assert_int_equal(lane_receive_slot(seen.ids[before + i]), 32 + i);
 }
 
-/* Sixteen by one call where 128 are posted or more, and each by itself else; none is lost. */
-static void test_receives_are_returned_together(void **unused)
+/* Reposted in lists of 16 if at least 128 are posted, otherwise one at a time. None may be lost. */
+static void test_receives_are_reposted_in_lists(void **unused)
 {
 	static const struct {
 		const char *asked_for;
@@ -539,8 +542,8 @@ static void test_receives_are_returned_together(void **unused)
 	}
 }
 
-/* Beside the 512 that a stream has anyway. Of three queue pairs. */
-static void test_a_receive_for_each_message(void **unused)
+/* Three queue pairs. Receives beyond the usual 512 are spare. */
+static void test_spare_receives_are_not_reposted(void **unused)
 {
 	static const struct {
 		const char *asked_for;
@@ -564,7 +567,7 @@ static void test_a_receive_for_each_message(void **unused)
 		uint64_t id;
 
 		set_up_to_see(rows[i].asked_for);
-		/* And again, of queue pairs that are made anew. */
+		/* The second time with new queue pairs. */
 		for (int time = 0; time < 2; time++) {
 			for (size_t j = 0; j < rows[i].spare + rows[i].each; j++) {
 				assert_int_equal(seen.n, 0);
@@ -583,17 +586,17 @@ static void test_a_receive_for_each_message(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_own_lines),
-		cmocka_unit_test(test_own_lines_of_shared_queues),
-		cmocka_unit_test(test_parts_of_the_buffer),
-		cmocka_unit_test(test_atomics_both_ways),
-		cmocka_unit_test(test_begin_of_a_line),
-		cmocka_unit_test(test_locks_of_atomics),
-		cmocka_unit_test(test_spare_buffers),
-		cmocka_unit_test(test_patience),
-		cmocka_unit_test(test_a_hint_for_lanes_that_stall),
-		cmocka_unit_test(test_receives_are_returned_together),
-		cmocka_unit_test(test_a_receive_for_each_message),
+		cmocka_unit_test(test_lanes_share_no_cache_line),
+		cmocka_unit_test(test_lanes_share_no_cache_line_with_srq),
+		cmocka_unit_test(test_both_sides_use_the_same_part),
+		cmocka_unit_test(test_bidirectional_atomics_do_not_overlap),
+		cmocka_unit_test(test_state_starts_on_a_cache_line),
+		cmocka_unit_test(test_atomic_locks),
+		cmocka_unit_test(test_buffer_is_reused),
+		cmocka_unit_test(test_time_limits),
+		cmocka_unit_test(test_stalled_lane_suggests_duration),
+		cmocka_unit_test(test_receives_are_reposted_in_lists),
+		cmocka_unit_test(test_spare_receives_are_not_reposted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -24,7 +24,7 @@ static const char *text_of(const struct cpulist *list)
 	return text;
 }
 
-static void test_lists_there_and_back(void **unused)
+static void test_cpu_lists_round_trip(void **unused)
 {
 	static const char *const texts[] = {
 		"", "0", "8191", "0-3", "0-3,8", "1,3,5,7", "62-65,127-128,8190-8191",
@@ -37,8 +37,8 @@ static void test_lists_there_and_back(void **unused)
 	}
 }
 
-/* Cut between two members, and seen to be; never written beyond. */
-static void test_long_lists(void **unused)
+/* Long lists are cut between two members and end in "...", within the given size. */
+static void test_long_cpu_lists_are_cut(void **unused)
 {
 	struct cpulist list = cpus("0-3,10,20-29,100");
 
@@ -73,7 +73,7 @@ static int close_machine(void **unused)
 #define OFF  PARAMETER_OFF
 #define AUTO PARAMETER_AUTO
 
-static void test_choices(void **unused)
+static void test_default_cpus(void **unused)
 {
 	static const struct {
 		int device_node;
@@ -87,7 +87,7 @@ static void test_choices(void **unused)
 		{1,  OFF,  "2-5",   "2-5"  },
 		{1,  2,    "0-7",   "2"    },
 		{-1, 5,    "0-7",   "5"    },
- /* Nothing is known, or nothing of it may be used. */
+ /* The near CPUs are unknown or not allowed. */
 		{-1, AUTO, "0-7",   "0-7"  },
 		{1,  AUTO, "0-3",   "0-3"  },
 		{2,  AUTO, "0-3",   "0-3"  },
@@ -96,7 +96,7 @@ static void test_choices(void **unused)
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
 		const struct placement_wish wish = {.root = machine.root,
-						    .whose = "",
+						    .prefix = "",
 						    .device_node = rows[i].device_node,
 						    .pin = rows[i].pin};
 		struct cpulist allowed = cpus(rows[i].allowed);
@@ -108,7 +108,7 @@ static void test_choices(void **unused)
 	}
 }
 
-/* Of cores with two threads each: 0 and 4, 1 and 5, and so on. */
+/* Cores with two hyperthreads each: 0 and 4, 1 and 5, and so on. */
 static void make_siblings(void)
 {
 	for (unsigned int cpu = 0; cpu < 8; cpu++) {
@@ -122,14 +122,14 @@ static void make_siblings(void)
 	}
 }
 
-/* What each of some threads has, one after another. */
+/* Checks the CPUs of several threads. */
 static void check_threads(struct placement_wish wish, const char *allowed, const char *wanted)
 {
 	struct cpulist list = cpus(allowed);
 	char found[512] = "";
 
 	wish.root = machine.root;
-	wish.whose = "";
+	wish.prefix = "";
 	for (unsigned int i = 0; i < wish.threads; i++) {
 		struct cpulist chosen;
 		size_t used = strlen(found);
@@ -144,12 +144,12 @@ static void check_threads(struct placement_wish wish, const char *allowed, const
 
 #define THREADS(...) ((struct placement_wish){__VA_ARGS__})
 
-static void test_threads(void **unused)
+static void test_each_thread_gets_a_cpu(void **unused)
 {
 	check_threads(THREADS(.threads = 3, .pin = AUTO, .device_node = -1), "0-7", "0 1 2");
 	check_threads(THREADS(.threads = 3, .is_server = true, .pin = AUTO, .device_node = -1),
 		      "0-7", "7 6 5");
-	/* Near the device, and then elsewhere, and then again. */
+	/* First the CPUs near the device, then the others, then from the start. */
 	check_threads(THREADS(.threads = 6, .device_node = 1, .pin = AUTO), "2-7", "4 5 6 7 2 3");
 	check_threads(THREADS(.threads = 5, .pin = AUTO, .device_node = -1), "1,6", "1 6 1 6 1");
 	check_threads(THREADS(.threads = 2, .pin = OFF, .device_node = -1), "0-3", "0-3 0-3");
@@ -159,12 +159,12 @@ static void test_threads(void **unused)
 	check_threads(THREADS(.threads = 4, .pin = AUTO, .device_node = -1), "0,1,4,5", "0 1 4 5");
 	check_threads(THREADS(.threads = 4, .is_server = true, .pin = AUTO, .device_node = -1),
 		      "0,1,4,5", "1 0 5 4");
-	/* The first thread of a core is the first that may be used. */
+	/* The first hyperthread of a core is the first allowed one. */
 	check_threads(THREADS(.threads = 4, .pin = AUTO, .device_node = -1), "2,4-6", "2 4 5 6");
 }
 
-/* Each end of two on one machine has a half, and no core is in both. */
-static void test_halves(void **unused)
+/* With both sides on one machine, each gets half of the cores, and none is in both halves. */
+static void test_sides_on_one_machine_split_cpus(void **unused)
 {
 	static const struct {
 		int device_node;
@@ -172,13 +172,13 @@ static void test_halves(void **unused)
 		const char *client;
 		const char *server;
 	} rows[] = {
-  /* Cores of 0 and 4, 1 and 5, 2 and 6, 3 and 7. */
+  /* Cores: 0 and 4, 1 and 5, 2 and 6, 3 and 7. */
 		{-1, "0-7", "0-1,4-5", "2-3,6-7"},
 		{-1, "0-3", "0-1",     "2-3"    },
 		{-1, "0-2", "0",       "1-2"    },
 		{-1, "0,4", "0",       "4"      },
 		{0,  "0-7", "0-1",     "2-3"    },
-		{1,  "0-4", "0-1,4",   "2-3"    }, /* one that is near is too few */
+		{1,  "0-4", "0-1,4",   "2-3"    }, /* a single near CPU is too few */
 		{-1, "6",   "6",       "6"      },
 	};
 
@@ -198,8 +198,8 @@ static void test_halves(void **unused)
 		      "0-7", "0-7");
 }
 
-/* One end is kept to a processor: the other has those that are left. */
-static void test_beside(void **unused)
+/* If the peer is pinned to a CPU, this side gets the others. */
+static void test_avoids_the_pinned_cpu_of_the_peer(void **unused)
 {
 	struct placement_wish wish = {
 		.threads = 1, .device_node = -1, .pin = AUTO, .is_shared = true, .other_pin = 1};
@@ -235,44 +235,44 @@ static void test_pinned_threads(void **unused)
 	check_threads(THREADS(.threads = 2, .pin = pins("0-7"), .device_node = -1), "0-1", "0 1");
 }
 
-static void test_a_cpu_that_is_not_there(void **unused)
+static void test_rejects_unavailable_cpu(void **unused)
 {
-	struct placement_wish wish = {.root = machine.root, .whose = "", .pin = 4};
+	struct placement_wish wish = {.root = machine.root, .prefix = "", .pin = 4};
 	struct cpulist allowed = cpus("0-3,8");
 	struct error error = {0};
 	struct cpulist chosen;
 
 	assert_int_equal(placement_choose(&wish, &allowed, &chosen, &error), -EINVAL);
-	assert_string_equal(error.text, "--pin: CPU 4 is none that may be used; there is 0-3,8");
+	assert_string_equal(error.text, "--pin: CPU 4 is not available; available CPUs: 0-3,8");
 	error = (struct error){0};
-	wish.whose = "server-";
+	wish.prefix = "server-";
 	wish.pin = 8191;
 	assert_int_equal(placement_choose(&wish, &allowed, &chosen, &error), -EINVAL);
 	assert_string_equal(error.text,
-			    "--server-pin: CPU 8191 is none that may be used; there is 0-3,8");
+			    "--server-pin: CPU 8191 is not available; available CPUs: 0-3,8");
 }
 
-static void test_nodes(void **unused)
+static void test_rejects_missing_node(void **unused)
 {
 	static const struct {
 		uint64_t numa;
 		int node;
 		const char *refusal;
 	} rows[] = {
-		{AUTO, -1,               NULL								},
-		{OFF,  ENDPOINT_NO_NODE, NULL								},
-		{0,    0,                NULL								},
-		{3,    3,                NULL								},
-		{2,    2,                "--server-numa: there is no NUMA node 2 with memory; there is 0-1,3"},
+		{AUTO, -1,               NULL							       },
+		{OFF,  ENDPOINT_NO_NODE, NULL							       },
+		{0,    0,                NULL							       },
+		{3,    3,                NULL							       },
+		{2,    2,                "--server-numa: no NUMA node 2 with memory; available nodes: 0-1,3"},
 		{1023, 1023,
-		 "--server-numa: there is no NUMA node 1023 with memory; there is 0-1,3"                     },
+		 "--server-numa: no NUMA node 1023 with memory; available nodes: 0-1,3"                     },
 	};
 
 	made_up_file(&machine, "/sys/devices/system/node/online", "0-3");
 	made_up_file(&machine, "/sys/devices/system/node/has_memory", "0-1,3");
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
 		const struct placement_wish wish = {
-			.root = machine.root, .whose = "server-", .numa = rows[i].numa};
+			.root = machine.root, .prefix = "server-", .numa = rows[i].numa};
 		struct error error = {0};
 		int node;
 
@@ -283,23 +283,22 @@ static void test_nodes(void **unused)
 	}
 }
 
-static void test_a_kernel_without_nodes(void **unused)
+static void test_rejects_node_on_kernel_without_numa(void **unused)
 {
-	struct placement_wish wish = {.root = machine.root, .whose = "", .numa = 0};
+	struct placement_wish wish = {.root = machine.root, .prefix = "", .numa = 0};
 	struct error error = {0};
 	int node;
 
 	assert_int_equal(placement_node(&wish, &node, &error), -EINVAL);
-	assert_string_equal(error.text,
-			    "--numa: this kernel does not tell which NUMA nodes there are");
+	assert_string_equal(error.text, "--numa: the kernel does not list the NUMA nodes");
 	made_up_file(&machine, "/sys/devices/system/node/online", "0");
 	assert_int_equal(placement_node(&wish, &node, &(struct error){0}), 0);
 }
 
-/* Of a buffer of this machine, wherever the kernel has put it. */
-static void test_where_a_buffer_is(void **unused)
+/* Uses a buffer of this machine, wherever the kernel has placed it. */
+static void test_rejects_buffer_on_other_node(void **unused)
 {
-	struct placement_wish wish = {.root = "", .whose = "", .numa = OFF};
+	struct placement_wish wish = {.root = "", .prefix = "", .numa = OFF};
 	struct placement placement = {.node = -1};
 	struct error error = {0};
 	struct memory buffer;
@@ -307,7 +306,7 @@ static void test_where_a_buffer_is(void **unused)
 	assert_int_equal(memory_open(&buffer, &memory_host, 3 << 20, ENDPOINT_NO_NODE, &error), 0);
 	assert_int_equal(placement_check(&placement, &wish, &buffer, &error), 0);
 	assert_int_equal(placement.node, memory_node(&buffer));
-	assert_int_equal(placement_tell(&placement).numa_node, placement.node);
+	assert_int_equal(placement_result(&placement).numa_node, placement.node);
 	if (placement.node >= 0) {
 		wish.numa = (uint64_t)placement.node;
 		assert_int_equal(placement_check(&placement, &wish, &buffer, &error), 0);
@@ -338,12 +337,12 @@ static unsigned int first(const struct cpulist *list)
 	return CPULIST_MAX;
 }
 
-/* In a thread: its own affinity, and back. */
+/* Moves the thread and restores its affinity. */
 static void *move_and_back(void *argument)
 {
 	struct cpulist before = own();
 	const struct placement_wish wish = {
-		.root = "", .whose = "", .device_node = -1, .pin = first(&before)};
+		.root = "", .prefix = "", .device_node = -1, .pin = first(&before)};
 	struct cpulist wanted = cpulist_of((unsigned int)wish.pin);
 	struct cpulist *of_others = argument;
 	struct placement placement;
@@ -353,7 +352,7 @@ static void *move_and_back(void *argument)
 	assert_int_equal(placement_open(&placement, &wish, &error), 0);
 	now = own();
 	assert_memory_equal(&now, &wanted, sizeof(now));
-	assert_string_equal(placement_tell(&placement).cpus, text_of(&wanted));
+	assert_string_equal(placement_result(&placement).cpus, text_of(&wanted));
 	sched_getaffinity(getpid(), sizeof(*of_others), (cpu_set_t *)(void *)of_others->words);
 	placement_close(&placement);
 	now = own();
@@ -362,7 +361,7 @@ static void *move_and_back(void *argument)
 	return NULL;
 }
 
-static void test_the_thread_alone(void **unused)
+static void test_moves_only_the_thread(void **unused)
 {
 	struct cpulist before = own();
 	struct cpulist meanwhile = {0};
@@ -376,18 +375,18 @@ static void test_the_thread_alone(void **unused)
 	assert_memory_equal(&after, &before, sizeof(before));
 }
 
-/* Where it cannot be, the thread stays where it is. */
-static void test_a_failure(void **unused)
+/* If moving fails, the thread's affinity is unchanged. */
+static void test_failure_leaves_affinity(void **unused)
 {
 	const struct placement_wish wish = {
-		.root = "", .whose = "", .device_node = -1, .pin = CPULIST_MAX - 1};
+		.root = "", .prefix = "", .device_node = -1, .pin = CPULIST_MAX - 1};
 	struct cpulist before = own();
 	struct placement placement;
 	struct error error = {0};
 	struct cpulist after;
 
 	assert_int_equal(placement_open(&placement, &wish, &error), -EINVAL);
-	assert_contains(error.text, "--pin: CPU 8191 is none that may be used; there is ");
+	assert_contains(error.text, "--pin: CPU 8191 is not available; available CPUs: ");
 	placement_close(&placement);
 	after = own();
 	assert_memory_equal(&after, &before, sizeof(before));
@@ -396,20 +395,24 @@ static void test_a_failure(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_lists_there_and_back),
-		cmocka_unit_test(test_long_lists),
-		cmocka_unit_test_setup_teardown(test_choices, open_machine, close_machine),
-		cmocka_unit_test_setup_teardown(test_threads, open_machine, close_machine),
-		cmocka_unit_test_setup_teardown(test_halves, open_machine, close_machine),
-		cmocka_unit_test_setup_teardown(test_beside, open_machine, close_machine),
-		cmocka_unit_test_setup_teardown(test_pinned_threads, open_machine, close_machine),
-		cmocka_unit_test(test_a_cpu_that_is_not_there),
-		cmocka_unit_test_setup_teardown(test_nodes, open_machine, close_machine),
-		cmocka_unit_test_setup_teardown(test_a_kernel_without_nodes, open_machine,
+		cmocka_unit_test(test_cpu_lists_round_trip),
+		cmocka_unit_test(test_long_cpu_lists_are_cut),
+		cmocka_unit_test_setup_teardown(test_default_cpus, open_machine, close_machine),
+		cmocka_unit_test_setup_teardown(test_each_thread_gets_a_cpu, open_machine,
 						close_machine),
-		cmocka_unit_test(test_where_a_buffer_is),
-		cmocka_unit_test(test_the_thread_alone),
-		cmocka_unit_test(test_a_failure),
+		cmocka_unit_test_setup_teardown(test_sides_on_one_machine_split_cpus, open_machine,
+						close_machine),
+		cmocka_unit_test_setup_teardown(test_avoids_the_pinned_cpu_of_the_peer,
+						open_machine, close_machine),
+		cmocka_unit_test_setup_teardown(test_pinned_threads, open_machine, close_machine),
+		cmocka_unit_test(test_rejects_unavailable_cpu),
+		cmocka_unit_test_setup_teardown(test_rejects_missing_node, open_machine,
+						close_machine),
+		cmocka_unit_test_setup_teardown(test_rejects_node_on_kernel_without_numa,
+						open_machine, close_machine),
+		cmocka_unit_test(test_rejects_buffer_on_other_node),
+		cmocka_unit_test(test_moves_only_the_thread),
+		cmocka_unit_test(test_failure_leaves_affinity),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

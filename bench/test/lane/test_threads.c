@@ -13,10 +13,10 @@ static struct threads threads;
 static struct alarm alarms[N];
 static struct error error;
 
-/* What the threads of a test do, and leave. */
+/* What the threads of a test did. */
 static struct {
 	atomic_uint done;
-	atomic_uint order; /* of their numbers, a decimal digit each */
+	atomic_uint order; /* their numbers, one decimal digit each */
 	pthread_t thread[N];
 	int code[N];
 	unsigned int failing;
@@ -53,7 +53,7 @@ static int note(void *whole, unsigned int number, struct error *fault)
 	return 0;
 }
 
-static void test_each_in_its_turn(void **unused)
+static void test_each_runs_in_order(void **unused)
 {
 	pthread_t first[N];
 
@@ -72,7 +72,7 @@ static void test_each_in_its_turn(void **unused)
 			assert_false(pthread_equal(first[i], first[j]));
 }
 
-static void test_all_at_once(void **unused)
+static void test_all_runs_every_thread(void **unused)
 {
 	for (int i = 0; i < 1000; i++)
 		assert_int_equal(threads_all(&threads, note, &story, &error), 0);
@@ -84,7 +84,7 @@ static void met(void *whole)
 	story.met++;
 }
 
-/* What the last one did is seen by all, three times. */
+/* All threads see what the last one did, three times. */
 static int meet(void *whole, unsigned int number, struct error *fault)
 {
 	for (unsigned int i = 1; i <= 3; i++) {
@@ -95,7 +95,7 @@ static int meet(void *whole, unsigned int number, struct error *fault)
 	return 0;
 }
 
-static void test_they_meet(void **unused)
+static void test_meet_waits_for_all(void **unused)
 {
 	for (int i = 0; i < 50; i++) {
 		memset(&story, 0, sizeof(story));
@@ -106,7 +106,7 @@ static void test_they_meet(void **unused)
 	}
 }
 
-/* One fails; the others sleep until the alarm. */
+/* One thread fails; the others sleep until the alarm. */
 static int fail_or_wait(void *whole, unsigned int number, struct error *fault)
 {
 	struct pollfd waiting = {.fd = alarms[number].fd, .events = POLLIN};
@@ -119,7 +119,7 @@ static int fail_or_wait(void *whole, unsigned int number, struct error *fault)
 	return error_append(fault, "and so did number %u", number);
 }
 
-static void test_a_failure_ends_all(void **unused)
+static void test_failure_raises_all_alarms(void **unused)
 {
 	for (story.failing = 0; story.failing < N; story.failing++) {
 		char wanted[16];
@@ -135,7 +135,7 @@ static void test_a_failure_ends_all(void **unused)
 		}
 		error = (struct error){0};
 	}
-	/* What failed once is forgotten by the next order. */
+	/* The next job does not see the failure. */
 	assert_int_equal(threads_all(&threads, note, &story, &error), 0);
 	assert_int_equal(error.code, 0);
 }
@@ -148,7 +148,7 @@ static int fail_or_meet(void *whole, unsigned int number, struct error *fault)
 	return story.code[number];
 }
 
-static void test_who_waits_for_a_failure(void **unused)
+static void test_failure_ends_meeting(void **unused)
 {
 	for (story.failing = 0; story.failing < N; story.failing++) {
 		error = (struct error){0};
@@ -169,8 +169,8 @@ static int fail_in_turn(void *whole, unsigned int number, struct error *fault)
 	return number == story.failing ? error_set(fault, -ENOMEM, "number %u", number) : 0;
 }
 
-/* Nobody comes after it, and nobody's lane is disturbed. */
-static void test_a_failure_in_turn(void **unused)
+/* The threads after the failed one do not run, and no alarm is raised. */
+static void test_each_stops_at_failure(void **unused)
 {
 	story.failing = 2;
 	assert_int_equal(threads_each(&threads, fail_in_turn, &story, &error), -ENOMEM);
@@ -180,12 +180,12 @@ static void test_a_failure_in_turn(void **unused)
 		assert_false(alarm_raised(&alarms[i]));
 }
 
-static int silent(void *whole, unsigned int number, struct error *fault)
+static int fails_silently(void *whole, unsigned int number, struct error *fault)
 {
 	return -EPIPE;
 }
 
-static void test_alone(void **unused)
+static void test_team_of_one(void **unused)
 {
 	struct threads alone;
 
@@ -198,15 +198,15 @@ static void test_alone(void **unused)
 	assert_int_equal(atomic_load(&story.done), 2);
 	assert_int_equal(threads_meet(&alone, met, &error), 0);
 	assert_int_equal(story.met, 1);
-	assert_int_equal(threads_all(&alone, silent, &story, &error), -EPIPE);
+	assert_int_equal(threads_all(&alone, fails_silently, &story, &error), -EPIPE);
 	assert_int_equal(error.code, -EPIPE);
 	threads_close(&alone);
 	threads_close(&alone);
-	/* One that there is not has nothing to do. */
-	assert_int_equal(threads_each(&alone, silent, &story, &error), 0);
+	/* A closed team runs nothing. */
+	assert_int_equal(threads_each(&alone, fails_silently, &story, &error), 0);
 }
 
-/* So many more are started, and then none is; or nothing is allocated. */
+/* After this many threads, starting one fails; is_full makes allocation fail. */
 static unsigned int refused_behind = UINT_MAX;
 static bool is_full;
 
@@ -230,8 +230,8 @@ void *__wrap_calloc(size_t count, size_t size)
 	return is_full ? NULL : __real_calloc(count, size);
 }
 
-/* It is told what to do, wherever it comes from. */
-static void test_none_to_be_had(void **unused)
+/* The error says what to do for every cause. */
+static void test_failure_to_start(void **unused)
 {
 	struct threads few;
 
@@ -239,11 +239,12 @@ static void test_none_to_be_had(void **unused)
 	refused_behind = 2;
 	assert_int_equal(threads_open(&few, 5, &error), -EAGAIN);
 	refused_behind = UINT_MAX;
-	assert_string_equal(error.text,
-			    "cannot start thread 4 of 5: Resource temporarily unavailable; ask for "
-			    "fewer --threads, or raise LimitNPROC (ulimit -u) and TasksMax "
-			    "(pids.max of the control group)");
-	/* Nothing is left of it. */
+	assert_string_equal(
+		error.text,
+		"cannot start thread 4 of 5: Resource temporarily unavailable; use fewer "
+		"--threads, or raise LimitNPROC (ulimit -u) and TasksMax (pids.max of the "
+		"control group)");
+	/* Nothing is left to close. */
 	assert_int_equal(few.n, 0);
 	threads_close(&few);
 	error = (struct error){0};
@@ -261,14 +262,10 @@ static void test_none_to_be_had(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		WITH_TEAM(test_each_in_its_turn),
-		WITH_TEAM(test_all_at_once),
-		WITH_TEAM(test_they_meet),
-		WITH_TEAM(test_a_failure_ends_all),
-		WITH_TEAM(test_who_waits_for_a_failure),
-		WITH_TEAM(test_a_failure_in_turn),
-		cmocka_unit_test(test_alone),
-		cmocka_unit_test(test_none_to_be_had),
+		WITH_TEAM(test_each_runs_in_order),   WITH_TEAM(test_all_runs_every_thread),
+		WITH_TEAM(test_meet_waits_for_all),   WITH_TEAM(test_failure_raises_all_alarms),
+		WITH_TEAM(test_failure_ends_meeting), WITH_TEAM(test_each_stops_at_failure),
+		cmocka_unit_test(test_team_of_one),   cmocka_unit_test(test_failure_to_start),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

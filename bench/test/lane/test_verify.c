@@ -10,7 +10,7 @@
 
 #define LENGTH 61
 
-/* Two ends, and what goes from the first to the second. */
+/* A sender, a receiver, and the payload between them. */
 struct ends {
 	struct verify from;
 	struct verify to;
@@ -50,14 +50,14 @@ static void send_number(struct ends *ends, uint64_t number)
 	verify_fill(&ends->from);
 }
 
-/* As the second end finds it. */
+/* Verifies as the receiver. */
 static int check(struct ends *ends, struct error *error)
 {
 	*error = (struct error){0};
 	return verify_check(&ends->to, error);
 }
 
-static void test_what_is_right(void **unused)
+static void test_accepts_correct_payload(void **unused)
 {
 	struct ends ends;
 	struct error error;
@@ -70,8 +70,8 @@ static void test_what_is_right(void **unused)
 	}
 }
 
-/* Computed elsewhere, in the order that both ends have, whatever their own is. */
-static void test_the_bytes(void **unused)
+/* Computed independently. The byte order is the same on all machines. */
+static void test_pattern_bytes(void **unused)
 {
 	static const uint8_t first[] = {0x1b, 0x92, 0x7f, 0x9c, 0x18, 0x62, 0xfd, 0x78};
 	static const uint8_t last[] = {0x16, 0x8d, 0x4d, 0x99, 0x49};
@@ -87,8 +87,8 @@ static void test_the_bytes(void **unused)
 	assert_int_equal(ends.to.sequence, 0x123);
 }
 
-/* Whichever byte it is: its place, what it is, and what it was. */
-static void test_a_wrong_byte(void **unused)
+/* The error names the position, the found and the expected byte. */
+static void test_reports_wrong_byte(void **unused)
 {
 	struct ends ends;
 	struct error error;
@@ -99,17 +99,16 @@ static void test_a_wrong_byte(void **unused)
 		char wanted[96];
 
 		send_number(&ends, 7);
-		snprintf(wanted, sizeof(wanted),
-			 "byte %zu of message 7 is 0x%02x, and should be 0x%02x", i,
-			 ends.bytes[i] ^ 0x10, ends.bytes[i]);
+		snprintf(wanted, sizeof(wanted), "byte %zu of message 7 is 0x%02x, expected 0x%02x",
+			 i, ends.bytes[i] ^ 0x10, ends.bytes[i]);
 		ends.bytes[i] ^= 0x10;
 		assert_int_equal(check(&ends, &error), -EBADMSG);
 		assert_string_equal(error.text, wanted);
 	}
 }
 
-/* Another message, sender, queue pair or case is another pattern. */
-static void test_what_a_pattern_names(void **unused)
+/* Every message, sender, queue pair and case has its own pattern. */
+static void test_pattern_identifies_message(void **unused)
 {
 	static const struct {
 		const char *id;
@@ -138,7 +137,7 @@ static void test_what_a_pattern_names(void **unused)
 	}
 }
 
-static void test_after_a_loss(void **unused)
+static void test_finds_number_after_loss(void **unused)
 {
 	static const uint64_t numbers[] = {0, 1, 5, 4, 1000000, 4000000000};
 	struct ends ends;
@@ -155,8 +154,8 @@ static void test_after_a_loss(void **unused)
 	}
 }
 
-/* Its number is found all the same, by what is right of it. */
-static void test_a_wrong_byte_after_a_loss(void **unused)
+/* The message number is found from the correct bytes. */
+static void test_reports_wrong_byte_after_loss(void **unused)
 {
 	struct ends ends;
 	struct error error;
@@ -175,7 +174,7 @@ static void test_a_wrong_byte_after_a_loss(void **unused)
 	}
 }
 
-static void test_what_says_nothing(void **unused)
+static void test_implausible_number_is_the_next(void **unused)
 {
 	struct ends ends;
 	struct error error;
@@ -190,7 +189,10 @@ static void test_what_says_nothing(void **unused)
 	assert_ptr_equal(strstr(error.text, "byte 0 of message 3 is 0x00"), error.text);
 }
 
-/* One in ten is a whole pattern, the others have a name; both ends agree on which. */
+/*
+ * One message in ten has the full pattern, the others only their first eight bytes. Both sides
+ * agree on which.
+ */
 static void test_one_in_ten(void **unused)
 {
 	struct ends ends;
@@ -203,7 +205,7 @@ static void test_one_in_ten(void **unused)
 		else
 			verify_name(&ends.from);
 		verify_next(&ends.from);
-		/* Two of three are lost. */
+		/* Two of three messages are lost. */
 		if (i % 3)
 			continue;
 		verify_find(&ends.to);
@@ -213,8 +215,8 @@ static void test_one_in_ten(void **unused)
 	}
 }
 
-/* Longer than what is made and compared at once. */
-static void test_a_long_message(void **unused)
+/* Longer than one part of generation and comparison. */
+static void test_long_message(void **unused)
 {
 	static const size_t wrong[] = {0, 511, 512, 1299};
 	static uint8_t bytes[1300];
@@ -244,23 +246,23 @@ static void test_a_long_message(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_what_is_right),
-		cmocka_unit_test(test_the_bytes),
-		cmocka_unit_test(test_a_wrong_byte),
-		cmocka_unit_test(test_what_a_pattern_names),
-		cmocka_unit_test(test_after_a_loss),
-		cmocka_unit_test(test_a_wrong_byte_after_a_loss),
-		cmocka_unit_test(test_what_says_nothing),
+		cmocka_unit_test(test_accepts_correct_payload),
+		cmocka_unit_test(test_pattern_bytes),
+		cmocka_unit_test(test_reports_wrong_byte),
+		cmocka_unit_test(test_pattern_identifies_message),
+		cmocka_unit_test(test_finds_number_after_loss),
+		cmocka_unit_test(test_reports_wrong_byte_after_loss),
+		cmocka_unit_test(test_implausible_number_is_the_next),
 		cmocka_unit_test(test_one_in_ten),
-		cmocka_unit_test(test_a_long_message),
-		/* The same with payload that the CPU does not reach. */
-		cmocka_unit_test_setup_teardown(test_what_is_right, hide, show),
-		cmocka_unit_test_setup_teardown(test_the_bytes, hide, show),
-		cmocka_unit_test_setup_teardown(test_a_wrong_byte, hide, show),
-		cmocka_unit_test_setup_teardown(test_what_a_pattern_names, hide, show),
-		cmocka_unit_test_setup_teardown(test_after_a_loss, hide, show),
-		cmocka_unit_test_setup_teardown(test_a_wrong_byte_after_a_loss, hide, show),
-		cmocka_unit_test_setup_teardown(test_what_says_nothing, hide, show),
+		cmocka_unit_test(test_long_message),
+		/* The same with payload that the CPU cannot access. */
+		cmocka_unit_test_setup_teardown(test_accepts_correct_payload, hide, show),
+		cmocka_unit_test_setup_teardown(test_pattern_bytes, hide, show),
+		cmocka_unit_test_setup_teardown(test_reports_wrong_byte, hide, show),
+		cmocka_unit_test_setup_teardown(test_pattern_identifies_message, hide, show),
+		cmocka_unit_test_setup_teardown(test_finds_number_after_loss, hide, show),
+		cmocka_unit_test_setup_teardown(test_reports_wrong_byte_after_loss, hide, show),
+		cmocka_unit_test_setup_teardown(test_implausible_number_is_the_next, hide, show),
 		cmocka_unit_test_setup_teardown(test_one_in_ten, hide, show),
 	};
 

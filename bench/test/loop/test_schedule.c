@@ -4,12 +4,12 @@
 
 #define GAPS 1000000
 
-/* 2.5 ticks a nanosecond. */
+/* 2.5 ticks per nanosecond. */
 static const struct clock clock_of_test = {.mult = (uint64_t)(0x1p32 / 2.5)};
 #define TICKS_PER_S 2.5e9
 
-/* Number k is due k gaps after the start, to the tick, however many there are. */
-static void test_fixed(void **unused)
+/* Message k is due exactly k gaps after the start, for any number of messages. */
+static void test_fixed_gaps(void **unused)
 {
 	static const double rates[] = {1, 3, 1000, 333333.25, 7e6, 1e12};
 	struct schedule schedule;
@@ -20,7 +20,7 @@ static void test_fixed(void **unused)
 		for (uint64_t k = 1; k <= GAPS; k++) {
 			double due = 1000 + (double)k * TICKS_PER_S / rates[i];
 
-			/* The clock's own figure has 32 bits. */
+			/* The clock's multiplier has only 32 bits. */
 			if (fabs((double)schedule_next(&schedule) - due) > 1 + due * 1e-9)
 				fail_msg("%g per second, %zu: %g", rates[i], (size_t)k, due);
 			schedule_advance(&schedule);
@@ -48,11 +48,11 @@ static double next_gap(struct schedule *schedule)
 }
 
 /*
- * The gaps of a Poisson process are exponential: the deviation is the mean, a share of
- * exp(-t) is longer than t means, and one says nothing of the next. Five standard
- * errors of each of these figures, of a million gaps, are allowed.
+ * The gaps of a Poisson process are exponential: their standard deviation equals the mean, a
+ * fraction exp(-t) is longer than t means, and successive gaps are independent. Each statistic of
+ * a million gaps may deviate by five standard errors.
  */
-static void test_poisson(void **unused)
+static void test_poisson_gaps(void **unused)
 {
 	static const double rates[] = {100, 250000, 4e6};
 	struct schedule schedule;
@@ -89,7 +89,7 @@ static void test_poisson(void **unused)
 	}
 }
 
-/* Beside the logarithm itself, of the same numbers. */
+/* Compares with the logarithm of the same numbers. */
 static void test_exponential(void **unused)
 {
 	struct schedule schedule;
@@ -105,7 +105,7 @@ static void test_exponential(void **unused)
 	}
 }
 
-/* The same seed has the same gaps; another one, and another trial, have others. */
+/* The same seed gives the same gaps; another seed or trial gives others. */
 static void test_seeds(void **unused)
 {
 	static const uint64_t seeds[][2] = {
@@ -137,8 +137,8 @@ static void test_seeds(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_fixed),   cmocka_unit_test(test_count),
-		cmocka_unit_test(test_poisson), cmocka_unit_test(test_exponential),
+		cmocka_unit_test(test_fixed_gaps),   cmocka_unit_test(test_count),
+		cmocka_unit_test(test_poisson_gaps), cmocka_unit_test(test_exponential),
 		cmocka_unit_test(test_seeds),
 	};
 

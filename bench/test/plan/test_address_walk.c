@@ -15,7 +15,7 @@ static struct address_walk begin(const char *text, bool is_atomic, unsigned int 
 	return walk;
 }
 
-/* Each place once in every lap, from any seed: the second lap is like the first one. */
+/* Each lap visits every place once, from any seed, and the second lap repeats the first. */
 static void check_laps(const char *text, bool is_atomic, unsigned int flow, uint64_t places,
 		       uint64_t apart)
 {
@@ -51,7 +51,7 @@ static void test_every_place_in_every_lap(void **unused)
 	check_laps("size=64 access=stride=4k buffer=64k", false, 0, 16, 4096);
 }
 
-/* What is whole in the part of a queue pair, as a power of two. */
+/* The number of whole places in a queue pair's part, as a power of two. */
 static void test_places(void **unused)
 {
 	check_laps("size=1 access=random buffer=64k", false, 0, 1024, 64);
@@ -64,7 +64,7 @@ static void test_places(void **unused)
 	check_laps("size=4k access=random buffer=4k", false, 0, 1, 4096);
 }
 
-static void test_order(void **unused)
+static void test_sequential_and_stride(void **unused)
 {
 	struct address_walk walk = begin("size=64 access=sequential buffer=256", false, 0);
 
@@ -75,7 +75,7 @@ static void test_order(void **unused)
 		assert_int_equal(address_walk_next(&walk), i % 4 * 1024);
 }
 
-/* Both ends take the same steps; queue pairs and seeds do not. */
+/* Both sides take the same steps; other queue pairs and seeds take others. */
 static void test_seeds(void **unused)
 {
 	static const char text[] = "size=64 access=random buffer=64m";
@@ -97,8 +97,8 @@ static void test_seeds(void **unused)
 }
 
 /*
- * Pearson's: bits of a place beside the same bits of the next one, 64 cells of which all
- * are as likely. 63 degrees of freedom: 0.1 % of random orders are above 103.4.
+ * Pearson's chi-squared test: bits of a place against the same bits of the next one, in 64 equally
+ * likely cells. With 63 degrees of freedom, 0.1 % of random orders exceed 103.4.
  */
 static void check_pairs(const char *text, unsigned int shift)
 {
@@ -131,8 +131,8 @@ static void test_random_order(void **unused)
 	}
 }
 
-/* 64 GiB of atomics are more places than 32 bits count. */
-static void test_the_largest(void **unused)
+/* 64 GiB of atomics have more places than 32 bits can count. */
+static void test_largest_buffer(void **unused)
 {
 	struct address_walk walk = begin("size=8 access=random buffer=64g", true, 0);
 	bool is_high = false;
@@ -147,7 +147,7 @@ static void test_the_largest(void **unused)
 	assert_true(is_high);
 }
 
-/* What each end asks for lies beside what the other one does: 8192 / 2 of 64. */
+/* Each direction has its own part: 8192 / 2 places of 64 bytes. */
 static void test_both_directions(void **unused)
 {
 	struct address_walk walk =
@@ -177,10 +177,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_place_in_every_lap),
 		cmocka_unit_test(test_places),
-		cmocka_unit_test(test_order),
+		cmocka_unit_test(test_sequential_and_stride),
 		cmocka_unit_test(test_seeds),
 		cmocka_unit_test(test_random_order),
-		cmocka_unit_test(test_the_largest),
+		cmocka_unit_test(test_largest_buffer),
 		cmocka_unit_test(test_both_directions),
 		cmocka_unit_test(test_no_room),
 	};

@@ -40,18 +40,18 @@ static void test_refusals(void **unused)
 {
 	char text[400] = "";
 
-	check_refusal("n01,", "a host of the list has no name");
-	check_refusal(",n01", "a host of the list has no name");
-	check_refusal("n01,:7471", "a host of the list has no name");
-	check_refusal("n01,n02:0", "n02:0: 0 is no port");
-	check_refusal("n01,n02:65536", "n02:65536: 65536 is no port");
-	check_refusal("n01,n02:", "n02::  is no port");
+	check_refusal("n01,", "a host in the list has no name");
+	check_refusal(",n01", "a host in the list has no name");
+	check_refusal("n01,:7471", "a host in the list has no name");
+	check_refusal("n01,n02:0", "n02:0: invalid port '0'");
+	check_refusal("n01,n02:65536", "n02:65536: invalid port '65536'");
+	check_refusal("n01,n02:", "n02:: invalid port ''");
 	for (int i = 0; i < HOSTS_MOST + 1; i++)
 		strcat(text, i ? ",n" : "n");
-	check_refusal(text, "these are more than 64 hosts");
+	check_refusal(text, "too many hosts: the limit is 64");
 	memset(text, 'n', HOSTS_NAME);
 	text[HOSTS_NAME] = '\0';
-	check_refusal(text, "a host's name is longer than 127 letters");
+	check_refusal(text, "a host name is longer than 127 characters");
 	text[HOSTS_NAME - 1] = '\0';
 	assert_int_equal(hosts_parse(&hosts, text, 7471, &error), 0);
 	assert_true(hosts_are_several("a,b"));

@@ -5,7 +5,7 @@
 #include "bench/test/unit.d/no_operation.h"
 #include "reports/result/run_settings.h"
 
-#define NO_PIN "is neither auto nor off nor far nor CPUs, such as 3, 0-3 or 0-6+2"
+#define NO_PIN "must be auto, off, far or CPUs (e.g. 3, 0-3 or 0-6+2)"
 
 static const struct parameter *find(const char *name)
 {
@@ -25,8 +25,8 @@ static const char *printed(const struct parameter *parameter, uint64_t value)
 	return text;
 }
 
-/* What people and scripts rely on; "" is a default that the program chooses. */
-static void test_the_interface(void **unused)
+/* People and scripts rely on these. "" is a default that the program chooses. */
+static void test_option_names_and_defaults(void **unused)
 {
 	static const struct {
 		const char *name;
@@ -107,7 +107,7 @@ static void test_the_interface(void **unused)
 	}
 }
 
-/* Words are numbers of their table, and those of a mode are what cq_notify takes. */
+/* A word's value is its index; completion modes have the values of cq_notify. */
 static void test_words(void **unused)
 {
 	static const struct {
@@ -172,7 +172,7 @@ static uint64_t last(const struct parameter *parameter)
 	return count - 1;
 }
 
-static void test_each_row_there_and_back(void **unused)
+static void test_values_round_trip(void **unused)
 {
 	for (size_t i = 0; i < PARAMETERS; i++) {
 		const struct parameter *parameter = &parameter_table[i];
@@ -188,8 +188,8 @@ static void test_each_row_there_and_back(void **unused)
 	}
 }
 
-/* Each has a place of its own. */
-static void test_places(void **unused)
+/* Each parameter has its own member. */
+static void test_members_are_distinct(void **unused)
 {
 	struct parameters set = parameters_default();
 
@@ -213,7 +213,7 @@ static void test_find(void **unused)
 		assert_null(parameter_find(none[i]));
 }
 
-/* Words, and behind them numbers. */
+/* Values are words, or strides. */
 static void test_access(void **unused)
 {
 	static const struct {
@@ -228,14 +228,14 @@ static void test_access(void **unused)
 		{"stride=8",   "send/lat/64/poll/access-stride=8",   ACCESS_STRIDE + 8   },
 	};
 	static const char *const bad[][2] = {
-		{"there",                      "is none of same, sequential, random, stride=SIZE" },
-		{"stride",                     "is none of same, sequential, random, stride=SIZE" },
-		{"all",			"is none of same, sequential, random, stride=SIZE" },
-		{"stride=",                    "is a stride that is not a size, such as stride=4k"},
-		{"stride=4q",                  "is a stride that is not a size, such as stride=4k"},
-		{"stride=7",                   "is not from stride=8 to stride=64g"               },
-		{"stride=65g",                 "is not from stride=8 to stride=64g"               },
-		{"stride=9223372036854775807", "is not from stride=8 to stride=64g"               },
+		{"there",                      "is none of same, sequential, random, stride=SIZE"},
+		{"stride",                     "is none of same, sequential, random, stride=SIZE"},
+		{"all",			"is none of same, sequential, random, stride=SIZE"},
+		{"stride=",                    "is not a stride (e.g. stride=4k)"                },
+		{"stride=4q",                  "is not a stride (e.g. stride=4k)"                },
+		{"stride=7",                   "must be between stride=8 and stride=64g"         },
+		{"stride=65g",                 "must be between stride=8 and stride=64g"         },
+		{"stride=9223372036854775807", "must be between stride=8 and stride=64g"         },
 	};
 	uint64_t value;
 
@@ -255,67 +255,67 @@ static void test_access(void **unused)
 static void test_refused_texts(void **unused)
 {
 	static const char *const rows[][3] = {
-		{"op",               "push",                 NO_OPERATION                               },
-		{"op",               "",                     NO_OPERATION                               },
-		{"op",               "0",                    NO_OPERATION                               },
-		{"op",               "all",                  NO_OPERATION                               },
-		{"metric",           "speed",                "is none of lat, bw, load"                 },
-		{"cq",               "busy",                 "is none of poll, event, adaptive"         },
-		{"server-cq",        "polling",              "is none of poll, event, adaptive"         },
-		{"size",             "4q",                   "is not a size, such as 64 or 4k"          },
-		{"size",             "",                     "is not a size, such as 64 or 4k"          },
-		{"size",             "-1",                   "is not a size, such as 64 or 4k"          },
-		{"size",             "18446744073709551616", "is not a size, such as 64 or 4k"          },
-		{"size",             "0",                    "is not from 1 to 1g"                      },
-		{"size",             "1073741825",           "is not from 1 to 1g"                      },
-		{"size",             "18446744073709551615", "is not from 1 to 1g"                      },
-		{"inline",           "65537",                "is not from 0 to 64k"                     },
-		{"inline",           "off",                  "is not a size, such as 64 or 4k"          },
-		{"tx-depth",         "0",                    "is not from 1 to 16384"                   },
-		{"tx-depth",         "16385",                "is not from 1 to 16384"                   },
-		{"tx-depth",         "4k",                   "is not a number"                          },
-		{"rx-depth",         "0",                    "is not from 1 to 16384"                   },
-		{"cq-mod",           "16385",                "is not from 1 to 16384"                   },
-		{"timeout",          "0",                    "is not from 1 to 31"                      },
-		{"timeout",          "32",                   "is not from 1 to 31"                      },
-		{"retries",          "8",                    "is not from 0 to 7"                       },
-		{"iterations",       "0",                    "is not from 1 to 1000000000000"           },
-		{"iterations",       "1000000000001",        "is not from 1 to 1000000000000"           },
-		{"iterations",       "18446744073709551615", "is not from 1 to 1000000000000"           },
-		{"iterations",       "1.5",                  "is not a number"                          },
-		{"duration",         "soon",                 "is not a time, such as 10s, 100ms or 10us"},
-		{"duration",         "999us",                "is not from 1ms to 86400s"                },
-		{"duration",         "86401s",               "is not from 1ms to 86400s"                },
-		{"buffer",           "65g",                  "is not from 8 to 64g"                     },
-		{"sge",              "0",                    "is not from 1 to 32"                      },
-		{"sge",              "33",                   "is not from 1 to 32"                      },
-		{"trials",           "0",                    "is not from 1 to 1000"                    },
-		{"trials",           "1001",                 "is not from 1 to 1000"                    },
-		{"hugepages",        "yes",                  "is neither 0 nor 1"                       },
-		{"hugepages",        "2",                    "is neither 0 nor 1"                       },
-		{"hugepages",        "11",                   "is neither 0 nor 1"                       },
-		{"hugepages",        "",                     "is neither 0 nor 1"                       },
-		{"pin",              "8192",                 "is not from 0 to 8191"                    },
-		{"pin",              "18446744073709551615", "is not from 0 to 8191"                    },
-		{"pin",              "18446744073709551614", "is not from 0 to 8191"                    },
-		{"pin",              "-1",                   NO_PIN				     },
-		{"pin",              "3-3",                  NO_PIN				     },
-		{"pin",              "3-0",                  NO_PIN				     },
-		{"pin",              "0-8192",               NO_PIN                                     },
-		{"pin",              "0-3+0",                NO_PIN                                     },
-		{"pin",              "0-3+4",                NO_PIN                                     },
-		{"pin",              "0-3+",                 NO_PIN                                     },
-		{"pin",              "0-3-5",                NO_PIN                                     },
-		{"pin",              "0+3",                  NO_PIN				     },
-		{"pin",              "",                     NO_PIN				     },
-		{"server-pin",       "on",                   NO_PIN                                     },
-		{"numa",             "0-1",                  "is neither auto nor off nor a number"     },
-		{"threads",          "0",                    "is not from 1 to 256"                     },
-		{"threads",          "257",                  "is not from 1 to 256"                     },
-		{"numa",             "1024",                 "is not from 0 to 1023"                    },
-		{"relaxed-ordering", "1",                    "is none of off, on"                       },
-		{"server-gid-index", "256",                  "is not from 0 to 255"                     },
-		{"server-numa",      "all",                  "is neither auto nor off nor a number"     },
+		{"op",               "push",                 NO_OPERATION                             },
+		{"op",               "",                     NO_OPERATION                             },
+		{"op",               "0",                    NO_OPERATION                             },
+		{"op",               "all",                  NO_OPERATION                             },
+		{"metric",           "speed",                "is none of lat, bw, load"               },
+		{"cq",               "busy",                 "is none of poll, event, adaptive"       },
+		{"server-cq",        "polling",              "is none of poll, event, adaptive"       },
+		{"size",             "4q",                   "is not a size (e.g. 64 or 4k)"          },
+		{"size",             "",                     "is not a size (e.g. 64 or 4k)"          },
+		{"size",             "-1",                   "is not a size (e.g. 64 or 4k)"          },
+		{"size",             "18446744073709551616", "is not a size (e.g. 64 or 4k)"          },
+		{"size",             "0",                    "must be between 1 and 1g"               },
+		{"size",             "1073741825",           "must be between 1 and 1g"               },
+		{"size",             "18446744073709551615", "must be between 1 and 1g"               },
+		{"inline",           "65537",                "must be between 0 and 64k"              },
+		{"inline",           "off",                  "is not a size (e.g. 64 or 4k)"          },
+		{"tx-depth",         "0",                    "must be between 1 and 16384"            },
+		{"tx-depth",         "16385",                "must be between 1 and 16384"            },
+		{"tx-depth",         "4k",                   "is not a number"                        },
+		{"rx-depth",         "0",                    "must be between 1 and 16384"            },
+		{"cq-mod",           "16385",                "must be between 1 and 16384"            },
+		{"timeout",          "0",                    "must be between 1 and 31"               },
+		{"timeout",          "32",                   "must be between 1 and 31"               },
+		{"retries",          "8",                    "must be between 0 and 7"                },
+		{"iterations",       "0",                    "must be between 1 and 1000000000000"    },
+		{"iterations",       "1000000000001",        "must be between 1 and 1000000000000"    },
+		{"iterations",       "18446744073709551615", "must be between 1 and 1000000000000"    },
+		{"iterations",       "1.5",                  "is not a number"                        },
+		{"duration",         "soon",                 "is not a time (e.g. 10s, 100ms or 10us)"},
+		{"duration",         "999us",                "must be between 1ms and 86400s"         },
+		{"duration",         "86401s",               "must be between 1ms and 86400s"         },
+		{"buffer",           "65g",                  "must be between 8 and 64g"              },
+		{"sge",              "0",                    "must be between 1 and 32"               },
+		{"sge",              "33",                   "must be between 1 and 32"               },
+		{"trials",           "0",                    "must be between 1 and 1000"             },
+		{"trials",           "1001",                 "must be between 1 and 1000"             },
+		{"hugepages",        "yes",                  "must be 0 or 1"                         },
+		{"hugepages",        "2",                    "must be 0 or 1"                         },
+		{"hugepages",        "11",                   "must be 0 or 1"                         },
+		{"hugepages",        "",                     "must be 0 or 1"                         },
+		{"pin",              "8192",                 "must be between 0 and 8191"             },
+		{"pin",              "18446744073709551615", "must be between 0 and 8191"             },
+		{"pin",              "18446744073709551614", "must be between 0 and 8191"             },
+		{"pin",              "-1",                   NO_PIN                                   },
+		{"pin",              "3-3",                  NO_PIN                                   },
+		{"pin",              "3-0",                  NO_PIN                                   },
+		{"pin",              "0-8192",               NO_PIN                                   },
+		{"pin",              "0-3+0",                NO_PIN                                   },
+		{"pin",              "0-3+4",                NO_PIN                                   },
+		{"pin",              "0-3+",                 NO_PIN                                   },
+		{"pin",              "0-3-5",                NO_PIN                                   },
+		{"pin",              "0+3",                  NO_PIN                                   },
+		{"pin",              "",                     NO_PIN				   },
+		{"server-pin",       "on",                   NO_PIN                                   },
+		{"numa",             "0-1",                  "must be auto, off or a number"          },
+		{"threads",          "0",                    "must be between 1 and 256"              },
+		{"threads",          "257",                  "must be between 1 and 256"              },
+		{"numa",             "1024",                 "must be between 0 and 1023"             },
+		{"relaxed-ordering", "1",                    "is none of off, on"                     },
+		{"server-gid-index", "256",                  "must be between 0 and 255"              },
+		{"server-numa",      "all",                  "must be auto, off or a number"          },
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
@@ -372,32 +372,32 @@ static void test_json_values(void **unused)
 static void test_refused_json(void **unused)
 {
 	static const char *const rows[][3] = {
-		{"op",        "0",                    NO_OPERATION                     },
-		{"op",        "null",                 NO_OPERATION                     },
-		{"op",        "[\"send\"]",           NO_OPERATION                     },
-		{"op",        "\"\"",                 NO_OPERATION                     },
-		{"size",      "64.0",                 "is not a number"                },
-		{"size",      "-1",                   "is not a number"                },
-		{"size",      "-9223372036854775808", "is not a number"                },
-		{"size",      "9223372036854775807",  "is not from 1 to 1g"            },
-		{"size",      "0",                    "is not from 1 to 1g"            },
-		{"size",      "null",                 "is not a number"                },
-		{"size",      "true",                 "is not a number"                },
-		{"size",      "[64]",                 "is not a number"                },
-		{"size",      "{\"a\": 64}",          "is not a number"                },
-		{"size",      "\"4q\"",               "is not a size, such as 64 or 4k"},
-		{"trials",    "1e3",                  "is not a number"                },
-		{"duration",  "1",                    "is not a time, such as \"10s\"" },
-		{"duration",  "true",                 "is not a time, such as \"10s\"" },
-		{"duration",  "\"0s\"",               "is not from 1ms to 86400s"      },
-		{"hugepages", "1",                    "is neither true nor false"      },
-		{"hugepages", "\"true\"",             "is neither true nor false"      },
-		{"hugepages", "null",                 "is neither true nor false"      },
-		{"pin",       "8192",                 "is not from 0 to 8191"          },
-		{"pin",       "-1",                   NO_PIN                           },
-		{"pin",       "true",                 NO_PIN                           },
-		{"pin",       "\"on\"",               NO_PIN                           },
-		{"pin",       "4611686018695758849",  "is not from 0 to 8191"          },
+		{"op",        "0",                    NO_OPERATION                    },
+		{"op",        "null",                 NO_OPERATION                    },
+		{"op",        "[\"send\"]",           NO_OPERATION                    },
+		{"op",        "\"\"",                 NO_OPERATION                    },
+		{"size",      "64.0",                 "is not a number"               },
+		{"size",      "-1",                   "is not a number"               },
+		{"size",      "-9223372036854775808", "is not a number"               },
+		{"size",      "9223372036854775807",  "must be between 1 and 1g"      },
+		{"size",      "0",                    "must be between 1 and 1g"      },
+		{"size",      "null",                 "is not a number"               },
+		{"size",      "true",                 "is not a number"               },
+		{"size",      "[64]",                 "is not a number"               },
+		{"size",      "{\"a\": 64}",          "is not a number"               },
+		{"size",      "\"4q\"",               "is not a size (e.g. 64 or 4k)" },
+		{"trials",    "1e3",                  "is not a number"               },
+		{"duration",  "1",                    "is not a time (e.g. \"10s\")"  },
+		{"duration",  "true",                 "is not a time (e.g. \"10s\")"  },
+		{"duration",  "\"0s\"",               "must be between 1ms and 86400s"},
+		{"hugepages", "1",                    "must be true or false"         },
+		{"hugepages", "\"true\"",             "must be true or false"         },
+		{"hugepages", "null",                 "must be true or false"         },
+		{"pin",       "8192",                 "must be between 0 and 8191"    },
+		{"pin",       "-1",                   NO_PIN                          },
+		{"pin",       "true",                 NO_PIN                          },
+		{"pin",       "\"on\"",               NO_PIN                          },
+		{"pin",       "4611686018695758849",  "must be between 0 and 8191"    },
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
@@ -423,7 +423,7 @@ static void check_encoded(const char *text, const char *wanted)
 	json_decref(golden);
 }
 
-/* What nobody has asked for, nor chosen, is not said. */
+/* Parameters neither given nor chosen are omitted. */
 static void test_objects(void **unused)
 {
 	check_encoded(
@@ -452,7 +452,7 @@ static void test_objects(void **unused)
 		" \"iterations\": 6, \"duration\": \"7s\", \"trials\": 8}");
 }
 
-static void test_objects_there_and_back(void **unused)
+static void test_objects_round_trip(void **unused)
 {
 	static const char *const texts[] = {
 		"",
@@ -495,15 +495,15 @@ static void test_refused_objects(void **unused)
 		int code;
 		const char *text;
 	} rows[] = {
-		{"{\"colour\": 1}",				    -EOPNOTSUPP, "there is no parameter colour"       },
-		{"{\"server_cq\": \"poll\"}",                          -EOPNOTSUPP, "there is no parameter server_cq"    },
-		{"{\"\\u001b[2J\": 1}",                                -EOPNOTSUPP, "there is no parameter ?[2J"         },
-		{"{\"\": 1}",					  -EOPNOTSUPP, "there is no parameter "             },
-		{"{\"size\": 0}",				      -EINVAL,     "size is not from 1 to 1g"           },
+		{"{\"colour\": 1}",				    -EOPNOTSUPP, "unknown parameter 'colour'"         },
+		{"{\"server_cq\": \"poll\"}",                          -EOPNOTSUPP, "unknown parameter 'server_cq'"      },
+		{"{\"\\u001b[2J\": 1}",                                -EOPNOTSUPP, "unknown parameter '?[2J'"           },
+		{"{\"\": 1}",					  -EOPNOTSUPP, "unknown parameter ''"               },
+		{"{\"size\": 0}",				      -EINVAL,     "size must be between 1 and 1g"      },
 		{"{\"size\": []}",				     -EINVAL,     "size is not a number"               },
 		{"{\"cq\": \"busy\"}",                                 -EINVAL,     "cq is none of poll, event, adaptive"},
 		{"{\"0123456789012345678901234567890123456789x\": 1}", -EOPNOTSUPP,
-		 "there is no parameter 0123456789012345678901234567890123456789"                                        },
+		 "unknown parameter '0123456789012345678901234567890123456789'"                                          },
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
@@ -517,7 +517,7 @@ static void test_refused_objects(void **unused)
 	}
 }
 
-/* In a history: how a case was run, but for what its id tells in full and what is effort. */
+/* For the history: how a case was run, without effort and without what its id contains in full. */
 static void test_variants(void **unused)
 {
 	static const char *const told[] = {"op", "metric", "size", "cq", "server-cq", "transport"};
@@ -553,17 +553,17 @@ static void test_variants(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_the_interface),
+		cmocka_unit_test(test_option_names_and_defaults),
 		cmocka_unit_test(test_words),
-		cmocka_unit_test(test_each_row_there_and_back),
-		cmocka_unit_test(test_places),
+		cmocka_unit_test(test_values_round_trip),
+		cmocka_unit_test(test_members_are_distinct),
 		cmocka_unit_test(test_find),
 		cmocka_unit_test(test_access),
 		cmocka_unit_test(test_refused_texts),
 		cmocka_unit_test(test_json_values),
 		cmocka_unit_test(test_refused_json),
 		cmocka_unit_test(test_objects),
-		cmocka_unit_test(test_objects_there_and_back),
+		cmocka_unit_test(test_objects_round_trip),
 		cmocka_unit_test(test_refused_objects),
 		cmocka_unit_test(test_variants),
 	};

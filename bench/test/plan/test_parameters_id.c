@@ -50,7 +50,7 @@ static void test_ids(void **unused)
 	}
 }
 
-/* An id that has no room is cut, not written beyond. */
+/* An id without room is cut and does not overflow. */
 static void test_ids_are_bounded(void **unused)
 {
 	struct parameters from = asked("server-cq=event hugepages=1");
@@ -93,7 +93,7 @@ static size_t length_of(const struct parameter *parameter, uint64_t value)
 	return strlen(text);
 }
 
-/* The value of a row that takes the most letters, and is not its default, which is in no id. */
+/* Returns the value with the longest text, other than the default, which is not in an id. */
 static uint64_t longest_value(const struct parameter *parameter)
 {
 	static const char *const texts[] = {"1111-7777+1111",
@@ -126,7 +126,9 @@ static uint64_t longest_value(const struct parameter *parameter)
 	return longest;
 }
 
-/* All rows at once, which no rule allows: no case has a longer id, and where ids are kept it fits. */
+/*
+ * All parameters at once, which the rules do not allow, give the longest possible id. It must fit.
+ */
 static void test_the_longest_id(void **unused)
 {
 	struct parameters longest;

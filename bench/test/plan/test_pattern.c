@@ -20,7 +20,7 @@ static void test_counts(void **unused)
 {
 	static const struct {
 		uint64_t pattern;
-		unsigned int lanes[2]; /* of the client, and of the server */
+		unsigned int lanes[2]; /* of client and server */
 		unsigned int pairs[2];
 		unsigned int all;
 		unsigned int rounds;
@@ -47,7 +47,7 @@ static void test_counts(void **unused)
 	}
 }
 
-/* A queue pair of either end. */
+/* A queue pair of one side. */
 struct place {
 	unsigned int lane;
 	unsigned int pair;
@@ -67,11 +67,11 @@ static void find_all(bool is_server, struct place *places)
 			assert_false(is_seen[number]);
 			is_seen[number] = true;
 			places[number] = (struct place){
-				lane, pair, pattern_far_pair(&parameters, is_server, lane, pair)};
+				lane, pair, pattern_peer_pair(&parameters, is_server, lane, pair)};
 		}
 }
 
-/* Whatever has one number at both ends knows where the other one is, and whom it is for. */
+/* Queue pairs with the same number on both sides refer to each other and to the right lane. */
 static void test_both_ends_agree(void **unused)
 {
 	for (uint64_t pattern = 0; pattern <= PATTERN_ALL_TO_ALL; pattern++) {
@@ -95,7 +95,7 @@ static void test_both_ends_agree(void **unused)
 	}
 }
 
-/* The server accepts, lane by lane in so many rounds, in the order in which it is asked. */
+/* The server accepts lane by lane, round by round, in the order of the client's connections. */
 static void test_order(void **unused)
 {
 	for (uint64_t pattern = 0; pattern <= PATTERN_ALL_TO_ALL; pattern++) {
@@ -123,7 +123,7 @@ static void check_flow(const struct flow_share *flow, const char *from, const ch
 	assert_int_equal(flow->duration_ns, duration_ns);
 }
 
-/* Two threads of two queue pairs for each flow: 1, 2, 4, ... messages. */
+/* Two threads with two queue pairs per flow: 1, 2, 4, ... messages. */
 static void test_flows(void **unused)
 {
 	struct shares shares = {0};

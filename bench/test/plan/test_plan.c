@@ -13,7 +13,7 @@ static char path[] = "/tmp/plan.XXXXXX";
 
 static int open_plan(const char *line)
 {
-	/* A plan keeps texts of its command line. */
+	/* A plan refers to the text of its command line. */
 	static struct words words;
 
 	plan_close(&plan);
@@ -34,7 +34,7 @@ static const struct parameters *parameters_of(size_t number)
 	return &plan.cases[number].parameters;
 }
 
-/* The ids of all cases, parted by blanks. */
+/* Checks the ids of all cases, separated by blanks. */
 static void check_cases(const char *line, const char *wanted)
 {
 	char found[8192] = "";
@@ -65,8 +65,8 @@ static void check_refusal(const char *line, const char *text)
 	QUICK_LAT("write") \
 	QUICK_LAT("read") QUICK_BW("send") " " QUICK_BW("write") " " QUICK_BW("read")
 
-/* Who asks for no case gets a preset: how long it takes is no case. */
-static void test_nothing_asked(void **unused)
+/* Without case options, a preset is used; effort alone is no case option. */
+static void test_default_preset(void **unused)
 {
 	check_cases("", QUICK);
 	assert_null(plan.host);
@@ -129,8 +129,8 @@ static void test_options(void **unused)
 	assert_int_equal(parameters_of(0)->iterations, 9);
 }
 
-/* Every letter that perftest has for these. */
-static void test_letters(void **unused)
+/* All short options that perftest has for these. */
+static void test_short_options(void **unused)
 {
 	const struct parameters *p;
 
@@ -149,7 +149,7 @@ static void test_letters(void **unused)
 	assert_true(parameters_of(0)->iterations == PARAMETER_AUTO);
 }
 
-/* Operations, sizes, modes, server's modes: the last list runs fastest. */
+/* Order: operations, sizes, modes, server modes. The last list varies fastest. */
 static void test_product(void **unused)
 {
 	check_cases("--op|send,read|-s|64,4k|--cq|poll,event|--server-cq|event,adaptive|h",
@@ -173,7 +173,7 @@ static void test_product(void **unused)
 					    "send/lat/64/poll/t2/hugepages");
 }
 
-/* One metric after the other, in whatever order they were asked for. */
+/* Cases are grouped by metric, in whatever order they were given. */
 static void test_metrics_stay_together(void **unused)
 {
 	check_cases("--metric|bw,lat|--op|write,send|h",
@@ -182,8 +182,8 @@ static void test_metrics_stay_together(void **unused)
 		    "send/lat/1/poll send/lat/2/poll send/bw/1/poll send/bw/2/poll");
 }
 
-/* Without a mode of its own the server waits as the client does. */
-static void test_server_follows(void **unused)
+/* By default the server uses the client's completion mode. */
+static void test_server_mode_follows_client(void **unused)
 {
 	check_cases("--cq|adaptive,poll,event|h",
 		    "send/lat/64/adaptive send/lat/64/poll send/lat/64/event");
@@ -243,13 +243,13 @@ static void test_events(void **unused)
 {
 	check_cases("-e|h", "send/lat/64/event");
 	check_cases("-ep|7|--server-cq|poll|h", "send/lat/64/event/server-poll");
-	check_refusal("-e|--cq|poll|h", "--events and --cq exclude each other");
-	check_refusal("--cq|event|--events|h", "--events and --cq exclude each other");
-	check_refusal("-a|-s|64|h", "--all and --size exclude each other");
-	check_refusal("--size|64|--all|h", "--all and --size exclude each other");
+	check_refusal("-e|--cq|poll|h", "--events and --cq cannot be used together");
+	check_refusal("--cq|event|--events|h", "--events and --cq cannot be used together");
+	check_refusal("-a|-s|64|h", "--all and --size cannot be used together");
+	check_refusal("--size|64|--all|h", "--all and --size cannot be used together");
 }
 
-/* What is asked beside a preset takes the place of its lists. */
+/* Lists on the command line replace those of a preset. */
 static void test_presets_with_lists(void **unused)
 {
 	check_cases("--preset|quick|-s|8|--op|read|h",
@@ -267,16 +267,16 @@ static void test_presets_with_lists(void **unused)
 	check_refusal("--preset||h", "--preset: '' is empty");
 }
 
-/* A preset's parts that a list makes alike have each case once. */
-static void test_no_case_comes_twice(void **unused)
+/* If a list makes parts of a preset equal, each case is still run once. */
+static void test_cases_are_unique(void **unused)
 {
 	check_cases("--preset|quick|--metric|lat|--op|send|--cq|poll|h",
 		    "send/lat/64/poll send/lat/4k/poll send/lat/64k/poll send/lat/1m/poll");
 	check_cases("-s|64,64,4k,4096|--op|send,send|h", "send/lat/64/poll send/lat/4k/poll");
 }
 
-/* Messages take the place of a preset's time. */
-static void test_messages_for_time(void **unused)
+/* A number of messages replaces a preset's duration. */
+static void test_messages_replace_duration(void **unused)
 {
 	assert_int_equal(open_plan("--preset|quick|-n|77|h"), 0);
 	assert_int_equal(plan.n_cases, 30);
@@ -285,8 +285,8 @@ static void test_messages_for_time(void **unused)
 		assert_true(parameters_of(i)->duration_ns == PARAMETER_AUTO);
 		assert_string_equal(plan.cases[i].skipped, "");
 	}
-	check_refusal("-n|5|-D|1s|-s|64|h", "-n and -D exclude each other");
-	check_refusal("--preset|quick|-n|5|-D|1s|h", "-n and -D exclude each other");
+	check_refusal("-n|5|-D|1s|-s|64|h", "-n and -D cannot be used together");
+	check_refusal("--preset|quick|-n|5|-D|1s|h", "-n and -D cannot be used together");
 }
 
 static void put(const char *text)
@@ -298,7 +298,7 @@ static void put(const char *text)
 	assert_int_equal(fclose(file), 0);
 }
 
-/* A line in which % stands for the plan's file. */
+/* Returns the line with % replaced by the plan file. */
 static const char *with_file(const char *line)
 {
 	static char made[512];
@@ -325,10 +325,10 @@ static void test_plan_files(void **unused)
 		   "send/lat/1/event send/lat/2/event send/lat/4/event");
 	check_file("[{\"op\": \"read\"}, {\"metric\": \"bw\", \"tx-depth\": [1, 2]}]", "--plan|%|h",
 		   "read/lat/64/poll send/bw/64/poll/t1 send/bw/64/poll/t2");
-	/* Each case once, also where parts overlap. */
+	/* Overlapping parts do not repeat cases. */
 	check_file("[{\"size\": [1, 2]}, {\"size\": [2, 3]}, {}]", "--plan|%|h",
 		   "send/lat/1/poll send/lat/2/poll send/lat/3/poll send/lat/64/poll");
-	/* What the command line says comes first. */
+	/* The command line takes precedence. */
 	check_file("[{\"op\": \"read\", \"size\": [1, 2]}, {\"op\": \"write\"}]",
 		   "-s|8|--plan|%|--cq|event|h", "read/lat/8/event write/lat/8/event");
 }
@@ -344,7 +344,7 @@ static void test_effort_in_plan_files(void **unused)
 	assert_int_equal(parameters_of(0)->trials, 1);
 	put("{\"iterations\": 7, \"duration\": \"1s\"}");
 	check_refusal(with_file("--plan|%|h"),
-		      "nothing is left to run: send/lat/64/poll: -n and -D exclude each other");
+		      "no case can run: send/lat/64/poll: -n and -D cannot be used together");
 	check_cases(with_file("--plan|%|-n|5|h"), "send/lat/64/poll");
 	assert_int_equal(parameters_of(0)->iterations, 5);
 }
@@ -352,13 +352,13 @@ static void test_effort_in_plan_files(void **unused)
 static void test_refused_plan_files(void **unused)
 {
 	static const char *const rows[][2] = {
-		{"[]",			      "the plan is empty"                                },
-		{"[7]",			     "a plan is an object of lists, or an array of them"},
-		{"[{}, []]",                        "a plan is an object of lists, or an array of them"},
-		{"{\"colour\": 1}",                 "\"colour\" is no key of a plan"                   },
-		{"{\"size\": [0]}",                 "\"size\": 0 is not from 1 to 1g"                  },
-		{"[{\"size\": 1}, {\"size\": []}]", "\"size\": [] is an empty list"                    },
-		{"[{\"op\": \"push\"}]",            "\"op\": \"push\" " NO_OPERATION                   },
+		{"[]",			      "the plan is empty"					     },
+		{"[7]",			     "a plan must be an object of lists, or an array of such objects"},
+		{"[{}, []]",                        "a plan must be an object of lists, or an array of such objects"},
+		{"{\"colour\": 1}",                 "unknown plan key \"colour\""                                   },
+		{"{\"size\": [0]}",                 "\"size\": 0 must be between 1 and 1g"                          },
+		{"[{\"size\": 1}, {\"size\": []}]", "\"size\": [] is an empty list"                                 },
+		{"[{\"op\": \"push\"}]",            "\"op\": \"push\" " NO_OPERATION                                },
 	};
 	char wanted[512];
 
@@ -372,11 +372,11 @@ static void test_refused_plan_files(void **unused)
 	assert_contains(error.text, "line 1: ");
 	check_refusal("--plan|/nowhere/plan.json|h",
 		      "cannot read the plan /nowhere/plan.json: No such file or directory");
-	check_refusal("--plan|x|--preset|quick|h", "--plan and --preset exclude each other");
+	check_refusal("--plan|x|--preset|quick|h", "--plan and --preset cannot be used together");
 }
 
-/* A result carries the plan as a plan file has it: it gives the same cases again. */
-static void test_a_plan_of_a_plan(void **unused)
+/* A result contains its plan, which gives the same cases again. */
+static void test_plan_from_result(void **unused)
 {
 	static const char *const lines[] = {
 		"",
@@ -406,7 +406,7 @@ static void test_a_plan_of_a_plan(void **unused)
 	}
 }
 
-static void test_the_plan_as_a_file_has_it(void **unused)
+static void test_plan_as_in_a_file(void **unused)
 {
 	json_t *wanted = json_loads("[{\"op\": [\"read\"], \"size\": [1, 2, 4],"
 				    " \"cq\": [\"event\"], \"iterations\": [5]}]",
@@ -417,7 +417,7 @@ static void test_the_plan_as_a_file_has_it(void **unused)
 	json_decref(wanted);
 }
 
-/* What cannot be is named with its reason, and the rest is run. */
+/* Impossible cases are skipped with a reason, and the others run. */
 static void test_skipped(void **unused)
 {
 	check_cases("-t|4,8|-Q|4,5|h", "send/lat/64/poll/t4/Q4 send/lat/64/poll/t4/Q5 "
@@ -427,22 +427,21 @@ static void test_skipped(void **unused)
 				    i != 1 ? ""
 					   : "--cq-mod exceeds --tx-depth: the queue would fill "
 					     "and stay full");
-	check_refusal("-t|4|-Q|5,6|h",
-		      "nothing is left to run: send/lat/64/poll/t4/Q5: --cq-mod exceeds "
-		      "--tx-depth: the queue would fill and stay full");
+	check_refusal("-t|4|-Q|5,6|h", "no case can run: send/lat/64/poll/t4/Q5: --cq-mod exceeds "
+				       "--tx-depth: the queue would fill and stay full");
 }
 
-/* How long is measured makes no case another one. */
+/* The effort is not part of a case's id. */
 static void test_effort_is_in_no_id(void **unused)
 {
 	check_cases("-n|7|-s|64|--trials|9|h", "send/lat/64/poll");
 	check_cases("-D|7s|-s|64|--trials|1|h", "send/lat/64/poll");
-	check_refusal("-n|5,6|h", "--iterations: '5,6' is more than one value");
-	check_refusal("-D|1s,2s|h", "--duration: '1s,2s' is more than one value");
-	check_refusal("--trials|1:4|h", "--trials: '1:4' is more than one value");
+	check_refusal("-n|5,6|h", "--iterations: '5,6' has more than one value");
+	check_refusal("-D|1s,2s|h", "--duration: '1s,2s' has more than one value");
+	check_refusal("--trials|1:4|h", "--trials: '1:4' has more than one value");
 }
 
-/* The last of an option that is given twice is meant. */
+/* If an option is given twice, the last one counts. */
 static void test_given_twice(void **unused)
 {
 	check_cases("--op|send,write|-s|1,2,3|h|--op|read|-s|8|-n|5|-n|6", "read/lat/8/poll");
@@ -452,43 +451,43 @@ static void test_given_twice(void **unused)
 static void test_refusals(void **unused)
 {
 	static const char *const rows[][2] = {
-		{"-s|4q|h",			       "--size: '4q' is not a size, such as 64 or 4k"              },
-		{"-s|64,4q|h",                            "--size: '64,4q' is not a size, such as 64 or 4k"           },
-		{"-s|64,|h",			      "--size: '64,' is not a size, such as 64 or 4k"             },
-		{"-s|0|h",				"--size: '0' is not from 1 to 1g"                           },
-		{"-s|2g|h",			       "--size: '2g' is not from 1 to 1g"                          },
-		{"-s|8:1|h",			      "--size: '8:1' has a range whose end is below its start"    },
-		{"-n|0|h",				"--iterations: '0' is not from 1 to 1000000000000"          },
-		{"-n|4k|h",			       "--iterations: '4k' is not a number"                        },
-		{"-D|1d|h",			       "--duration: '1d' is not a time, such as 10s, 100ms or 10us"},
-		{"-D|1us|h",			      "--duration: '1us' is not from 1ms to 86400s"               },
-		{"--trials|0|h",                          "--trials: '0' is not from 1 to 1000"                       },
-		{"--op|push|h",                           "--op: 'push' " NO_OPERATION                                },
-		{"--op||h",			       "--op: '' " NO_OPERATION                                    },
-		{"--cq|busy|h",                           "--cq: 'busy' is none of poll, event, adaptive"             },
+		{"-s|4q|h",			       "--size: '4q' is not a size (e.g. 64 or 4k)"              },
+		{"-s|64,4q|h",                            "--size: '64,4q' is not a size (e.g. 64 or 4k)"           },
+		{"-s|64,|h",			      "--size: '64,' is not a size (e.g. 64 or 4k)"             },
+		{"-s|0|h",				"--size: '0' must be between 1 and 1g"                    },
+		{"-s|2g|h",			       "--size: '2g' must be between 1 and 1g"                   },
+		{"-s|8:1|h",			      "--size: '8:1' has a range whose end is below its start"  },
+		{"-n|0|h",				"--iterations: '0' must be between 1 and 1000000000000"   },
+		{"-n|4k|h",			       "--iterations: '4k' is not a number"                      },
+		{"-D|1d|h",			       "--duration: '1d' is not a time (e.g. 10s, 100ms or 10us)"},
+		{"-D|1us|h",			      "--duration: '1us' must be between 1ms and 86400s"        },
+		{"--trials|0|h",                          "--trials: '0' must be between 1 and 1000"                },
+		{"--op|push|h",                           "--op: 'push' " NO_OPERATION                              },
+		{"--op||h",			       "--op: '' " NO_OPERATION                                  },
+		{"--cq|busy|h",                           "--cq: 'busy' is none of poll, event, adaptive"           },
 		{"--server-cq|poll,,event|h",
-		 "--server-cq: 'poll,,event' is none of poll, event, adaptive"                                        },
-		{"--metric|speed|h",                      "--metric: 'speed' is none of lat, bw, load"                },
-		{"-t|0|h",				"--tx-depth: '0' is not from 1 to 16384"                    },
-		{"-p|70000|h",                            "--port: '70000' is not a port: 0 to 65535"                 },
-		{"--wait|soon|h",                         "--wait: 'soon' is not a time, such as 10s or 500ms"        },
-		{"--json||h",                             "--json: '' is empty"                                       },
-		{"--hugepages=1|h",                       "--hugepages takes no value"                                },
-		{"h|g",				   "'g' is one word too many: HOST is 'h'"                     },
-		{"--launch|ssh %h",                       "--launch needs HOST: without it all is here"               },
-		{"-s|1:200:+1|-t|1:200:+1|-r|1:200:+1|h", "these are more than a million cases"                       },
+		 "--server-cq: 'poll,,event' is none of poll, event, adaptive"                                      },
+		{"--metric|speed|h",                      "--metric: 'speed' is none of lat, bw, load"              },
+		{"-t|0|h",				"--tx-depth: '0' must be between 1 and 16384"             },
+		{"-p|70000|h",                            "--port: '70000' is not a port: 0 to 65535"               },
+		{"--wait|soon|h",                         "--wait: 'soon' is not a time, such as 10s or 500ms"      },
+		{"--json||h",                             "--json: '' is empty"                                     },
+		{"--hugepages=1|h",                       "--hugepages takes no value"                              },
+		{"h|g",				   "'g' is one word too many: HOST is 'h'"                   },
+		{"--launch|ssh %h",                       "--launch needs HOST: without one, the server runs here"  },
+		{"-s|1:200:+1|-t|1:200:+1|-r|1:200:+1|h", "the plan has more than a million cases"                  },
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++)
 		check_refusal(rows[i][0], rows[i][1]);
 }
 
-/* A million in all, not in each part of a plan. */
-static void test_a_million_in_parts(void **unused)
+/* The limit of a million cases applies to the whole plan. */
+static void test_limit_applies_to_all_parts(void **unused)
 {
 	put("[{\"size\": \"1:250:+1\", \"tx-depth\": \"1:250:+1\", \"op\": \"all\"},"
 	    " {\"size\": \"1:250:+1\", \"tx-depth\": \"1:250:+1\", \"cq-mod\": \"1:16:+1\"}]");
-	check_refusal(with_file("--plan|%|h"), "these are more than a million cases");
+	check_refusal(with_file("--plan|%|h"), "the plan has more than a million cases");
 }
 
 static void test_help(void **unused)
@@ -497,7 +496,7 @@ static void test_help(void **unused)
 	assert_null(plan.cases);
 }
 
-/* 30 ms of a trial beside the messages, each of 10 us and a nanosecond for each byte. */
+/* Assumes 30 ms per trial, plus 10 us per message and 1 ns per byte. */
 static void test_estimates(void **unused)
 {
 	assert_int_equal(open_plan("-n|1000|-s|64,4k|--trials|2|h"), 0);
@@ -507,10 +506,10 @@ static void test_estimates(void **unused)
 			 2 * (30000000 + 1000 * 10064) + 2 * (30000000 + 1000 * 14096));
 	assert_int_equal(open_plan("-D|2s|-s|64|h"), 0);
 	assert_int_equal(plan_estimate_ns(&plan, 1), 2030000000ULL);
-	/* Nothing for what is skipped. */
+	/* Skipped cases take no time. */
 	assert_int_equal(open_plan("-D|1s|-t|4|-Q|4,5|--trials|1|h"), 0);
 	assert_int_equal(plan_estimate_ns(&plan, 2), 1030000000);
-	/* The most that can be asked for does not wrap around. */
+	/* The largest possible effort does not overflow. */
 	assert_int_equal(open_plan("-n|1000000000000|-s|1g|--trials|1000|h"), 0);
 	assert_true(plan_estimate_ns(&plan, 1) == UINT64_MAX);
 }
@@ -532,12 +531,12 @@ static void test_printed(void **unused)
 	check_printed("--dry-run|-D|2s|-s|64,4k",
 		      "send/lat/64/poll\n"
 		      "send/lat/4k/poll\n"
-		      "2 cases, about 4 s, up to 8 s where they take long to become steady\n");
+		      "2 cases, about 4 s, up to 8 s if they are slow to stabilize\n");
 	check_printed("-D|1s|-t|4|-Q|4,5|h",
 		      "send/lat/64/poll/t4/Q4\n"
 		      "send/lat/64/poll/t4/Q5: skipped: --cq-mod exceeds --tx-depth: the queue "
 		      "would fill and stay full\n"
-		      "1 case, about 1 s, up to 3 s where they take long to become steady\n");
+		      "1 case, about 1 s, up to 3 s if they are slow to stabilize\n");
 }
 
 static int make_file(void **unused)
@@ -555,29 +554,29 @@ static int remove_file(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(test_nothing_asked, end),
+		cmocka_unit_test_teardown(test_default_preset, end),
 		cmocka_unit_test_teardown(test_defaults, end),
 		cmocka_unit_test_teardown(test_options, end),
-		cmocka_unit_test_teardown(test_letters, end),
+		cmocka_unit_test_teardown(test_short_options, end),
 		cmocka_unit_test_teardown(test_product, end),
 		cmocka_unit_test_teardown(test_metrics_stay_together, end),
-		cmocka_unit_test_teardown(test_server_follows, end),
+		cmocka_unit_test_teardown(test_server_mode_follows_client, end),
 		cmocka_unit_test_teardown(test_kinds_of_cases, end),
 		cmocka_unit_test_teardown(test_all_sizes, end),
 		cmocka_unit_test_teardown(test_events, end),
 		cmocka_unit_test_teardown(test_presets_with_lists, end),
-		cmocka_unit_test_teardown(test_no_case_comes_twice, end),
-		cmocka_unit_test_teardown(test_messages_for_time, end),
+		cmocka_unit_test_teardown(test_cases_are_unique, end),
+		cmocka_unit_test_teardown(test_messages_replace_duration, end),
 		cmocka_unit_test_teardown(test_plan_files, end),
 		cmocka_unit_test_teardown(test_effort_in_plan_files, end),
 		cmocka_unit_test_teardown(test_refused_plan_files, end),
-		cmocka_unit_test_teardown(test_a_plan_of_a_plan, end),
-		cmocka_unit_test_teardown(test_the_plan_as_a_file_has_it, end),
+		cmocka_unit_test_teardown(test_plan_from_result, end),
+		cmocka_unit_test_teardown(test_plan_as_in_a_file, end),
 		cmocka_unit_test_teardown(test_skipped, end),
 		cmocka_unit_test_teardown(test_effort_is_in_no_id, end),
 		cmocka_unit_test_teardown(test_given_twice, end),
 		cmocka_unit_test_teardown(test_refusals, end),
-		cmocka_unit_test_teardown(test_a_million_in_parts, end),
+		cmocka_unit_test_teardown(test_limit_applies_to_all_parts, end),
 		cmocka_unit_test_teardown(test_help, end),
 		cmocka_unit_test_teardown(test_estimates, end),
 		cmocka_unit_test_teardown(test_printed, end),

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* What a case of several hosts is made of: each pair of them has one flow of the pattern. */
+/* Tests plans with several hosts: each pair of hosts has one flow of the pattern. */
 #include "bench/plan/pattern.h"
 #include "bench/plan/plan.h"
 #include "bench/test/unit.d/words.h"
 
 static struct plan plan;
 
-/* The one case of that command line. */
+/* Returns the single case of a command line. */
 static const struct plan_case *open_plan(const char *line)
 {
-	/* A plan keeps texts of its command line. */
+	/* A plan refers to the text of its command line. */
 	static struct words words;
 	struct error error = {0};
 
@@ -27,8 +27,8 @@ static int end(void **unused)
 	return 0;
 }
 
-/* As many threads and queue pairs between two hosts are as many, whoever else talks. */
-static void test_a_flow_is_as_one_between_two(void **unused)
+/* A flow between two hosts uses the same threads and queue pairs, whatever the other hosts do. */
+static void test_flow_does_not_depend_on_other_hosts(void **unused)
 {
 	static const struct {
 		const char *options;
@@ -40,10 +40,10 @@ static void test_a_flow_is_as_one_between_two(void **unused)
 		{"--op|send|-s|64|-D|1s|--threads|8|--use-srq",     "many-to-one"},
 		{"--op|write|-s|1m|-D|1s|--threads|8|-q|4",         "all-to-all" },
 		{"--op|write|-s|1m|-D|1s|--threads|8|-q|32",        "all-to-all" },
- /* Beyond what one process connects. */
+ /* More than a single process can connect. */
 		{"--op|write|-s|64|-D|1s|--threads|64|-q|16",       "all-to-all" },
 		{"--op|send|-s|64|-D|1s|-c|UD|--threads|32|-q|8",   "all-to-all" },
- /* Room for each of its own queue pairs, and not for all of the pattern. */
+ /* The buffer has room for the flow's queue pairs, but not for those of the whole pattern. */
 		{"--op|write|-s|1m|-D|1s|--threads|8|--buffer|16m", "all-to-all" },
 	};
 
@@ -67,7 +67,7 @@ static void test_a_flow_is_as_one_between_two(void **unused)
 	}
 }
 
-/* What is said of patterns is said of those of hosts too. */
+/* The rules for patterns also apply to patterns of hosts. */
 static void test_refusals(void **unused)
 {
 	static const struct {
@@ -75,13 +75,12 @@ static void test_refusals(void **unused)
 		const char *refusal;
 	} rows[] = {
 		{"--op|send|--metric|lat|--pattern|all-to-all|a,b",
-		 "nothing is left to run: send/lat/64/poll/all-to-all: --pattern is for bw"},
+		 "no case can run: send/lat/64/poll/all-to-all: --pattern applies only to bw"                          },
 		{"--op|send|-n|9|--pattern|all-to-all|a,b",
-		 "nothing is left to run: send/bw/64/poll/all-to-all: --pattern is over the same "
-		 "time: -D, and no -n"						     },
+		 "no case can run: send/bw/64/poll/all-to-all: --pattern needs a common duration; use -D instead of -n"},
 		{"--op|send|--threads|64|-q|512|--pattern|all-to-all|a,b",
-		 "nothing is left to run: send/bw/64/poll/q512/threads64/all-to-all: --qps times "
-		 "--threads exceeds 16384 queue pairs"                                     },
+		 "no case can run: send/bw/64/poll/q512/threads64/all-to-all: --qps times "
+		 "--threads exceeds 16384 queue pairs"								 },
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
@@ -98,7 +97,7 @@ static void test_refusals(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(test_a_flow_is_as_one_between_two, end),
+		cmocka_unit_test_teardown(test_flow_does_not_depend_on_other_hosts, end),
 		cmocka_unit_test_teardown(test_refusals, end),
 	};
 

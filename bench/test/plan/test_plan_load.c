@@ -12,7 +12,7 @@ static int end(void **unused)
 
 static int open_plan(const char *line, struct error *error)
 {
-	/* A plan keeps texts of its command line. */
+	/* A plan refers to the text of its command line. */
 	static struct words words;
 
 	plan_close(&plan);
@@ -20,7 +20,7 @@ static int open_plan(const char *line, struct error *error)
 	return plan_open(&plan, words.argc, words.argv, error);
 }
 
-/* The ids of all cases, parted by blanks. */
+/* Checks the ids of all cases, separated by blanks. */
 static void check_cases(const char *line, const char *wanted)
 {
 	struct error error = {0};
@@ -44,7 +44,7 @@ static void check_refusal(const char *line, const char *text)
 	assert_string_equal(error.text, text);
 }
 
-/* Shares of a maximum have it measured before them, once for all that are alike. */
+/* The maximum is measured before rates in percent, once for all equal cases. */
 static void test_loads(void **unused)
 {
 	check_cases("--metric|load|--rate|1k,10gbit|h",
@@ -55,7 +55,10 @@ static void test_loads(void **unused)
 		    "send/load/64/poll/rate100%");
 	assert_int_equal(plan.cases[3].maximum, 0);
 	assert_int_equal(plan.cases[5].maximum, 1);
-	/* Gaps that are fixed and one place follow from no seed, and latencies have neither. */
+	/*
+	 * Fixed gaps with a single address do not depend on the seed; latencies have no gaps at
+	 * all.
+	 */
 	check_cases("--metric|load,lat|--rate|50%|--arrivals|fixed,poisson|--seed|3,4|"
 		    "--access|same|h",
 		    "send/lat/64/poll/access-same send/bw/64/poll/latencies/access-same "
@@ -70,12 +73,12 @@ static void test_loads(void **unused)
 		    "send/load/64/poll/rate30% send/load/64/poll/rate40% send/load/64/poll/rate50% "
 		    "send/load/64/poll/rate60% send/load/64/poll/rate70% send/load/64/poll/rate80% "
 		    "send/load/64/poll/rate90% send/load/64/poll/rate100%");
-	/* That one is asked for as well, and run once. */
+	/* The maximum was also asked for; it runs once. */
 	check_cases("--metric|load,bw|--latencies|--rate|1k|h",
 		    "send/bw/64/poll/latencies send/load/64/poll/latencies/rate1k");
-	check_refusal("--metric|lat|--rate|1k|h", "--rate is for --metric load");
-	check_refusal("--arrivals|poisson|h", "--arrivals is for --metric load");
-	/* Of doorbells there are several; others are told nothing of them. */
+	check_refusal("--metric|lat|--rate|1k|h", "--rate applies only to --metric load");
+	check_refusal("--arrivals|poisson|h", "--arrivals applies only to --metric load");
+	/* --doorbell-every only multiplies doorbell cases. */
 	check_cases("--op|write,doorbell|--doorbell-every|1,16|h",
 		    "write/lat/64/poll doorbell/lat/64/poll/every1 doorbell/lat/64/poll/every16");
 	check_cases("--op|create-cq,register,read|--pages|untouched,touched|--mr-access|atomic|"
@@ -83,18 +86,18 @@ static void test_loads(void **unused)
 		    "create-cq/lat/1/poll create-cq/lat/1/event "
 		    "register/lat/64/poll/mr-atomic/untouched "
 		    "register/lat/64/poll/mr-atomic/touched read/lat/64/poll read/lat/64/event");
-	/* Of the rest of what messages have each call is told what it takes. */
+	/* Each call uses only the message parameters that affect it. */
 	check_cases("--op|create-qp,create-cq,open-device,alloc-pd,post-send,post-recv,poll-cq|"
 		    "-s|4k|-t|4|-r|8|-I|0|--sge|2|--use-srq|-Q|2|--cq|event|h",
 		    "create-qp/lat/1/poll/t4/r8/I0/srq/sge2 create-cq/lat/1/event/t4 "
 		    "open-device/lat/1/poll alloc-pd/lat/1/poll post-send/lat/4k/poll/I0/sge2 "
 		    "post-recv/lat/1/poll/r8/sge2 poll-cq/lat/1/poll");
-	check_refusal("--op|deregister|--pages|touched|h", "--pages is for --op register");
+	check_refusal("--op|deregister|--pages|touched|h", "--pages applies only to --op register");
 	check_refusal("--op|alloc,create-qp|--mr-access|local|h",
-		      "--mr-access is for --op register and deregister");
+		      "--mr-access applies only to --op register and deregister");
 	check_cases("--op|connect,send|--step|destroy,whole|--cq|event|h",
 		    "connect/lat/1/poll/destroy connect/lat/1/poll/whole send/lat/64/event");
-	/* What is not asked of devices is as where nobody says so, whoever it was told to. */
+	/* Strict ordering and operations without memory are the same as the default. */
 	check_cases("--op|send,create-qp,register|--relaxed-ordering|off,on|h",
 		    "send/lat/64/poll send/lat/64/poll/relaxed-on create-qp/lat/1/poll "
 		    "register/lat/64/poll register/lat/64/poll/relaxed-on");
@@ -102,22 +105,22 @@ static void test_loads(void **unused)
 	assert_int_equal(plan.cases[1].parameters.relaxed_ordering, ORDERING_RELAXED);
 	assert_int_equal(plan.cases[2].parameters.relaxed_ordering, PARAMETER_AUTO);
 	check_refusal("--op|create-qp|--relaxed-ordering|on|h",
-		      "--relaxed-ordering is for messages, --op register and deregister");
-	check_refusal("--op|create-qp|--step|create-qp|h", "--step is for --op connect");
+		      "--relaxed-ordering applies only to messages, --op register and deregister");
+	check_refusal("--op|create-qp|--step|create-qp|h", "--step applies only to --op connect");
 	check_refusal("--op|write-imm|--doorbell-every|4|h",
-		      "--doorbell-every is for --op doorbell");
-	check_refusal("--op|send|-c|UD|-u|10,14|h", "--timeout is for -c RC");
-	check_refusal("--op|send|-c|UC|--retries|3|h", "--retries is for -c RC");
-	check_refusal("--seed|1|--op|send|h", "--seed is for bw, load and --buffer");
+		      "--doorbell-every applies only to --op doorbell");
+	check_refusal("--op|send|-c|UD|-u|10,14|h", "--timeout applies only to -c RC");
+	check_refusal("--op|send|-c|UC|--retries|3|h", "--retries applies only to -c RC");
+	check_refusal("--seed|1|--op|send|h", "--seed applies only to bw, load and --buffer");
 	check_refusal("--metric|load|--rate|fast|h",
-		      "--rate: 'fast' is not a rate, such as 100k, 10Gb/s or 10%");
+		      "--rate: 'fast' is not a rate (e.g. 100k, 10Gb/s or 10%)");
 	check_refusal("--metric|load|--rate|10%:1M|h",
-		      "--rate: '10%:1M' has a range of more than one unit");
+		      "--rate: '10%:1M' has a range with two different units");
 	check_refusal("--metric|load|--rate|10%:90%:+1k|h",
-		      "--rate: '10%:90%:+1k' has a range of more than one unit");
+		      "--rate: '10%:90%:+1k' has a range with two different units");
 }
 
-/* What nobody has asked for is there for the shares that are run, and for no others. */
+/* A maximum that was not asked for exists only for the rates that run. */
 static void test_maxima(void **unused)
 {
 	check_cases("--metric|load|--rate|50%|--threads|1,2|h",
@@ -134,8 +137,9 @@ static void test_maxima(void **unused)
 	strcpy(plan.cases[3].skipped, "as a device has it");
 	plan_drop_maxima(&plan);
 	assert_string_equal(plan.cases[0].skipped, "");
-	assert_string_equal(plan.cases[1].skipped, "no load is left of which it were the maximum");
-	/* That one is asked for. */
+	assert_string_equal(plan.cases[1].skipped,
+			    "not needed: every load that depends on it was skipped");
+	/* The maximum was asked for. */
 	check_cases("--metric|load,bw|--rate|50%|--latencies|h",
 		    "send/bw/64/poll/latencies send/load/64/poll/latencies/rate50%");
 	strcpy(plan.cases[1].skipped, "as a device has it");
@@ -143,7 +147,7 @@ static void test_maxima(void **unused)
 	assert_string_equal(plan.cases[0].skipped, "");
 }
 
-/* 1000 messages at 100 a second, and at 10 of 125 bytes, which are 10 kbit: 10 s, 100 s. */
+/* 1000 messages at 100 per second take 10 s; at 10 kbit/s of 125 bytes each, 100 s. */
 static void test_time_of_loads(void **unused)
 {
 	check_cases("--metric|load|--rate|100|-n|1000|h", "send/load/64/poll/rate100");

@@ -6,7 +6,7 @@ static struct plan plan;
 
 static void open_plan(const char *line)
 {
-	/* A plan keeps texts of its command line. */
+	/* A plan refers to the text of its command line. */
 	static struct words words;
 	struct error error = {0};
 
@@ -21,7 +21,7 @@ static int end(void **unused)
 	return 0;
 }
 
-/* Those of one product and one metric, unless each needs something of its own. */
+/* Cases of one product and metric alternate, unless they need their own run. */
 static void test_turns(void **unused)
 {
 	static const struct {
@@ -49,13 +49,13 @@ static void test_turns(void **unused)
 	assert_null(plan.cases[3].by);
 }
 
-/* Whatever nobody is told makes no difference; and a case is compared in its own product. */
-static void test_alike(void **unused)
+/* Parameters that affect neither case are ignored; cases are compared within their product. */
+static void test_compared_cases(void **unused)
 {
 	open_plan("--op|write|--pages|touched,untouched|--op|register|--interleave|h");
 	assert_int_equal(plan.n_cases, 2);
 	assert_string_equal(plan.cases[1].by->option.name, "pages");
-	/* What is done is no matter of choice. */
+	/* Steps are not alternatives to each other. */
 	open_plan("--op|connect|--step|create,bind|--interleave|h");
 	assert_int_equal(plan.n_cases, 2);
 	assert_null(plan.cases[1].by);
@@ -71,7 +71,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(test_turns, end),
-		cmocka_unit_test_teardown(test_alike, end),
+		cmocka_unit_test_teardown(test_compared_cases, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -29,7 +29,7 @@ static int remove_folder(void **unused)
 	return rmdir(folder);
 }
 
-/* Cases and time as the design has them. */
+/* The number of cases and the time limits of the design. */
 static void test_presets(void **unused)
 {
 	static const struct {
@@ -37,13 +37,13 @@ static void test_presets(void **unused)
 		size_t n_cases;
 		uint64_t most_s;
 	} rows[] = {
-  /* 3 operations x 2 sizes x 2 modes, and 3 x 3 x 2. */
+  /* 3 operations x 2 sizes x 2 modes for lat, and 3 x 3 x 2 for bw. */
 		{"--preset|quick",     30,   45  },
  /* 4 x 2 metrics x 8 sizes x 2 modes; at 2.5 minutes. */
 		{"--preset|standard",  128,  150 },
  /* (7 x 24 sizes + 2 atomics) x 2 x 3 modes, and 3 grants x 3. */
 		{"--preset|full",      1029, 3600},
- /* 6 streams, 1 reply, 5 x 2 and 2 x 2 that are timed. */
+ /* 6 streams, 1 reply, and 5 x 2 plus 2 x 2 timed cases. */
 		{"--preset|semantics", 21,   60  },
  /* 5 sizes x 2, 4 lists, 3 modes, 3 sizes x 2, 3 and 3 queues, 3 places, 2 kinds of pages. */
 		{"--preset|tips",      34,   60  },
@@ -89,7 +89,7 @@ static void put(const char *text, size_t length)
 	assert_int_equal(fclose(file), 0);
 }
 
-static void test_a_file(void **unused)
+static void test_reads_a_file(void **unused)
 {
 	static const char *const texts[] = {"{\"size\": [64]}", "[{\"size\": 64}, {}]\n", "[]"};
 
@@ -117,7 +117,7 @@ static void check_refused(int code, const char *part)
 	assert_null(strchr(error.text, '\n'));
 }
 
-static void test_files_that_are_no_plan(void **unused)
+static void test_rejects_other_files(void **unused)
 {
 	static const char *const rows[][2] = {
 		{"",				 "line 1: "},
@@ -140,8 +140,8 @@ static void test_files_that_are_no_plan(void **unused)
 	}
 }
 
-/* As deep as it likes. */
-static void test_a_deep_file(void **unused)
+/* Deeply nested JSON. */
+static void test_rejects_deep_file(void **unused)
 {
 	char *text = test_malloc(MIB / 2);
 
@@ -151,7 +151,7 @@ static void test_a_deep_file(void **unused)
 	test_free(text);
 }
 
-static void test_a_long_file(void **unused)
+static void test_rejects_long_file(void **unused)
 {
 	char *text = test_malloc(LONGEST);
 	struct error error = {0};
@@ -164,11 +164,11 @@ static void test_a_long_file(void **unused)
 	assert_int_equal(preset_load(path, &plan, &error), 0);
 	json_decref(plan);
 	put(text, LONGEST);
-	check_refused(-EFBIG, " is too long for a plan");
+	check_refused(-EFBIG, " is too large for a plan");
 	test_free(text);
 }
 
-static void test_files_that_cannot_be_read(void **unused)
+static void test_unreadable_files(void **unused)
 {
 	struct error error = {0};
 	json_t *plan;
@@ -178,18 +178,18 @@ static void test_files_that_cannot_be_read(void **unused)
 	assert_contains(error.text, "Is a directory");
 }
 
-/* It is no end of a plan that never ends. */
-static void test_an_endless_file(void **unused)
+/* Reading stops at the limit. */
+static void test_rejects_endless_file(void **unused)
 {
 	struct error error = {0};
 	json_t *plan;
 
 	assert_int_equal(preset_load("/dev/zero", &plan, &error), -EFBIG);
-	assert_string_equal(error.text, "/dev/zero is too long for a plan");
+	assert_string_equal(error.text, "/dev/zero is too large for a plan");
 }
 
-/* What is wrong is told as a whole, as far as it goes, and the path's end. */
-static void test_blame(void **unused)
+/* The error is kept whole as far as possible, with the end of the path. */
+static void test_error_names_the_file(void **unused)
 {
 	struct error fault = {.code = -EINVAL, .text = "it is wrong"};
 	char long_path[512];
@@ -213,15 +213,14 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_presets),
 		cmocka_unit_test(test_names),
-		cmocka_unit_test_setup_teardown(test_a_file, make_folder, remove_folder),
-		cmocka_unit_test_setup_teardown(test_files_that_are_no_plan, make_folder,
+		cmocka_unit_test_setup_teardown(test_reads_a_file, make_folder, remove_folder),
+		cmocka_unit_test_setup_teardown(test_rejects_other_files, make_folder,
 						remove_folder),
-		cmocka_unit_test_setup_teardown(test_a_deep_file, make_folder, remove_folder),
-		cmocka_unit_test_setup_teardown(test_a_long_file, make_folder, remove_folder),
-		cmocka_unit_test_setup_teardown(test_files_that_cannot_be_read, make_folder,
-						remove_folder),
-		cmocka_unit_test(test_an_endless_file),
-		cmocka_unit_test(test_blame),
+		cmocka_unit_test_setup_teardown(test_rejects_deep_file, make_folder, remove_folder),
+		cmocka_unit_test_setup_teardown(test_rejects_long_file, make_folder, remove_folder),
+		cmocka_unit_test_setup_teardown(test_unreadable_files, make_folder, remove_folder),
+		cmocka_unit_test(test_rejects_endless_file),
+		cmocka_unit_test(test_error_names_the_file),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

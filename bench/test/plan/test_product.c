@@ -32,8 +32,8 @@ static void check_case(size_t number, const char *wanted)
 	assert_string_equal(id, wanted);
 }
 
-/* Without lists there is one case, of defaults. */
-static void test_nothing_asked(void **unused)
+/* Without lists there is a single case with defaults. */
+static void test_empty_product(void **unused)
 {
 	struct parameters wanted = parameters_default();
 	struct parameters made = product_case(&product, 0);
@@ -42,8 +42,8 @@ static void test_nothing_asked(void **unused)
 	assert_memory_equal(&made, &wanted, sizeof(wanted));
 }
 
-/* In the order of the table, whatever the order in which they were given. */
-static void test_the_last_list_runs_fastest(void **unused)
+/* The order is that of the table, not of the options. */
+static void test_last_list_varies_fastest(void **unused)
 {
 	static const char *const ids[] = {
 		"write/lat/64/poll/t1",  "write/lat/64/poll/t2",  "write/lat/64/event/t1",
@@ -69,7 +69,7 @@ static void test_the_last_list_runs_fastest(void **unused)
 	}
 }
 
-static void test_no_more_than_a_million(void **unused)
+static void test_limit(void **unused)
 {
 	put(&product, "size", "1:100:+1");
 	put(&product, "tx-depth", "1:100:+1");
@@ -79,7 +79,7 @@ static void test_no_more_than_a_million(void **unused)
 	check_case(10203, "send/lat/2/poll/t3/r4");
 	put(&product, "op", "send,write");
 	assert_int_equal(product_count(&product), 0);
-	/* As many as there can be do not wrap around. */
+	/* The largest product does not overflow. */
 	put(&product, "size", "1:256:+1");
 	put(&product, "tx-depth", "1:256:+1");
 	put(&product, "rx-depth", "1:256:+1");
@@ -88,8 +88,8 @@ static void test_no_more_than_a_million(void **unused)
 	assert_int_equal(product_count(&product), 0);
 }
 
-/* Of 2 operations x 3 lists x 2 modes: number, that it is beside, and what they differ in. */
-static void test_beside(void **unused)
+/* 2 operations x 3 lists x 2 modes: case, reference case, and the parameter that differs. */
+static void test_compared_cases(void **unused)
 {
 	static const struct {
 		size_t number;
@@ -108,7 +108,7 @@ static void test_beside(void **unused)
 	put(&product, "op", "send,write");
 	put(&product, "cq", "poll,event");
 	put(&product, "post-list", "1,4,16");
-	/* Neither what is done nor for how long is anything to choose. */
+	/* Operation and effort are not compared. */
 	put(&product, "trials", "7");
 	put(&product, "duration", "1s");
 	assert_int_equal(product_count(&product), 12);
@@ -155,7 +155,7 @@ static void test_decode(void **unused)
 			    " \"hugepages\": [true], \"duration\": [\"1s\"], \"trials\": 3}");
 	struct error error = {0};
 
-	/* What was in it is gone. */
+	/* The previous content is replaced. */
 	put(&product, "metric", "bw");
 	assert_int_equal(product_decode(&product, json, &error), 0);
 	assert_int_equal(product_count(&product), 4);
@@ -195,27 +195,28 @@ static void test_encode(void **unused)
 static void test_refusals(void **unused)
 {
 	static const char *const rows[][2] = {
-		{"[]",							    "a plan is an object of lists, or an array of them"    },
-		{"7",							     "a plan is an object of lists, or an array of them"    },
-		{"null",							  "a plan is an object of lists, or an array of them"    },
-		{"{\"colour\": [1]}",					     "\"colour\" is no key of a plan"                       },
-		{"{\"\\u001b[2J\": 1}",					   "\"?[2J\" is no key of a plan"                         },
-		{"{\"json\": \"x\"}",					     "\"json\" is no key of a plan"                         },
-		{"{\"s\": [1]}",						  "\"s\" is no key of a plan, but \"size\" is"           },
-		{"{\"sizes\": [1]}",					      "\"sizes\" is no key of a plan, but \"size\" is"       },
-		{"{\"qp\": [1]}",						 "\"qp\" is no key of a plan, but \"qps\" is"           },
-		{"{\"tx_depht\": [1]}",					   "\"tx_depht\" is no key of a plan, but \"tx-depth\" is"},
-		{"{\"size\": []}",						"\"size\": [] is an empty list"                        },
-		{"{\"size\": [1, 0]}",					    "\"size\": 0 is not from 1 to 1g"                      },
-		{"{\"size\": \"64,128\"}",                                        "\"size\": \"64,128\" is not a size, such as 64 or 4k" },
+		{"[]",							    "a plan must be an object of lists, or an array of such objects"},
+		{"7",							     "a plan must be an object of lists, or an array of such objects"},
+		{"null",							  "a plan must be an object of lists, or an array of such objects"},
+		{"{\"colour\": [1]}",					     "unknown plan key \"colour\""                                   },
+		{"{\"\\u001b[2J\": 1}",					   "unknown plan key \"?[2J\""                                     },
+		{"{\"json\": \"x\"}",					     "unknown plan key \"json\""                                     },
+		{"{\"s\": [1]}",						  "unknown plan key \"s\"; did you mean \"size\"?"                },
+		{"{\"sizes\": [1]}",					      "unknown plan key \"sizes\"; did you mean \"size\"?"            },
+		{"{\"qp\": [1]}",						 "unknown plan key \"qp\"; did you mean \"qps\"?"                },
+		{"{\"tx_depht\": [1]}",
+		 "unknown plan key \"tx_depht\"; did you mean \"tx-depth\"?"                                                                      },
+		{"{\"size\": []}",						"\"size\": [] is an empty list"                                 },
+		{"{\"size\": [1, 0]}",					    "\"size\": 0 must be between 1 and 1g"                          },
+		{"{\"size\": \"64,128\"}",                                        "\"size\": \"64,128\" is not a size (e.g. 64 or 4k)"            },
 		{"{\"size\": [\"\\u001b[2J\"]}",
-		 "\"size\": \"\\u001B[2J\" is not a size, such as 64 or 4k"                                                              },
-		{"{\"op\": [\"push\"]}",					  "\"op\": \"push\" " NO_OPERATION                       },
-		{"{\"trials\": [1, 2]}",					  "\"trials\": [1,2] is more than one value"             },
+		 "\"size\": \"\\u001B[2J\" is not a size (e.g. 64 or 4k)"									 },
+		{"{\"op\": [\"push\"]}",					  "\"op\": \"push\" " NO_OPERATION                                },
+		{"{\"trials\": [1, 2]}",					  "\"trials\": [1,2] has more than one value"                     },
 		{"{\"hugepages\": \"0123456789012345678901234567890123456789\"}",
-		 "\"hugepages\": \"01234567890123456789012... is neither true nor false"                                                 },
+		 "\"hugepages\": \"01234567890123456789012... must be true or false"                                                              },
 		{"{\"0123456789012345678901234567890123456789x\": 1}",
-		 "\"0123456789012345678901234567890123456789\" is no key of a plan"                                                      },
+		 "unknown plan key \"0123456789012345678901234567890123456789\""                                                                  },
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
@@ -231,10 +232,10 @@ static void test_refusals(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(test_nothing_asked, reset),
-		cmocka_unit_test_setup(test_the_last_list_runs_fastest, reset),
-		cmocka_unit_test_setup(test_no_more_than_a_million, reset),
-		cmocka_unit_test_setup(test_beside, reset),
+		cmocka_unit_test_setup(test_empty_product, reset),
+		cmocka_unit_test_setup(test_last_list_varies_fastest, reset),
+		cmocka_unit_test_setup(test_limit, reset),
+		cmocka_unit_test_setup(test_compared_cases, reset),
 		cmocka_unit_test_setup(test_override, reset),
 		cmocka_unit_test_setup(test_decode, reset),
 		cmocka_unit_test_setup(test_encode, reset),

@@ -84,7 +84,7 @@ static void test_parse(void **unused)
 	}
 }
 
-/* 10 Gb/s are 1.25e9 bytes per second. */
+/* 10 Gb/s is 1.25e9 bytes per second. */
 static void test_messages(void **unused)
 {
 	static const struct {

@@ -19,8 +19,8 @@ static void check_chosen(enum operation_number op, const char *from, const char 
 #define STREAM "connect=cm trials=6 metric=bw server-cq=poll tx-depth=128 rx-depth=512 cq-mod=32 "
 #define BW     "access=random seed=1 buffer=4m " STREAM
 
-/* What --help and the manual say of the defaults. */
-static void test_choices(void **unused)
+/* The defaults as described by --help and the manual. */
+static void test_defaults(void **unused)
 {
 	static const char *const rows[][2] = {
 		{"",								  LAT "iterations=5000"                                    },
@@ -37,7 +37,7 @@ static void test_choices(void **unused)
 		 BW "tx-depth=7 rx-depth=9 cq-mod=1 duration=100ms"									    },
 		{"metric=bw tx-depth=8 cq-mod=5",                                     BW "tx-depth=8 cq-mod=5 duration=100ms"                  },
 		{"tx-depth=1",							LAT "tx-depth=1 cq-mod=1 iterations=5000"                },
- /* Of many queue pairs each has fewer: 8192 sends and 12288 receives at once. */
+ /* With many queue pairs each has less depth: 8192 sends and 12288 receives in total. */
 		{"metric=bw qps=24",						  BW "qps=24 duration=100ms"                               },
 		{"metric=bw qps=64",						  BW "qps=64 rx-depth=192 duration=100ms"                  },
 		{"metric=bw qps=1024",
@@ -85,8 +85,8 @@ static void test_choices(void **unused)
 	"access=random seed=1 buffer=4m connect=cm metric=load arrivals=fixed " \
 	"tx-depth=128 rx-depth=512 cq-mod=1 rate=1k server-cq=poll "
 
-/* As many under way as of a bandwidth, and each has a completion. */
-static void test_choices_of_loads(void **unused)
+/* As many messages in flight as for bw, each with a completion. */
+static void test_defaults_of_loads(void **unused)
 {
 	check_chosen(OPERATION_SEND, "metric=load rate=1k", LOAD "trials=6 duration=200ms");
 	check_chosen(OPERATION_READ, "metric=load rate=1k arrivals=poisson size=1m iterations=9",
@@ -95,8 +95,8 @@ static void test_choices_of_loads(void **unused)
 		     LOAD "arrivals=poisson seed=7 tx-depth=9 duration=200ms trials=6");
 }
 
-/* What is chosen once stays as it is: the server chooses again. */
-static void test_choices_last(void **unused)
+/* Choosing again changes nothing, because the server chooses again. */
+static void test_choosing_twice_changes_nothing(void **unused)
 {
 	static const char *const texts[] = {"", "metric=bw", "metric=bw tx-depth=3 cq=event"};
 
@@ -114,60 +114,59 @@ static void test_choices_last(void **unused)
 static void test_refusals(void **unused)
 {
 	static const char by_hand[] =
-		"--qps times --threads exceeds 4096 queue pairs, which is what is connected by "
-		"hand";
+		"--qps times --threads exceeds 4096 queue pairs, the limit for --connect qp";
 	static const struct {
 		enum operation_number op;
 		const char *text;
 		const char *sentence;
 	} rows[] = {
-		{OPERATION_SEND,         "",						NULL                                       },
-		{OPERATION_SEND,         "metric=bw",                                       NULL                                       },
-		{OPERATION_READ,         "metric=bw tx-depth=1 cq-mod=1",                   NULL                                       },
-		{OPERATION_WRITE,        "tx-depth=16384 cq-mod=16384",                     NULL                                       },
-		{OPERATION_WRITE_NOTIFY, "metric=bw",                                       NULL                                       },
+		{OPERATION_SEND,         "",						NULL					       },
+		{OPERATION_SEND,         "metric=bw",                                       NULL                                               },
+		{OPERATION_READ,         "metric=bw tx-depth=1 cq-mod=1",                   NULL                                               },
+		{OPERATION_WRITE,        "tx-depth=16384 cq-mod=16384",                     NULL                                               },
+		{OPERATION_WRITE_NOTIFY, "metric=bw",                                       NULL                                               },
 		{OPERATION_WRITE_NOTIFY, "metric=bw post-list=2",
-		 "a post list is of one operation: no notifications, no doorbells"                                                     },
+		 "--post-list does not support notifications and doorbells"                                                                    },
 		{OPERATION_SEND,         "tx-depth=4 cq-mod=5",
-		 "--cq-mod exceeds --tx-depth: the queue would fill and stay full"                                                     },
+		 "--cq-mod exceeds --tx-depth: the queue would fill and stay full"                                                             },
 		{OPERATION_SEND,         "metric=bw cq-mod=129",
-		 "--cq-mod exceeds --tx-depth: the queue would fill and stay full"                                                     },
-		{OPERATION_SEND,         "mtu=4096",                                        NULL                                       },
-		{OPERATION_SEND,         "mtu=1000",                                        "an MTU is 256, 512, 1024, 2048 or 4096"   },
-		{OPERATION_SEND,         "metric=bw qps=4096 threads=4",                    NULL                                       },
+		 "--cq-mod exceeds --tx-depth: the queue would fill and stay full"                                                             },
+		{OPERATION_SEND,         "mtu=4096",                                        NULL                                               },
+		{OPERATION_SEND,         "mtu=1000",                                        "--mtu must be 256, 512, 1024, 2048 or 4096"       },
+		{OPERATION_SEND,         "metric=bw qps=4096 threads=4",                    NULL                                               },
 		{OPERATION_SEND,         "metric=bw qps=4097 threads=4",
-		 "--qps times --threads exceeds 16384 queue pairs"								     },
-		{OPERATION_SEND,         "metric=bw qps=4096 connect=qp",                   NULL                                       },
-		{OPERATION_SEND,         "metric=bw qps=4097 connect=qp",                   by_hand                                    },
-		{OPERATION_SEND,         "metric=bw qps=4097 transport=UC",                 by_hand                                    },
-		{OPERATION_WRITE,        "metric=bw qps=1025 threads=4 mtu=1024",           by_hand                                    },
-		{OPERATION_SEND,         "metric=bw needs=1 think=1us",                     NULL                                       },
-		{OPERATION_SEND,         "needs=1",                                         "--needs is for bw on RC, in one direction"},
+		 "--qps times --threads exceeds 16384 queue pairs"									     },
+		{OPERATION_SEND,         "metric=bw qps=4096 connect=qp",                   NULL                                               },
+		{OPERATION_SEND,         "metric=bw qps=4097 connect=qp",                   by_hand                                            },
+		{OPERATION_SEND,         "metric=bw qps=4097 transport=UC",                 by_hand                                            },
+		{OPERATION_WRITE,        "metric=bw qps=1025 threads=4 mtu=1024",           by_hand                                            },
+		{OPERATION_SEND,         "metric=bw needs=1 think=1us",                     NULL                                               },
+		{OPERATION_SEND,         "needs=1",                                         "--needs applies only to bw on RC in one direction"},
 		{OPERATION_SEND,         "metric=bw needs=1 transport=UD",
-		 "--needs is for bw on RC, in one direction"									   },
+		 "--needs applies only to bw on RC in one direction"									   },
 		{OPERATION_WRITE,        "metric=bw bidirectional=1 think=1us",
-		 "--think is for a server that answers: not for both ways at once"                                                     },
-		{OPERATION_SEND,         "metric=bw verify=1 transport=UD bidirectional=1", NULL                                       },
-		{OPERATION_SEND,         "metric=bw verify=1 post-list=4",                  NULL                                       },
-		{OPERATION_READ,         "metric=bw verify=1",                              NULL                                       },
-		{OPERATION_READ_NOTIFY,  "metric=bw verify=1",                              NULL                                       },
+		 "--think and --bidirectional cannot be used together"									 },
+		{OPERATION_SEND,         "metric=bw verify=1 transport=UD bidirectional=1", NULL                                               },
+		{OPERATION_SEND,         "metric=bw verify=1 post-list=4",                  NULL                                               },
+		{OPERATION_READ,         "metric=bw verify=1",                              NULL                                               },
+		{OPERATION_READ_NOTIFY,  "metric=bw verify=1",                              NULL                                               },
 		{OPERATION_WRITE,        "metric=bw verify=1",
-		 "--verify of bw is for send and read: a write overwrites the last"                                                    },
+		 "--verify with bw applies only to send and read: a write overwrites the last one"                                             },
 		{OPERATION_WRITE_IMM,    "metric=bw verify=1",
-		 "--verify of bw is for send and read: a write overwrites the last"                                                    },
+		 "--verify with bw applies only to send and read: a write overwrites the last one"                                             },
 		{OPERATION_WRITE_NOTIFY, "metric=bw verify=1",
-		 "--verify of bw is for send and read: a write overwrites the last"                                                    },
+		 "--verify with bw applies only to send and read: a write overwrites the last one"                                             },
 		{OPERATION_FETCH_ADD,    "metric=bw verify=1",
-		 "--verify is for operations with a payload"									   },
-		{OPERATION_SEND,         "verify=1 transport=UC size=8",                    NULL                                       },
+		 "--verify applies only to operations with a payload"									  },
+		{OPERATION_SEND,         "verify=1 transport=UC size=8",                    NULL                                               },
 		{OPERATION_SEND,         "verify=1 transport=UD size=7",
-		 "--verify on UC and UD takes 8 bytes, of writes 9, for a number"                                                      },
-		{OPERATION_WRITE,        "verify=1 transport=UC size=9",                    NULL                                       },
+		 "--verify on UC and UD needs 8 bytes (writes: 9) for a number; use a larger --size"                                           },
+		{OPERATION_WRITE,        "verify=1 transport=UC size=9",                    NULL                                               },
 		{OPERATION_WRITE,        "verify=1 transport=UC size=8",
-		 "--verify on UC and UD takes 8 bytes, of writes 9, for a number"                                                      },
+		 "--verify on UC and UD needs 8 bytes (writes: 9) for a number; use a larger --size"                                           },
 		{OPERATION_WRITE,        "verify=1 cq=event",
-		 "--verify: nothing tells the target of such a write when to look"                                                     },
-		{OPERATION_SEND,         "iterations=1 duration=1s",                        "-n and -D exclude each other"             },
+		 "--verify of write latency needs --cq poll on both sides"                                                                     },
+		{OPERATION_SEND,         "iterations=1 duration=1s",                        "-n and -D cannot be used together"                },
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
@@ -189,20 +188,20 @@ static void test_refused_loads(void **unused)
 		const char *text;
 		const char *sentence;
 	} rows[] = {
-		{"rate=1k qps=16 use-srq=1", NULL						  },
-		{"rate=10% think=1us",       NULL						  },
-		{"rate=512bit",              NULL						  },
-		{"rate=1k buffer=1m",        NULL						  },
-		{"rate=511bit",              "--rate is less than a message per second"            },
-		{"",			 "load needs --rate"                                   },
+		{"rate=1k qps=16 use-srq=1", NULL							},
+		{"rate=10% think=1us",       NULL							},
+		{"rate=512bit",              NULL							},
+		{"rate=1k buffer=1m",        NULL							},
+		{"rate=511bit",              "--rate is less than one message per second"                },
+		{"",			 "load needs --rate"					 },
 		{"rate=1k transport=UC",
-		 "load is for RC: only there a completion tells of an arrival"                     },
-		{"rate=1k post-list=2",      "a load is posted one by one: no post lists"          },
-		{"rate=1k verify=1",         "--verify is for lat and bw"                          },
-		{"rate=1k cq-mod=2",         "load needs --cq-mod 1: each message has a completion"},
-		{"rate=1k bidirectional=1",  "only bandwidth goes both ways at once"               },
-		{"rate=1k latencies=1",      "--latencies is for bw, without post lists"           },
-		{"rate=1k needs=1",          "--needs is for bw on RC, in one direction"           },
+		 "load needs RC: elsewhere a completion does not mean that the message arrived"          },
+		{"rate=1k post-list=2",      "load posts one message at a time; use --post-list 1"       },
+		{"rate=1k verify=1",         "--verify applies only to lat and bw"                       },
+		{"rate=1k cq-mod=2",         "load needs --cq-mod 1: each message must have a completion"},
+		{"rate=1k bidirectional=1",  "--bidirectional applies only to bw"                        },
+		{"rate=1k latencies=1",      "--latencies applies only to bw without --post-list"        },
+		{"rate=1k needs=1",          "--needs applies only to bw on RC in one direction"         },
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
@@ -235,7 +234,7 @@ static void check_refusals(const char *const (*rows)[3], size_t n_rows)
 	}
 }
 
-/* The operations of a transport: as InfiniBand defines it, and the man page lists them. */
+/* The operations of each transport, as defined by InfiniBand and listed in the man page. */
 static void test_transports(void **unused)
 {
 	static const char *const rows[][3] = {
@@ -265,63 +264,61 @@ static void test_transports(void **unused)
 	}
 }
 
-static void test_pieces(void **unused)
+static void test_sge_rules(void **unused)
 {
 	static const char *const rows[][3] = {
-		{"send",      "sge=32",                          NULL					       },
-		{"send",      "sge=32 size=31",                  "--sge: a message has no fewer bytes than pieces"  },
-		{"read",      "sge=3 size=3 verify=1 metric=bw", NULL                                               },
-		{"fetch-add", "sge=2",                           "--sge: the eight bytes of an atomic are one piece"},
-		{"write",     "sge=2 inline=0",                  NULL                                               },
-		{"write",     "sge=2 inline=1",
-		 "--sge is for what the device gathers: with --inline 0"                                            },
-		{"write",     "sge=1 inline=1",                  NULL                                               },
+		{"send",      "sge=32",                          NULL                                  },
+		{"send",      "sge=32 size=31",                  "--sge exceeds the bytes of a message"},
+		{"read",      "sge=3 size=3 verify=1 metric=bw", NULL                                  },
+		{"fetch-add", "sge=2",                           "--sge must be 1 for atomics"         },
+		{"write",     "sge=2 inline=0",                  NULL                                  },
+		{"write",     "sge=2 inline=1",                  "--sge above 1 needs --inline 0"      },
+		{"write",     "sge=1 inline=1",                  NULL                                  },
 	};
 
 	check_refusals(rows, ARRAY_LENGTH(rows));
 	check_chosen(OPERATION_SEND, "sge=2", LAT "sge=2 inline=0 iterations=5000");
 }
 
-static void test_access(void **unused)
+static void test_access_rules(void **unused)
 {
-	static const char notified[] = "--access: a notification tells of one place: same";
-	static const char close[] = "--access: the stride is less than a message";
+	static const char notified[] = "operations with a notification need --access same";
+	static const char close[] = "--access: the stride is smaller than a message";
 	static const char full[] =
-		"--buffer is less than a message of each queue pair and direction";
+		"--buffer is too small for one message per queue pair and direction";
 	static const char *const rows[][3] = {
-		{"send",         "buffer=64g",						      NULL							 },
-		{"send",         "buffer=64",						       NULL							 },
-		{"send",         "buffer=63",						       full							 },
-		{"send",         "buffer=128 transport=UD",                                         NULL							 },
-		{"send",         "buffer=127 transport=UD",                                         full							 },
-		{"write",        "metric=bw qps=16 size=4k buffer=64k",                             NULL                                                         },
-		{"write",        "metric=bw bidirectional=1 size=4k buffer=8k",                     NULL                                                         },
-		{"write",        "metric=bw bidirectional=1 size=4k buffer=8191",                   full                                                         },
-		{"write",        "metric=bw bidirectional=1 size=4k buffer=4k access=same",         NULL                                                         },
-		{"write",        "metric=bw qps=17 size=4k buffer=64k",                             full                                                         },
-		{"fetch-add",    "buffer=8",							NULL							 },
-		{"fetch-add",    "access=stride=16",                                                NULL							 },
+		{"send",         "buffer=64g",						      NULL						    },
+		{"send",         "buffer=64",						       NULL						    },
+		{"send",         "buffer=63",						       full						    },
+		{"send",         "buffer=128 transport=UD",                                         NULL                                                    },
+		{"send",         "buffer=127 transport=UD",                                         full                                                    },
+		{"write",        "metric=bw qps=16 size=4k buffer=64k",                             NULL                                                    },
+		{"write",        "metric=bw bidirectional=1 size=4k buffer=8k",                     NULL                                                    },
+		{"write",        "metric=bw bidirectional=1 size=4k buffer=8191",                   full                                                    },
+		{"write",        "metric=bw bidirectional=1 size=4k buffer=4k access=same",         NULL                                                    },
+		{"write",        "metric=bw qps=17 size=4k buffer=64k",                             full                                                    },
+		{"fetch-add",    "buffer=8",							NULL						    },
+		{"fetch-add",    "access=stride=16",                                                NULL                                                    },
 		{"fetch-add",    "access=stride=12",
-		 "--access: a stride of atomics is a multiple of 8"											      },
-		{"read",         "access=stride=64",						NULL							 },
-		{"read",         "access=stride=63",						close							},
-		{"send",         "access=stride=103 transport=UD",                                  close                                                        },
-		{"send",         "access=stride=104 transport=UD",                                  NULL                                                         },
-		{"write-notify", "access=same",						     NULL							 },
-		{"write-notify", "access=sequential",                                               notified                                                     },
-		{"read-notify",  "buffer=1m",						       notified						     },
-		{"read-notify",  "buffer=1m access=same verify=1",                                  NULL                                                         },
-		{"send",         "access=random verify=1",
-		 "--verify looks at messages where all go: --access same"											},
+		 "--access: the stride must be a multiple of 8 for atomics"										 },
+		{"read",         "access=stride=64",						NULL						    },
+		{"read",         "access=stride=63",						close						   },
+		{"send",         "access=stride=103 transport=UD",                                  close                                                   },
+		{"send",         "access=stride=104 transport=UD",                                  NULL                                                    },
+		{"write-notify", "access=same",						     NULL						    },
+		{"write-notify", "access=sequential",                                               notified                                                },
+		{"read-notify",  "buffer=1m",						       notified                                                },
+		{"read-notify",  "buffer=1m access=same verify=1",                                  NULL                                                    },
+		{"send",         "access=random verify=1",                                          "--verify needs --access same"                          },
 		{"write",        "access=random transport=UC",
-		 "--access: a write's latency that may be lost has one place: same"                                                                              },
-		{"write",        "access=random transport=UC metric=bw",                            NULL                                                         },
+		 "latency of writes on UC needs --access same"											      },
+		{"write",        "access=random transport=UC metric=bw",                            NULL                                                    },
 		{"send",         "access=random use-srq=1 qps=2 metric=bw",
-		 "--access: with --use-srq all receives are of one queue pair"										   },
-		{"send",         "access=random use-srq=1 metric=bw",                               NULL                                                         },
-		{"send",         "access=random use-srq=1 metric=bw threads=4 pattern=one-to-many", NULL                                                         },
+		 "--use-srq with several queue pairs needs --access same"										   },
+		{"send",         "access=random use-srq=1 metric=bw",                               NULL                                                    },
+		{"send",         "access=random use-srq=1 metric=bw threads=4 pattern=one-to-many", NULL                                                    },
 		{"send",
-		 "access=random use-srq=1 metric=bw threads=4 pattern=one-to-many bidirectional=1", "--access: with --use-srq all receives are of one queue pair"},
+		 "access=random use-srq=1 metric=bw threads=4 pattern=one-to-many bidirectional=1", "--use-srq with several queue pairs needs --access same"},
 	};
 
 	check_refusals(rows, ARRAY_LENGTH(rows));
@@ -346,11 +343,11 @@ static void test_access(void **unused)
 		     LAT "size=64m iterations=5000 buffer=128m access=random seed=1");
 }
 
-/* What rings is signalled, and by itself half of what is under way does not. */
+/* Writes that ring are signaled; by default one doorbell stands for half of the queue depth. */
 static void test_doorbells(void **unused)
 {
 	static const char apart[] =
-		"doorbell: what rings is signalled, --cq-mod is --doorbell-every";
+		"doorbell signals each write that rings: --cq-mod must equal --doorbell-every";
 	static const char *const rows[][3] = {
 		{"doorbell",  "doorbell-every=8192 metric=bw",                     NULL                                        },
 		{"doorbell",  "doorbell-every=8192",                               NULL                                        },
@@ -362,13 +359,12 @@ static void test_doorbells(void **unused)
 		{"doorbell",  "doorbell-every=9 tx-depth=8",
 		 "--doorbell-every exceeds --tx-depth: the queue would fill and stay full"                                     },
 		{"doorbell",  "doorbell-every=2 latencies=1 metric=bw",
-		 "--latencies needs --cq-mod 1: each message has a completion"                                                 },
+		 "--latencies needs --cq-mod 1: each message must have a completion"                                                 },
 		{"doorbell",  "post-list=2 metric=bw",
-		 "a post list is of one operation: no notifications, no doorbells"                                             },
-		{"doorbell",  "metric=load rate=1k",
-		 "a load of doorbells, each with its completion, is write-imm"                                                 },
+		 "--post-list does not support notifications and doorbells"                                             },
+		{"doorbell",  "metric=load rate=1k",                               "doorbell has no load; use --op write-imm"                                                 },
 		{"doorbell",  "transport=UC",                                      "UC supports only send, write and write-imm"},
-		{"write-imm", "doorbell-every=2",                                  "--doorbell-every is for doorbell"          },
+		{"write-imm", "doorbell-every=2",                                  "--doorbell-every applies only to doorbell"          },
 	};
 
 	check_refusals(rows, ARRAY_LENGTH(rows));
@@ -390,56 +386,58 @@ static void test_doorbells(void **unused)
 		     BW "op=doorbell latencies=1 doorbell-every=1 cq-mod=1 duration=100ms");
 }
 
-static void test_apart(void **unused)
+static void test_calls_and_grants(void **unused)
 {
-	static const char one[] =
-		"grants, and calls that are timed, are one at a time: --metric lat";
-	static const char same[] = "--access: grants, and what sets up, have one place: same";
-	static const char none[] = "--verify is for operations with a payload";
+	static const char one[] = "alloc and timed calls run one at a time; use --metric lat";
+	static const char same[] = "alloc and timed calls need --access same";
+	static const char none[] = "--verify applies only to operations with a payload";
 	static const char by_hand[] =
-		"connect is by rdma_cm: no --connect qp, nor -m, -x, --server-gid-index, -S or -T";
+		"connect uses rdma_cm; drop --connect qp, -m, -x, --server-gid-index, -S and -T";
 	static const char *const rows[][3] = {
-		{"alloc",       "size=1g",					     NULL						  },
-		{"alloc",       "sge=2 size=1 threads=3 use-srq=1",                    NULL                                                  },
-		{"alloc",       "metric=bw",					   one						   },
-		{"alloc",       "metric=load rate=1k",                                 one                                                   },
-		{"alloc",       "verify=1",					    none						  },
-		{"alloc",       "buffer=1m",					   same						  },
-		{"alloc",       "mr-access=local",                                     "--mr-access is for register and deregister"          },
-		{"register",    "mr-access=local pages=untouched hugepages=1 size=1g", NULL                                                  },
-		{"register",    "metric=bw",					   one						   },
-		{"register",    "buffer=1m",					   same						  },
-		{"deregister",  "mr-access=atomic",                                    NULL                                                  },
-		{"deregister",  "verify=1",					    none						  },
-		{"deregister",  "pages=touched",                                       "--pages is for register"                             },
-		{"create-qp",   "transport=UD sge=4 inline=0 tx-depth=16384",          NULL                                                  },
-		{"create-qp",   "metric=bw",					   one						   },
-		{"create-qp",   "step=create-qp",                                      "--step is for connect"                               },
-		{"connect",     "step=bind sge=4 use-srq=1 threads=2 think=1ms",       NULL                                                  },
-		{"connect",     "metric=bw",					   one						   },
-		{"connect",     "buffer=1m",					   same						  },
-		{"connect",     "verify=1",					    none						  },
-		{"connect",     "qps=2",					       "latency is measured on one queue pair of each thread"},
-		{"connect",     "post-list=2",                                         "latency is measured one at a time: no post lists"    },
-		{"connect",     "connect=qp",					  by_hand                                               },
-		{"connect",     "mtu=1024",					    by_hand					       },
-		{"connect",     "server-gid-index=0",                                  by_hand                                               },
+		{"alloc",       "size=1g",					     NULL						 },
+		{"alloc",       "sge=2 size=1 threads=3 use-srq=1",                    NULL                                                 },
+		{"alloc",       "metric=bw",					   one						  },
+		{"alloc",       "metric=load rate=1k",                                 one                                                  },
+		{"alloc",       "verify=1",					    none						 },
+		{"alloc",       "buffer=1m",					   same						 },
+		{"alloc",       "mr-access=local",                                     "--mr-access applies only to register and deregister"},
+		{"register",    "mr-access=local pages=untouched hugepages=1 size=1g", NULL                                                 },
+		{"register",    "metric=bw",					   one						  },
+		{"register",    "buffer=1m",					   same						 },
+		{"deregister",  "mr-access=atomic",                                    NULL                                                 },
+		{"deregister",  "verify=1",					    none						 },
+		{"deregister",  "pages=touched",                                       "--pages applies only to register"                   },
+		{"create-qp",   "transport=UD sge=4 inline=0 tx-depth=16384",          NULL                                                 },
+		{"create-qp",   "metric=bw",					   one						  },
+		{"create-qp",   "step=create-qp",                                      "--step applies only to connect"                     },
+		{"connect",     "step=bind sge=4 use-srq=1 threads=2 think=1ms",       NULL                                                 },
+		{"connect",     "metric=bw",					   one						  },
+		{"connect",     "buffer=1m",					   same						 },
+		{"connect",     "verify=1",					    none						 },
+		{"connect",     "qps=2",
+		 "latency is measured on one queue pair per thread; use --qps 1"                                                            },
+		{"connect",     "post-list=2",
+		 "latency is measured one message at a time; use --post-list 1"                                                             },
+		{"connect",     "connect=qp",					  by_hand                                              },
+		{"connect",     "mtu=1024",					    by_hand                                              },
+		{"connect",     "server-gid-index=0",                                  by_hand                                              },
 		{"connect",     "transport=UD",                                        "UD supports only send"                               },
-		{"open-device", "metric=bw",                                           one						   },
+		{"open-device", "metric=bw",                                           one						  },
 		{"open-device", "transport=UD",                                        "UD supports only send"                               },
-		{"alloc-pd",    "verify=1",					    none						  },
-		{"post-send",   "size=1g sge=4 inline=0",                              NULL                                                  },
-		{"post-send",   "transport=UC size=64 inline=64",                      NULL                                                  },
-		{"post-send",   "metric=bw",					   one						   },
-		{"post-send",   "metric=load rate=1k",                                 one                                                   },
-		{"post-send",   "buffer=1m",					   same						  },
-		{"post-send",   "verify=1",					    none						  },
+		{"alloc-pd",    "verify=1",					    none						 },
+		{"post-send",   "size=1g sge=4 inline=0",                              NULL                                                 },
+		{"post-send",   "transport=UC size=64 inline=64",                      NULL                                                 },
+		{"post-send",   "metric=bw",					   one						  },
+		{"post-send",   "metric=load rate=1k",                                 one                                                  },
+		{"post-send",   "buffer=1m",					   same						 },
+		{"post-send",   "verify=1",					    none						 },
 		{"post-send",   "transport=UD",                                        "UD supports only send"                               },
-		{"post-send",   "post-list=2",                                         "latency is measured one at a time: no post lists"    },
-		{"post-recv",   "transport=UC rx-depth=16384 sge=4",                   NULL                                                  },
-		{"poll-cq",     "transport=UC threads=2",                              NULL                                                  },
-		{"poll-cq",     "metric=bw",					   one						   },
-		{"create-cq",   "cq=event",					    NULL						  },
+		{"post-send",   "post-list=2",
+		 "latency is measured one message at a time; use --post-list 1"                                                             },
+		{"post-recv",   "transport=UC rx-depth=16384 sge=4",                   NULL                                                 },
+		{"poll-cq",     "transport=UC threads=2",                              NULL                                                 },
+		{"poll-cq",     "metric=bw",					   one						  },
+		{"create-cq",   "cq=event",					    NULL						 },
 	};
 
 	check_refusals(rows, ARRAY_LENGTH(rows));
@@ -448,23 +446,24 @@ static void test_apart(void **unused)
 static void test_registration(void **unused)
 {
 	static const char *const rows[][3] = {
-		{"read",  "registration=each size=1g",   NULL                                         },
-		{"read",  "registration=once sge=2",     NULL                                         },
+		{"read",  "registration=each size=1g",   NULL           },
+		{"read",  "registration=once sge=2",     NULL           },
 		{"read",  "registration=each metric=bw",
-		 "--registration is for read, of --metric lat"                                        },
-		{"write", "registration=each",           "--registration is for read, of --metric lat"},
+		 "--registration applies only to read with --metric lat"},
+		{"write", "registration=each",
+		 "--registration applies only to read with --metric lat"},
 		{"read",  "registration=each sge=2",
-		 "--registration each has one place, in one piece"                                    },
+		 "--registration each needs --access same and --sge 1"  },
 		{"read",  "registration=each buffer=1m",
-		 "--registration each has one place, in one piece"                                    },
+		 "--registration each needs --access same and --sge 1"  },
 	};
 
 	check_refusals(rows, ARRAY_LENGTH(rows));
 }
 
-static void test_chosen_apart(void **unused)
+static void test_defaults_of_calls_and_grants(void **unused)
 {
-	/* What takes long is counted by time. */
+	/* Slow operations are limited by time. */
 	check_chosen(OPERATION_ALLOC, "op=alloc size=64m", LAT "op=alloc size=64m duration=100ms");
 	check_chosen(OPERATION_REGISTER, "op=register",
 		     LAT "op=register mr-access=remote pages=touched duration=100ms");
@@ -472,7 +471,7 @@ static void test_chosen_apart(void **unused)
 		     LAT "op=register mr-access=local pages=touched iterations=7 trials=1");
 	check_chosen(OPERATION_DEREGISTER, "op=deregister",
 		     LAT "op=deregister mr-access=remote duration=100ms");
-	/* What is posted is signalled; of what posts nothing is told of the rest. */
+	/* Timed posts are signaled; other calls ignore the remaining parameters. */
 	check_chosen(OPERATION_POST_SEND, "op=post-send size=4k cq-mod=8",
 		     LAT "op=post-send size=4k cq-mod=1 duration=100ms");
 	check_chosen(OPERATION_CREATE_QP, "op=create-qp size=4k",
@@ -483,11 +482,11 @@ static void test_chosen_apart(void **unused)
 		     LAT "op=connect size=1 step=destroy duration=100ms");
 }
 
-/* A latency that polls for the last byte of a message takes the others to be there. */
+/* A latency that polls for the last byte assumes that the others have arrived. */
 static void test_ordering(void **unused)
 {
-	static const char last[] = "--relaxed-ordering: a write's latency polls for its last byte, "
-				   "which then may come first";
+	static const char last[] =
+		"--relaxed-ordering: write latency polls the last byte, which might arrive first";
 	static const char *const rows[][3] = {
 		{"write",        "relaxed-ordering=on",                            last},
 		{"write",        "relaxed-ordering=on transport=UC verify=1",      last},
@@ -511,12 +510,18 @@ static void test_ordering(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_choices),       cmocka_unit_test(test_choices_of_loads),
-		cmocka_unit_test(test_choices_last),  cmocka_unit_test(test_refusals),
-		cmocka_unit_test(test_refused_loads), cmocka_unit_test(test_pieces),
-		cmocka_unit_test(test_transports),    cmocka_unit_test(test_access),
-		cmocka_unit_test(test_doorbells),     cmocka_unit_test(test_apart),
-		cmocka_unit_test(test_registration),  cmocka_unit_test(test_chosen_apart),
+		cmocka_unit_test(test_defaults),
+		cmocka_unit_test(test_defaults_of_loads),
+		cmocka_unit_test(test_choosing_twice_changes_nothing),
+		cmocka_unit_test(test_refusals),
+		cmocka_unit_test(test_refused_loads),
+		cmocka_unit_test(test_sge_rules),
+		cmocka_unit_test(test_transports),
+		cmocka_unit_test(test_access_rules),
+		cmocka_unit_test(test_doorbells),
+		cmocka_unit_test(test_calls_and_grants),
+		cmocka_unit_test(test_registration),
+		cmocka_unit_test(test_defaults_of_calls_and_grants),
 		cmocka_unit_test(test_ordering),
 	};
 

@@ -6,8 +6,8 @@
 
 #define CQ_MOD 32
 
-/* A step of 256 KiB, of all queue pairs of a thread, and 16 of them in what is counted. */
-static void test_steps(void **unused)
+/* A completion every 256 KiB over all queue pairs of a thread, and at least 16 in a counted run. */
+static void test_signaling_interval(void **unused)
 {
 	static const struct {
 		enum operation_number op;
@@ -32,7 +32,7 @@ static void test_steps(void **unused)
 		{OPERATION_WRITE,    4096,    1, 16, 4000,           1, 4     },
 		{OPERATION_WRITE,    64,      1, 16, 100,            1, 1     },
 		{OPERATION_WRITE,    64,      1, 1,  1,              1, 1     },
- /* The client sees what comes; whatever is signalled rings; and it sends nothing. */
+ /* The client sees the messages arrive; signaled writes ring; the server sends nothing. */
 		{OPERATION_SEND,     1 << 20, 1, 1,  100,            1, CQ_MOD},
 		{OPERATION_DOORBELL, 1 << 20, 1, 1,  100,            1, CQ_MOD},
 		{OPERATION_WRITE,    1 << 20, 1, 1,  100,            0, CQ_MOD},
@@ -53,8 +53,8 @@ static void test_steps(void **unused)
 	}
 }
 
-/* Of three threads with two queue pairs each, those of the server's. */
-static void test_steps_of_patterns(void **unused)
+/* Three threads with two queue pairs each, at the server. */
+static void test_signaling_interval_of_patterns(void **unused)
 {
 	static const struct {
 		uint64_t pattern;
@@ -83,8 +83,8 @@ static void test_steps_of_patterns(void **unused)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_steps),
-		cmocka_unit_test(test_steps_of_patterns),
+		cmocka_unit_test(test_signaling_interval),
+		cmocka_unit_test(test_signaling_interval_of_patterns),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

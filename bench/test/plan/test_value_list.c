@@ -23,7 +23,7 @@ struct row {
 	uint64_t items[ITEMS];
 };
 
-/* A list to its end: 0 is in none of them but where the count says so. */
+/* An expected list. A 0 is only a member where the count says so. */
 #define ROW(name, text, ...)                                                            \
 	{                                                                               \
 		name, text, sizeof((const uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t), \
@@ -45,8 +45,7 @@ static void check_items(const struct row *row, const char *wrong)
 				 (uintmax_t)list.item[i], (uintmax_t)row->items[i]);
 }
 
-/* The numbers are as the sentence in the header reads, by hand. */
-/* As rate.h has them. */
+/* The encoding of rate.h. */
 #define BITS(amount)     (1ULL << 60 | (amount))
 #define PER_CENT(amount) (2ULL << 60 | (amount))
 
@@ -55,18 +54,18 @@ static const struct row good[] = {
 	ROW("size", "64,4k,1m", 64, 4096, 1048576),
 	ROW("size", "4k,64", 4096, 64),
 	ROW("size", "1g", 1073741824),
-	/* Each value once, where it came first. */
+	/* Each value appears once, at its first position. */
 	ROW("size", "64,64", 64),
 	ROW("size", "4k,64,4096,1,64", 4096, 64, 1),
 	ROW("size", "4,1:8", 4, 1, 2, 8),
-	/* Ranges double. */
+	/* Ranges double by default. */
 	ROW("size", "1:8", 1, 2, 4, 8),
 	ROW("size", "3:20", 3, 6, 12),
 	ROW("size", "64:64", 64),
 	ROW("size", "64:127", 64),
 	ROW("size", "64,4k,1m:8m", 64, 4096, 1048576, 2097152, 4194304, 8388608),
 	ROW("size", "512m:1g", 536870912, 1073741824),
-	/* Or are multiplied by, or added to. */
+	/* Ranges that multiply or add. */
 	ROW("size", "1:100:10", 1, 10, 100),
 	ROW("size", "2:2:2", 2),
 	ROW("size", "1:8m:8", 1, 8, 64, 512, 4096, 32768, 262144, 2097152),
@@ -83,7 +82,7 @@ static const struct row good[] = {
 	ROW("retries", "0:7:+7", 0, 7),
 	ROW("retries", "0:0", 0),
 	ROW("inline", "0,64:256", 0, 64, 128, 256),
-	/* Neighbours, but none that is not allowed. */
+	/* Neighbors, except values that are not allowed. */
 	ROW("size", "64+-1", 63, 64, 65),
 	ROW("size",
 	    "64\xc2\xb1"
@@ -98,7 +97,7 @@ static const struct row good[] = {
 	ROW("retries", "0+-1", 0, 1),
 	ROW("retries", "7+-1", 6, 7),
 	ROW("timeout", "1:31:+15+-1", 1, 2, 15, 16, 17, 30, 31),
-	/* Rates: of one unit; shares are so far apart unless they say. */
+	/* Rates of one unit; percentages go in steps of 10 by default. */
 	ROW("rate", "100k,1M", 100000, 1000000),
 	ROW("rate", "1k:8k", 1000, 2000, 4000, 8000),
 	ROW("rate", "1M:3M:+1M", 1000000, 2000000, 3000000),
@@ -119,20 +118,20 @@ static const struct row good[] = {
 	ROW("server-cq", "event", CQ_EVENT),
 	ROW("hugepages", "1", 1),
 	ROW("hugepages", "0,1", 0, 1),
-	/* How long is measured is one value: it makes no case another one. */
+	/* An effort has a single value, because it is not part of an id. */
 	ROW("iterations", "5", 5),
 	ROW("iterations", "5,5", 5),
 	ROW("duration", "100ms", 100000000),
 	ROW("trials", "1000", 1000),
 };
 
-static void test_texts(void **unused)
+static void test_accepted_texts(void **unused)
 {
 	for (size_t i = 0; i < ARRAY_LENGTH(good); i++)
 		check_items(&good[i], value_list_parse(&list, find(good[i].name), good[i].text));
 }
 
-/* What the list had is gone. */
+/* The previous content is replaced. */
 static void test_a_list_is_replaced(void **unused)
 {
 	static const struct row row = ROW("size", "8", 8);
@@ -141,14 +140,14 @@ static void test_a_list_is_replaced(void **unused)
 	check_items(&row, value_list_parse(&list, find("size"), "8"));
 }
 
-/* A plan that is written by hand may have its ranges as text. */
+/* Hand-written plans may contain ranges as text. */
 static void test_texts_in_json(void **unused)
 {
 	for (size_t i = 0; i < ARRAY_LENGTH(good); i++) {
 		const struct parameter *parameter = find(good[i].name);
 		json_t *json = json_string(good[i].text);
 
-		/* Members are parted by JSON, and flags have values of JSON. */
+		/* JSON separates members itself, and flags are JSON booleans. */
 		if (!strchr(good[i].text, ',') && parameter->type != PARAMETER_FLAG)
 			check_items(&good[i], value_list_decode(&list, parameter, json, &culprit));
 		json_decref(json);
@@ -193,8 +192,8 @@ static void test_json(void **unused)
 	}
 }
 
-/* Encoded and decoded it is the same, whatever it was made from. */
-static void test_json_there_and_back(void **unused)
+/* Encoding and decoding preserves every list. */
+static void test_json_round_trip(void **unused)
 {
 	for (size_t i = 0; i < ARRAY_LENGTH(good); i++) {
 		const struct parameter *parameter = find(good[i].name);
@@ -215,10 +214,10 @@ static void check_refusal(const char *name, const char *text, const char *found,
 		fail_msg("%s %s: '%s', not '%s'", name, text, found ? found : "(taken)", wanted);
 }
 
-#define NO_SIZE   "is not a size, such as 64 or 4k"
+#define NO_SIZE   "is not a size (e.g. 64 or 4k)"
 #define NO_OP     NO_OPERATION
-#define NO_FACTOR "has a range whose factor is no number"
-#define LOW_STEP  "has a range whose factor is not 2 or more"
+#define NO_FACTOR "has a range whose factor is not a number"
+#define LOW_STEP  "has a range whose factor is below 2"
 
 static void test_refused_texts(void **unused)
 {
@@ -238,9 +237,9 @@ static void test_refused_texts(void **unused)
 		{"size",       "x:8",							      NO_SIZE                                   },
 		{"size",       "1-8",							      NO_SIZE                                   },
 		{"size",       "1..8",							     NO_SIZE                                   },
-		{"size",       "0",								"is not from 1 to 1g"                     },
-		{"size",       "0:8",							      "is not from 1 to 1g"                     },
-		{"size",       "1:2g",							     "is not from 1 to 1g"                     },
+		{"size",       "0",								"must be between 1 and 1g"                },
+		{"size",       "0:8",							      "must be between 1 and 1g"                },
+		{"size",       "1:2g",							     "must be between 1 and 1g"                },
 		{"size",       "8:1",							      "has a range whose end is below its start"},
 		{"size",       "8:7:+1",							   "has a range whose end is below its start"},
 		{"size",       "1:8:",							     LOW_STEP                                  },
@@ -254,8 +253,8 @@ static void test_refused_texts(void **unused)
 		{"size",       "1:8:1000000000",						   NO_FACTOR                                 },
 		{"size",       "1:8:18446744073709551618",                                         NO_FACTOR                                 },
 		{"size",       "1:8:+",							    NO_SIZE                                   },
-		{"size",       "1:8:+0",							   "is not from 1 to 1g"                     },
-		{"size",       "1:8:+2g",							  "is not from 1 to 1g"                     },
+		{"size",       "1:8:+0",							   "must be between 1 and 1g"                },
+		{"size",       "1:8:+2g",							  "must be between 1 and 1g"                },
 		{"size",       "1:8:++1",							  NO_SIZE                                   },
 		{"size",       "+-1",							      NO_SIZE                                   },
 		{"size",       "64+-2",							    NO_SIZE                                   },
@@ -268,8 +267,8 @@ static void test_refused_texts(void **unused)
 		 "64\xb1"
 		 "1",									      NO_SIZE				   },
 		{"tx-depth",   "1:4k",							     "is not a number"                         },
-		{"tx-depth",   "1:16385",							  "is not from 1 to 16384"                  },
-		{"retries",    "0:3:+0",							   "is not from 1 to 7"                      },
+		{"tx-depth",   "1:16385",							  "must be between 1 and 16384"             },
+		{"retries",    "0:3:+0",							   "must be between 1 and 7"                 },
 		{"retries",    "0:7",							      "has a range that would never leave 0"    },
 		{"inline",     "0:256:4",							  "has a range that would never leave 0"    },
 		{"op",         "",								 NO_OP				     },
@@ -278,16 +277,16 @@ static void test_refused_texts(void **unused)
 		{"op",         "send:read",							NO_OP                                     },
 		{"op",         "send+-1",							  NO_OP                                     },
 		{"op",         "ALL",							      NO_OP				     },
-		{"hugepages",  "yes",							      "is neither 0 nor 1"                      },
-		{"hugepages",  "0:1",							      "is neither 0 nor 1"                      },
-		{"iterations", "5,6",							      "is more than one value"                  },
-		{"iterations", "5+-1",							     "is more than one value"                  },
-		{"duration",   "1s:2s",							    "is more than one value"                  },
-		{"trials",     "1,2",							      "is more than one value"                  },
- /* 63 characters may be one, 64 are too many. */
+		{"hugepages",  "yes",							      "must be 0 or 1"                          },
+		{"hugepages",  "0:1",							      "must be 0 or 1"                          },
+		{"iterations", "5,6",							      "has more than one value"                 },
+		{"iterations", "5+-1",							     "has more than one value"                 },
+		{"duration",   "1s:2s",							    "has more than one value"                 },
+		{"trials",     "1,2",							      "has more than one value"                 },
+ /* 63 characters are allowed, 64 are too many. */
 		{"op",         "012345678901234567890123456789012345678901234567890123456789012",  NO_OP                                     },
 		{"op",         "0123456789012345678901234567890123456789012345678901234567890123",
-		 "has a member that is too long"											     },
+		 "has a value that is too long"											      },
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++)
@@ -305,8 +304,8 @@ static void test_refused_json(void **unused)
 		{"size",       "[64, null]",							   "is not a number"                     },
 		{"size",       "64.5",								 "is not a number"                     },
 		{"size",       "-64",								  "is not a number"                     },
-		{"size",       "0",								    "is not from 1 to 1g"                 },
-		{"size",       "9223372036854775807",						  "is not from 1 to 1g"                 },
+		{"size",       "0",								    "must be between 1 and 1g"            },
+		{"size",       "9223372036854775807",						  "must be between 1 and 1g"            },
 		{"size",       "\"64,128\"",							   NO_SIZE                               },
 		{"size",       "\"\"",								 NO_SIZE                               },
 		{"inline",     "\"0:64\"",							     "has a range that would never leave 0"},
@@ -317,12 +316,12 @@ static void test_refused_json(void **unused)
 		{"op",         "{\"send\": 1}",							NO_OP                                 },
 		{"op",         "\"0123456789012345678901234567890123456789012345678901234567890123\"",
 		 NO_OP														       },
-		{"duration",   "[1]",								  "is not a time, such as \"10s\""      },
-		{"hugepages",  "\"1\"",								"is neither true nor false"           },
-		{"hugepages",  "[\"no\"]",							     "is neither true nor false"           },
-		{"hugepages",  "1",								    "is neither true nor false"           },
-		{"iterations", "[1, 2]",							       "is more than one value"              },
-		{"iterations", "\"1:4\"",							      "is more than one value"              },
+		{"duration",   "[1]",								  "is not a time (e.g. \"10s\")"        },
+		{"hugepages",  "\"1\"",								"must be true or false"               },
+		{"hugepages",  "[\"no\"]",							     "must be true or false"               },
+		{"hugepages",  "1",								    "must be true or false"               },
+		{"iterations", "[1, 2]",							       "has more than one value"             },
+		{"iterations", "\"1:4\"",							      "has more than one value"             },
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
@@ -335,7 +334,7 @@ static void test_refused_json(void **unused)
 	}
 }
 
-/* 256 members, by ranges, by commas and in JSON; and one more. */
+/* 256 values as ranges, with commas and in JSON; 257 are too many. */
 static void test_limits(void **unused)
 {
 	json_t *json = json_array();
@@ -346,12 +345,12 @@ static void test_limits(void **unused)
 	assert_int_equal(list.count, 256);
 	assert_int_equal(list.item[255], 256);
 	assert_string_equal(value_list_parse(&list, find("size"), "1:257:+1"),
-			    "has too many members");
-	/* It is not counted to the end of a billion. */
+			    "has too many values");
+	/* Does not enumerate a billion values first. */
 	assert_string_equal(value_list_parse(&list, find("size"), "1:1g:+1"),
-			    "has too many members");
+			    "has too many values");
 	assert_string_equal(value_list_parse(&list, find("size"), "1:1g:+1+-1"),
-			    "has too many members");
+			    "has too many values");
 	for (int i = 1; i <= 256; i++) {
 		used += (size_t)snprintf(text + used, sizeof(text) - used, "%d,", i);
 		json_array_append_new(json, json_integer(i));
@@ -363,14 +362,14 @@ static void test_limits(void **unused)
 	assert_int_equal(list.count, 256);
 	snprintf(text + used, sizeof(text) - used, "257");
 	json_array_append_new(json, json_integer(257));
-	assert_string_equal(value_list_parse(&list, find("size"), text), "has too many members");
+	assert_string_equal(value_list_parse(&list, find("size"), text), "has too many values");
 	assert_string_equal(value_list_decode(&list, find("size"), json, &culprit),
-			    "has too many members");
+			    "has too many values");
 	assert_ptr_equal(culprit, json_array_get(json, 256));
 	json_decref(json);
 }
 
-/* Steps that leave the type's range end a range, and do not start it anew. */
+/* A step that overflows ends the range. */
 static void test_overflow(void **unused)
 {
 	static const char *const names[] = {"poll", NULL};
@@ -395,8 +394,8 @@ static void test_overflow(void **unused)
 	assert_int_equal(list.item[0], UINT64_MAX - 2);
 }
 
-/* Whatever comes is taken or refused, and nothing else happens. */
-static void test_garbage(void **unused)
+/* Random text is either accepted or rejected. */
+static void test_random_texts(void **unused)
 {
 	static const char letters[] = "0123456789:,+-1kmgalsendpoll\xc2\xb1 .x\t";
 	uint64_t random = 88172645463325252ULL;
@@ -426,16 +425,11 @@ static void test_garbage(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_texts),
-		cmocka_unit_test(test_a_list_is_replaced),
-		cmocka_unit_test(test_texts_in_json),
-		cmocka_unit_test(test_json),
-		cmocka_unit_test(test_json_there_and_back),
-		cmocka_unit_test(test_refused_texts),
-		cmocka_unit_test(test_refused_json),
-		cmocka_unit_test(test_limits),
-		cmocka_unit_test(test_overflow),
-		cmocka_unit_test(test_garbage),
+		cmocka_unit_test(test_accepted_texts),  cmocka_unit_test(test_a_list_is_replaced),
+		cmocka_unit_test(test_texts_in_json),   cmocka_unit_test(test_json),
+		cmocka_unit_test(test_json_round_trip), cmocka_unit_test(test_refused_texts),
+		cmocka_unit_test(test_refused_json),    cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_overflow),        cmocka_unit_test(test_random_texts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -213,7 +213,7 @@ class Chosen(OnSoft):
         ended = self.run_it("gate", "-d", "soft0", "--base", name, "--head", name)
         self.assertEqual(ended.status, 3, ended.err)
         self.assertIn(f"cannot resolve '{name}': ", ended.out)
-        self.assertIn("; a command has a '/', such as ./verbmark\n", ended.out)
+        self.assertIn("; a command contains a '/', e.g. ./verbmark\n", ended.out)
 
     def test_softrdma_prints_usage(self):
         for word in ("--help", "-h"):

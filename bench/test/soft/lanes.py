@@ -28,13 +28,13 @@ class Stalled(OnSoft):
         self.assertEqual(ended.status, 1, ended.err)
         (case,) = documents.parse(ended.out)["cases"]
         self.assertRegex(
-            case["error"], f"^nothing has come for 5 s, while the other end is alive{hint}; "
+            case["error"], f"^nothing arrived for 5 s although the peer is alive{hint}; "
         )
 
     def test_stalled_stream_and_fenced_operation(self):
         """Both wait for the time limit, so they run concurrently."""
-        path = "; verbmark doctor HOST says what the path between them loses"
-        fence = "; Soft-RoCE now and then forgets what waits behind a fence"
+        path = "; run 'verbmark doctor HOST' to check the path for packet loss"
+        fence = "; Soft-RoCE sometimes loses work requests behind a fence"
         rows = ("write", path), ("read-notify", fence)
         with concurrent.futures.ThreadPoolExecutor() as pool:
             tries = [pool.submit(self.check, *row) for row in rows]

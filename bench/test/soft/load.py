@@ -151,4 +151,4 @@ class Failures(unittest.TestCase):
         self.assertEqual(ended.status, 1)
         (case,) = documents.parse(ended.out)["cases"]
         self.assertEqual(case["status"], "failed")
-        self.assertRegex(case["error"], "nothing has come for 5 s.*39 of 60 messages")
+        self.assertRegex(case["error"], "nothing arrived for 5 s.*39 of 60 messages")

@@ -89,10 +89,10 @@ class SetUp(unittest.TestCase):
             ("open-device", "ibv_close_device#20", "cannot close the device"),
             ("alloc-pd", "ibv_alloc_pd#20", "cannot allocate a protection domain"),
             ("alloc-pd", "ibv_dealloc_pd#20", "cannot deallocate a protection domain"),
-            ("post-send", "ibv_wr_complete#20", "memory; a limit that the device does not tell"),
+            ("post-send", "ibv_wr_complete#20", "memory; the device has an unreported limit"),
             ("post-recv", "ibv_post_recv#60", "cannot post a receive"),
-            ("post-recv", "ibv_query_qp#3", "cannot empty a receive queue"),
-            ("post-recv", "ibv_modify_qp#10", "cannot empty a receive queue"),
+            ("post-recv", "ibv_query_qp#3", "cannot empty the receive queue"),
+            ("post-recv", "ibv_modify_qp#10", "cannot empty the receive queue"),
             ("poll-cq", "ibv_poll_cq#20", "cannot be polled"),
         ):
             ended = self.run_at(server, "--op", op, faults=f"{call}=ENOMEM")
@@ -160,7 +160,7 @@ class SetUp(unittest.TestCase):
         connecting = ("--op", "connect", "--step", "whole")
         for fault, reason in (
             ("rdma_create_id#N=ENOMEM", "create: cannot create a connection identifier"),
-            ("rdma_bind_addr#N=EADDRINUSE", "bind: cannot bind the own address"),
+            ("rdma_bind_addr#N=EADDRINUSE", "bind: cannot bind the local address"),
             ("rdma_resolve_addr#N=EIO", "resolve-address: cannot resolve the address"),
             ("cm:ADDR_RESOLVED#N=ADDR_ERROR", "resolve-address: cannot resolve the address"),
             ("rdma_resolve_route#N=EIO", "resolve-route: cannot resolve the route"),
