@@ -9,7 +9,7 @@ static double percent(double ratio)
 	return 100 * (ratio - 1);
 }
 
-/* Rounds up, but for what a double is off by. */
+/* Rounds up, but ignores the rounding error of a double. */
 static double round_up(double percent)
 {
 	return ceil(percent - 1e-6);

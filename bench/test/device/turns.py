@@ -172,10 +172,10 @@ class Tips(Served):
         self.assertTrue(overflow["told"], overflow)
         self.assertIn("the completion queue overran", overflow["seen"])
         # What is printed is what is in the document, then and later.
-        shown = ended.err[ended.err.index("IN TURN"):].splitlines()
+        shown = ended.err[ended.err.index("INTERLEAVED"):].splitlines()
         again = subprocess.run([VERBMARK, "report", "-"], input=ended.out, capture_output=True,
                                text=True, timeout=PATIENCE, check=True).stdout
-        self.assertEqual(again[again.index("IN TURN"):].splitlines()[:10], shown[:10])
+        self.assertEqual(again[again.index("INTERLEAVED"):].splitlines()[:10], shown[:10])
 
     def test_what_this_machine_has(self):
         """Where there is one node, nothing is far; the reason is there, and no failure."""
