@@ -97,7 +97,8 @@ struct comparison {
 
 /*
  * Adds a run to a side. Takes over *result, even on failure; its texts live in result->texts or
- * have static storage. -EXDEV: its setup differs from a run already added, and is_forced is not set. -EEXIST: the side already has this run. The error says why.
+ * have static storage. -EXDEV: its setup differs from a run already added, and is_forced is not
+ * set. -EEXIST: the side already has this run. The error says why.
  */
 int compare_add(struct comparison *comparison, enum compare_side side, struct result *result,
 		const char *name, struct error *error);

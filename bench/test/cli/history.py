@@ -78,7 +78,7 @@ class History(Histories):
             for verb in ("list", "show", "check"):
                 self.assertEqual(
                     self.refused(verb),
-                    f"there is no history in {self.db}: 'verbmark history add FILE' creates one")
+                    f"no history in {self.db}; create one with 'verbmark history add FILE'")
             # A file without anything in it, as a process leaves it that is killed early.
             with open(self.db, "w", encoding="ascii"):
                 pass
@@ -156,7 +156,7 @@ class History(Histories):
     def test_same_version(self):
         self.add(*self.runs(*range(30)), version="1")
         self.add(*self.runs(*range(30, 38), factor=1.2), version="1")
-        self.assertIn("version 1, like the run before: something else has changed",
+        self.assertIn("version 1, same as the run before: something else changed",
                       self.called("check", status=1))
 
     def test_no_change_point(self):

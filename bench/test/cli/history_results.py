@@ -78,8 +78,8 @@ class Imported(Histories):
     def test_without_a_time(self):
         path = self.imported(None, self.text())
         self.assertEqual(self.refused("add", path),
-                         f"{path}: an imported result needs the time of its measurement: import it "
-                         "with --started")
+                         f"{path}: imported results need a start time: import the output with "
+                         "--started")
 
     def test_beside_others(self):
         """In the order of their times, and in a setup of their own."""
@@ -133,7 +133,7 @@ class Imported(Histories):
         self.assertRegex(said, r"send/lat/2/poll half: p50 us 6\.\d+ -> 7\.\d+, 1\.1\d+ times, worse")
         self.assertIn(f"{self.document(12)['run']['started']}; neither run has a version or a "
                       "commit: label them with 'history add --version'", said)
-        self.assertNotIn("something else has changed", said)
+        self.assertNotIn("something else changed", said)
 
 
 class Compared(Histories):
@@ -204,7 +204,7 @@ class Compared(Histories):
 
     def test_usage(self):
         new, base = self.runs(0, 1)
-        self.assertIn("there is no history in", self.compared(new, status=1).err)
+        self.assertIn("no history in", self.compared(new, status=1).err)
         self.assertEqual(
             self.compared(base, "--new", new, status=2).err,
             "verbmark: --history replaces the baseline files: drop those before --new",
