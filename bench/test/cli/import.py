@@ -284,7 +284,7 @@ class Import(unittest.TestCase):
             with self.subTest(told):
                 marked = HEAD + f" {told}\n" + TITLES + ROW + LINE
                 for text in (marked + plain, plain + marked):
-                    self.refused(text, "options differ from a run before")
+                    self.refused(text, "options differ from an earlier run")
                 line, = self.imported(self.write("a", marked + marked))["cases"]
                 self.assertEqual(line[name.replace("-", "_")], int(told.split()[-1]))
                 self.assertEqual(len(line["trials"]), 2)
@@ -296,12 +296,12 @@ class Import(unittest.TestCase):
     def test_refused(self):
         table = HEAD + TITLES + ROW
         for text, word in (
-            ("", "was expected"), (" \n\n", "was expected"), ("Hello\n", "was expected"),
-            (b"\0\0\0\0", "zero"), (table.encode() + b"\0", "zero"), ("{", "line 1: "),
-            ("[1]", "was expected"), ('{"schema": 1}', "test_info"),
+            ("", "no perftest output"), (" \n\n", "no perftest output"), ("Hello\n", "no perftest output"),
+            (b"\0\0\0\0", "NUL"), (table.encode() + b"\0", "NUL"), ("{", "line 1: "),
+            ("[1]", "no perftest output"), ('{"schema": 1}', "test_info"),
             ('{"test_info": {"test": "a"}, "test_info": 1}', "duplicate"),
-            (table, "breaks off"), (table[:-20], "is not a row"), (HEAD, "no figures"),
-            (HEAD + TITLES + LINE, "no figures"), (TITLES + ROW + LINE, "head of the run"),
+            (table, "ends early"), (table[:-20], "is not a row"), (HEAD, "no figures"),
+            (HEAD + TITLES + LINE, "no figures"), (TITLES + ROW + LINE, "header of the run"),
             (table + HEAD + LINE, "is not a row"),
             (table + LINE + HEAD.replace("mlx5_0", "mlx5_1") + TITLES + ROW + LINE, "device"),
             (table.replace("RC", "DC") + LINE, "DC"),
@@ -471,8 +471,8 @@ class Import(unittest.TestCase):
     def test_large_files(self):
         path = self.write("large", b"")
         os.truncate(path, 257 * MIB)
-        self.refused_large(path, "longer than a result may be: 256 MiB")
-        self.refused_large("/dev/zero", "longer than a result may be: 256 MiB")
+        self.refused_large(path, "too long for a result; the maximum is 256 MiB")
+        self.refused_large("/dev/zero", "too long for a result; the maximum is 256 MiB")
         # As text, whole, and as far as it can be read; a value of JSON takes 64 bytes and more.
         for start, part, word in (
             (b"[", b"{},", "too many values"), (b"", b"[", "too many values"),

@@ -413,7 +413,7 @@ class Report(unittest.TestCase):
     def assert_refused(self, document):
         ended = self.shown(self.write("a.json", document), status=1)
         self.assertNotIn("\x1b", ended.out + ended.err)
-        self.assertIn("not all printable", ended.err)
+        self.assertIn("not printable", ended.err)
 
     def test_units(self):
         path = self.write("a.json", result(bandwidth([100, 200, 300])))

@@ -141,10 +141,10 @@ static void test_what_does_not_add_up(void **unused)
 		const char *text;
 		const char *sentence;
 	} rows[] = {
-		{"[]",									  "there is no \"count\""                 },
-		{"{\"count\": 2}",							      "there is no \"histogram\""             },
-		{"{\"count\": -2, \"histogram\": {}}",                                          "\"count\" is no count"                 },
-		{"{\"count\": 2.0, \"histogram\": {}}",                                         "\"count\" is no count"                 },
+		{"[]",									  "\"count\" is missing"                  },
+		{"{\"count\": 2}",							      "\"histogram\" is missing"              },
+		{"{\"count\": -2, \"histogram\": {}}",                                          "\"count\" is not a count"              },
+		{"{\"count\": 2.0, \"histogram\": {}}",                                         "\"count\" is not a count"              },
 		{HEAD "\"scheme\": \"log10\", \"unit\": \"ns\", \"sub_bits\": 10}}",
 		 "the bins are log10"												   },
 		{HEAD "\"scheme\": \"log2-linear\", \"unit\": \"s\", \"sub_bits\": 10}}",
@@ -152,7 +152,7 @@ static void test_what_does_not_add_up(void **unused)
 		{HEAD "\"scheme\": \"log2-linear\", \"unit\": \"ns\", \"sub_bits\": 11}}",
 		 "of 11 bits"													   },
 		{HEAD OURS "\"count\": 2, \"sum\": 20, \"min\": 9, \"max\": 11, \"over\": 0}}",
-		 "there is no \"bins\""												 },
+		 "\"bins\" is missing"												  },
 		{HEAD OURS "\"count\": 3, \"sum\": 20, \"min\": 9, \"max\": 11, \"over\": 0,"
 			   "\"bins\": [[9, 10, 1], [11, 12, 1]]}}",            "do not add up to the count 3"          },
 		{HEAD OURS "\"count\": 2, \"sum\": 20, \"min\": 9, \"max\": 11, \"over\": 1,"
@@ -196,7 +196,7 @@ static void test_what_does_not_add_up(void **unused)
 		 "\"bins\": [[9, 10, 1], [11, 12, 1]]}}",		      "the count is not that of the histogram"},
 		{"{\"count\": 2, \"histogram\": {" OURS
 		 "\"count\": 2, \"sum\": 20, \"min\": 9, \"max\": 11, \"over\": 0,"
-		 "\"bins\": [[9, 10, 1], [11, 12, 1]]}}",		      "there is no \"stddev\""                },
+		 "\"bins\": [[9, 10, 1], [11, 12, 1]]}}",		      "\"stddev\" is missing"                 },
 		{"{\"count\": 2, \"stddev\": -1, \"histogram\": {" OURS
 		 "\"count\": 2, \"sum\": 20, \"min\": 9, \"max\": 11, \"over\": 0,"
 		 "\"bins\": [[9, 10, 1], [11, 12, 1]]}}",		      "\"stddev\" is negative"                },
@@ -301,7 +301,7 @@ static void test_windows_that_cannot_be(void **unused)
 		const char *text;
 		const char *sentence;
 	} rows[] = {
-		{"{}",									   "there is no \"window_ns\""          },
+		{"{}",									   "\"window_ns\" is missing"           },
 		{"{\"window_ns\": 0, \"duration_ns\": 9, \"messages\": 9, \"windows\": []}",
 		 "0 windows of 0 ns"												  },
 		{"{\"window_ns\": 5, \"duration_ns\": 9, \"messages\": 9, \"windows\": [0, 0]}",
