@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Formats of other tools. Each takes results, one after another, and makes one text of them all.
- * Only complete cases have figures; unknown figures are omitted. What a format cannot represent,
- * such as a duplicate case, is rejected with an error.
+ * Only complete cases have figures; unknown figures are omitted. A result that a format cannot
+ * represent, such as a duplicate case, is rejected with an error.
  */
 #ifndef REPORTS_EXPORT_EXPORT_H
 #define REPORTS_EXPORT_EXPORT_H

@@ -12,7 +12,7 @@
 /* Returns the entity for a character of markup; NULL: none is needed. */
 const char *xml_entity(char letter);
 
-/* Returns the length of the printable character at the start of the text; 0: there is none. */
+/* Returns the length of the printable character at the start of the text, or 0. */
 size_t xml_measure(const char *text);
 
 void xml_print(FILE *out, const char *text);

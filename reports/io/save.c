@@ -23,7 +23,7 @@ int save_json(FILE *out, json_t *document, size_t flags)
 	return code && !ferror(out) ? -ENOMEM : 0;
 }
 
-/* Calls the writer. Returns its error, or else that of the stream. */
+/* Calls the writer. Returns its error, or else the stream's. */
 static int write_all(FILE *out, save_writer *write, const void *what)
 {
 	int code;

@@ -398,8 +398,8 @@ class Compare(unittest.TestCase):
     def test_broken_files(self):
         good = self.write("good.json", self.document())
         for text, sentence in (
-            ("", "line 1"), ("{}", "this is no result of verbmark"), ("[1", "line 1"),
-            ('{"schema": "verbmark.comparison/1"}', "this is no result of verbmark"),
+            ("", "line 1"), ("{}", "not a verbmark result"), ("[1", "line 1"),
+            ('{"schema": "verbmark.comparison/1"}', "not a verbmark result"),
         ):
             bad = self.write("bad.json", text)
             for words in ((good, bad), (bad, good), (good, "--new", good, bad)):

@@ -495,7 +495,7 @@ class Export(unittest.TestCase):
         torn["cases"][0]["latency_ns"]["histogram"]["bins"][0][2] += 1
         for words in FORMATS:
             for document, sentence in (
-                ({}, "this is no result of verbmark"),
+                ({}, "not a verbmark result"),
                 (torn, "send/lat/64/poll: latency_ns: the bins do not add up to the count 2000"),
             ):
                 bad = self.write("bad.json", document)

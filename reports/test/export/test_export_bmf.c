@@ -2,7 +2,7 @@
 #include "reports/test/lib/exporting.h"
 
 /*
- * Of 61 samples, 20 are 1230 and 20 are 1240: the 31st is 1240. Six trials of (300 k + 10) messages
+ * 61 samples, 20 of 1230 and 20 of 1240: the 31st is 1240. Six trials of (300 k + 10) messages
  * in 25 ms are 6360 in 150 ms; rates are between 12400 and 72400 msg/s, and six trials are just
  * enough for an interval. A message has 1000 bytes.
  */

@@ -54,9 +54,7 @@ static void test_trials_that_wrap(void **unused)
 		if (rows[i][2])
 			loading_change(document, path, rows[i][2]);
 		assert_int_equal(loading_load(&result, document, &error), -EINVAL);
-		assert_string_equal(
-			error.text,
-			"send/lat/64/poll: trial 2: these are more than can be counted");
+		assert_string_equal(error.text, "send/lat/64/poll: trial 2: the sums overflow");
 	}
 }
 
