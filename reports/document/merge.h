@@ -16,9 +16,10 @@ int merge_check_new(const struct result *into, const struct result *from, struct
 
 /*
  * Adds a run; into is zeroed at first. from does not change and may be finished afterwards, if its
- * texts are in from->texts or have static storage. The first run provides command line and plan. -EINVAL: another version of verbmark, other hosts, another clock, or a case with other
- * parameters or another kind of latency. -EOVERFLOW: a sum overflows. After an error, into may only
- * be passed to result_finish.
+ * texts are in from->texts or have static storage. The first run provides command line and plan.
+ * -EINVAL: another version of verbmark, other hosts, another clock, or a case with other parameters
+ * or another kind of latency. -EOVERFLOW: a sum overflows. After an error, into may only be passed
+ * to result_finish.
  */
 int merge_add(struct result *into, const struct result *from, struct error *error);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Makes results from perftest's output, as text or JSON. Facts that perftest does not print
- * stay unknown. Input may be any bytes: what cannot be parsed is rejected with a negative errno and an
+ * Makes results from perftest's output, as text or JSON. Facts that perftest does not print stay
+ * unknown. Input may be any bytes: what cannot be parsed is rejected with a negative errno and an
  * error that names the line, and nothing is imported.
  */
 #ifndef REPORTS_IMPORT_IMPORT_H

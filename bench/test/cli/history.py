@@ -96,7 +96,7 @@ class History(Histories):
             (("list", "--worse"), "'history list' has no option --worse"),
             (("show", "--last", "x"), "--last: 'x' is not a number of runs"),
             (("check", "--window", "5"), "--window: '5' is not a number of runs from 20 to 200"),
-            (("check", "--magnitude", "3"), "--magnitude: '3' is not a part such as 3%"),
+            (("check", "--magnitude", "3"), "--magnitude: '3' is not a percentage such as 3%"),
             (("show", "--format", "xml"), "--format: 'xml' is none of table, html, csv, json"),
         ):
             ended = verbmark("history", *words)
