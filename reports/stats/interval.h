@@ -23,8 +23,8 @@ bool interval_is_sure(const struct interval *interval);
 
 /*
  * Computes the narrowest symmetric interval of ranks that covers the median with 95 % confidence.
- * With fewer than 6 values there is none; the interval is then that of all values. -EINVAL: there
- * are no values, or one is not a number.
+ * With fewer than 6 values it has less confidence and covers all of them. -EINVAL: there are no
+ * values, or one is not a number.
  */
 int interval_median(struct interval *interval, const double *values, size_t n_values,
 		    struct error *error);

@@ -195,9 +195,9 @@ static void make_runs(double *values, size_t count, double deviation)
 }
 
 /*
- * Of 2000 comparisons of equal distributions, at most one in twenty is beyond 5 %, because the
- * wider of two intervals is used. More than 149 have a probability of 1e-6 (exact binomial sum), and
- * so do fewer than 57 with many runs.
+ * In 2000 comparisons of equal distributions, at most one in twenty is beyond 5 %, because the
+ * wider of two intervals is used. More than 149 have a probability of 1e-6 (exact binomial sum),
+ * and so do fewer than 57 with many runs.
  */
 static void test_false_alarms(void **unused)
 {
