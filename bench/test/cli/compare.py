@@ -270,8 +270,8 @@ class Compare(unittest.TestCase):
             self.assertEqual({figure["case"] for figure in document["figures"]}, {RATE})
             self.assertEqual(document["missing"], [{
                 "case": LATENCY, "compared": False,
-                "reason": "its latency is half in one run and full in another: two kinds are "
-                          "never compared",
+                "reason": "its latency is half in one run and full in another: different "
+                          "kinds cannot be compared",
             }])
 
     def test_what_is_missing(self):

@@ -362,7 +362,7 @@ class Export(unittest.TestCase):
         twice = self.write("c.json", result(bandwidth([5]), bandwidth([6])))
         self.assertEqual(
             self.refused("prometheus", twice),
-            f"{twice}: case 2 has the id of another one: write/bw/1000/event",
+            f"{twice}: case 2 has the same id as another: write/bw/1000/event",
         )
 
     def test_prometheus_of_the_software_device(self):

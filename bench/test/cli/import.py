@@ -38,7 +38,7 @@ READERS = (
 # Refused samples, and a word of the reason.
 REFUSED = {
     f"{TEXTS}/real-send-lat-C": "cycles", f"{TEXTS}/real-send-bw-both": "--report-both",
-    f"{TEXTS}/real-server-send-lat": "server's output", f"{JSONS}/both": "ambiguous",
+    f"{TEXTS}/real-server-send-lat": "server output", f"{JSONS}/both": "ambiguous",
     f"{JSONS}/old": "line 2: ", f"{JSONS}/no-test": "test_info",
 }
 HEAD = """\
@@ -388,7 +388,7 @@ class Import(unittest.TestCase):
         self.assertIn("t_max", verbmark("report", lat).out)
         merged = verbmark("report", "--merge", lat, bw)
         self.assertEqual(merged.status, 1)
-        self.assertIn("import takes the files", merged.err)
+        self.assertIn("import the files of all runs", merged.err)
 
     def test_when_it_was(self):
         """As who imports it says: perftest does not print it."""

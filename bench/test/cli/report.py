@@ -472,7 +472,7 @@ class Report(unittest.TestCase):
         torn = result(latency(FAST))
         torn["cases"][0]["latency_ns"]["histogram"]["bins"][0][2] += 1
         for document, sentence in (
-            (other, "this is verbmark.result/2, and only verbmark.result/1 is known here"),
+            (other, "schema is verbmark.result/2, but only verbmark.result/1 is supported"),
             (torn, "send/lat/64/poll: latency_ns: the bins do not add up to the count 2000"),
             ({}, "not a verbmark result"),
             ("", "line 1, column 0: '[' or '{' expected near end of file"),

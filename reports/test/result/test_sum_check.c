@@ -103,8 +103,8 @@ static void test_merged(void **unused)
 		if (rows[i].sum)
 			loading_change(document, rows[i].sum, rows[i].value_of_sum);
 		assert_int_equal(merge_with_itself(document), -EOVERFLOW);
-		assert_string_equal(error.text, "write/bw/1000/event/server-poll/t16: these are "
-						"more than can be counted");
+		assert_string_equal(error.text, "write/bw/1000/event/server-poll/t16: the sums "
+						"overflow");
 	}
 }
 
