@@ -61,8 +61,8 @@ static const char *last_finished(const struct compare_runs *runs)
 	return last;
 }
 
-static void tell_runs(const struct comparison *comparison, enum compare_side side,
-		      char text[static COMPARE_TEXT])
+static void describe_runs(const struct comparison *comparison, enum compare_side side,
+			  char text[static COMPARE_TEXT])
 {
 	const struct compare_runs *runs = &comparison->sides[side];
 	const struct result *first = &runs->runs[0].result;
@@ -104,7 +104,7 @@ void compare_say_head(const struct comparison *comparison, said *say, void *owne
 		cells_head(head, &comparison->sides[side].runs[0].result);
 		snprintf(text, sizeof(text), "%-4s %s", compare_side_name(side), head);
 		say(owner, text);
-		tell_runs(comparison, side, text);
+		describe_runs(comparison, side, text);
 		say(owner, text);
 	}
 }
@@ -216,7 +216,7 @@ static void say_unclear(const struct comparison *comparison, said *say, void *ow
 			first = &comparison->cells[i];
 	if (!first)
 		return;
-	verdict_tell(detail, sizeof(detail), &first->judged);
+	verdict_describe(detail, sizeof(detail), &first->judged);
 	snprintf(text, sizeof(text),
 		 "unclear, for example: NEW's %s of %s is %s; add runs of each side, and check "
 		 "verbmark doctor for sources of noise",

@@ -111,7 +111,7 @@ void curve_tell(const struct curve *curve, const struct curve_kind *kind,
 {
 	size_t count = json_array_size(curve->left_out);
 	const json_t *first = json_array_get(curve->left_out, 0);
-	int used = kind->tell(curve, text);
+	int used = kind->describe(curve, text);
 	char others[32] = "";
 
 	if (!count || used >= CURVE_TEXT)

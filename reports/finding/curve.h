@@ -45,7 +45,7 @@ struct curve_kind {
 	/* Returns the number of points before the break. Points are sorted by x. */
 	size_t (*count)(const struct curve_point *points, size_t n_points);
 	/* Describes a curve. Returns the length of the sentence. */
-	int (*tell)(const struct curve *curve, char text[static CURVE_TEXT]);
+	int (*describe)(const struct curve *curve, char text[static CURVE_TEXT]);
 	json_t *(*make)(const struct curve *curve);
 };
 

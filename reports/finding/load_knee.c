@@ -52,7 +52,7 @@ static const char *measure(struct curve_point *point, const struct result_case *
 	return NULL;
 }
 
-static int tell(const struct curve *curve, char text[static CURVE_TEXT])
+static int describe(const struct curve *curve, char text[static CURVE_TEXT])
 {
 	const struct curve_point *at = &curve->at;
 	const struct curve_point *beyond = &curve->beyond;
@@ -89,7 +89,7 @@ static json_t *make(const struct curve *curve)
 			 curve->has_beyond ? make_point(&curve->beyond) : NULL);
 }
 
-const struct curve_kind load_knee_kind = {name_curve, measure, load_knee_count, tell, make};
+const struct curve_kind load_knee_kind = {name_curve, measure, load_knee_count, describe, make};
 
 json_t *load_knees_make(const struct result *result)
 {

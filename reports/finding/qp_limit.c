@@ -75,7 +75,7 @@ static const char *measure(struct curve_point *point, const struct result_case *
 	return NULL;
 }
 
-static int tell(const struct curve *curve, char text[static CURVE_TEXT])
+static int describe(const struct curve *curve, char text[static CURVE_TEXT])
 {
 	const struct curve_point *at = &curve->at;
 
@@ -103,7 +103,7 @@ static json_t *make(const struct curve *curve)
 			 curve->has_beyond ? make_point(&curve->beyond) : NULL);
 }
 
-const struct curve_kind qp_limit_kind = {name_curve, measure, qp_limit_count, tell, make};
+const struct curve_kind qp_limit_kind = {name_curve, measure, qp_limit_count, describe, make};
 
 json_t *qp_limits_make(const struct result *result)
 {

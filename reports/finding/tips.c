@@ -37,7 +37,7 @@ static const struct tips_pair *most(const struct tips_list *turns, enum verdict 
  * Returns the pair that decides: the best gain, or the worst cost. Without either, an unclear pair
  * decides, because it could still be one.
  */
-static const struct tips_pair *telling(const struct tips_list *turns, bool is_cost)
+static const struct tips_pair *find_deciding(const struct tips_list *turns, bool is_cost)
 {
 	const enum verdict order[] = {is_cost ? VERDICT_WORSE : VERDICT_BETTER, VERDICT_UNCLEAR,
 				      VERDICT_SAME, is_cost ? VERDICT_BETTER : VERDICT_WORSE};
@@ -52,7 +52,7 @@ static void advise_unclear(const struct tips_pair *pair, char text[static TIPS_T
 {
 	char detail[256];
 
-	verdict_tell(detail, sizeof(detail), &pair->judged);
+	verdict_describe(detail, sizeof(detail), &pair->judged);
 	snprintf(text, TIPS_TEXT, "Unclear (%s compared with %s): %s. Use more --trials.",
 		 pair->line->id, pair->beside->id, detail);
 }
@@ -152,7 +152,7 @@ static const char *choose_cq(enum verdict latency, enum verdict work)
 }
 
 /* "worse (1.40 to 1.60 times)", or "unclear". */
-static void tell_times(char text[static 64], const struct tips_pair *pair)
+static void describe_times(char text[static 64], const struct tips_pair *pair)
 {
 	enum verdict verdict = pair->judged.verdict;
 
@@ -174,7 +174,7 @@ static void advise_cq(const struct tips_list *turns, char text[static TIPS_TEXT]
 
 	for (int i = 0; i < 2; i++)
 		for (int j = 0; j < 2 && pairs[i][0] && pairs[i][1]; j++)
-			tell_times(times[i][j], pairs[i][j]);
+			describe_times(times[i][j], pairs[i][j]);
 	if (!pairs[0][0] || !pairs[0][1])
 		return;
 	if (pairs[1][0] && pairs[1][1])
@@ -190,10 +190,10 @@ static void advise_cq(const struct tips_list *turns, char text[static TIPS_TEXT]
 
 static void advise_pin(const struct tips_list *turns, char text[static TIPS_TEXT])
 {
-	const struct tips_pair *good = telling(turns, false);
+	const struct tips_pair *good = find_deciding(turns, false);
 	char times[64];
 
-	tell_times(times, good);
+	describe_times(times, good);
 	if (good->judged.verdict == VERDICT_BETTER)
 		snprintf(text, TIPS_TEXT, "Pin the thread as %s does: %s than %s.", good->line->id,
 			 times, good->beside->id);
@@ -302,7 +302,7 @@ void tips_advise(const struct tips_list *turns, char text[static TIPS_TEXT])
 {
 	const struct tip *tip = find_tip(turns);
 	bool has_advice = tip && has_bases(tip, turns);
-	const struct tips_pair *good = has_advice ? telling(turns, tip->is_cost) : NULL;
+	const struct tips_pair *good = has_advice ? find_deciding(turns, tip->is_cost) : NULL;
 
 	text[0] = '\0';
 	if (!good)

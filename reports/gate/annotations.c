@@ -45,9 +45,9 @@ void gate_annotations(FILE *out, const struct gate_record *gate)
 		print(out, "error", "verbmark gate", gate->invalid);
 	for (size_t i = 0; i < gate->n_cells; i++) {
 		const struct judge_cell *cell = &gate->cells[i];
-		if (!gate_is_told(gate, cell))
+		if (!gate_is_listed(gate, cell))
 			continue;
-		gate_tell_cell(text, cell);
+		gate_describe_cell(text, cell);
 		print(out, gate_verdict(gate, cell) == VERDICT_WORSE ? "error" : "warning",
 		      "verbmark gate", text);
 	}

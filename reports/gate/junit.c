@@ -52,7 +52,7 @@ static void print_verdict(FILE *out, const struct judge_cell *cell)
 
 	if (!element)
 		return;
-	gate_tell_cell(text, cell);
+	gate_describe_cell(text, cell);
 	fprintf(out, "<%s", element);
 	xml_attribute(out, "message", text);
 	if (cell->verdict != VERDICT_UNCLEAR)

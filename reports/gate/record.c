@@ -149,8 +149,8 @@ static bool fails(const struct gate_record *gate, const struct gate_case *line, 
 		       FAILURES_MOST);
 }
 
-static void tell_failures(const struct gate_case *line, enum gate_side side,
-			  char reason[static 160])
+static void describe_failures(const struct gate_case *line, enum gate_side side,
+			      char reason[static 160])
 {
 	snprintf(reason, 160, "fails in %zu of %zu runs of the %s: %.90s", line->failures[side],
 		 line->trials[side], gate_side_name(side), line->errors[side]);
@@ -310,13 +310,13 @@ static void find_fault(const struct gate_record *gate, const struct gate_case *l
 {
 	reason[0] = '\0';
 	if (fails(gate, line, GATE_BASE)) {
-		tell_failures(line, GATE_BASE, reason);
+		describe_failures(line, GATE_BASE, reason);
 		cell->fault = reason;
 	} else if (is_broken && shows_broken_head(gate, line)) {
-		tell_failures(line, GATE_HEAD, reason);
+		describe_failures(line, GATE_HEAD, reason);
 		cell->broken = reason;
 	} else if (fails(gate, line, GATE_HEAD)) {
-		tell_failures(line, GATE_HEAD, reason);
+		describe_failures(line, GATE_HEAD, reason);
 		cell->fault = reason;
 	} else if (is_disturbed(gate, line)) {
 		snprintf(reason, 160,

@@ -78,7 +78,7 @@ void gate_grid(struct grid *grid, const struct gate_record *gate)
 		add_cell(grid, gate, &gate->cells[i]);
 }
 
-void gate_tell_cell(char text[static GATE_TEXT], const struct judge_cell *cell)
+void gate_describe_cell(char text[static GATE_TEXT], const struct judge_cell *cell)
 {
 	const struct judged_ratio judged = judged_of(cell);
 	char detail[256] = "";
@@ -86,7 +86,7 @@ void gate_tell_cell(char text[static GATE_TEXT], const struct judge_cell *cell)
 	if (cell->why[0])
 		snprintf(detail, sizeof(detail), "%s", cell->why);
 	else
-		verdict_tell(detail, sizeof(detail), &judged);
+		verdict_describe(detail, sizeof(detail), &judged);
 	snprintf(text, GATE_TEXT, "%s %s: %s: %s", cell->id, cell->figure->title,
 		 verdict_name(cell->verdict), detail);
 }
@@ -150,7 +150,7 @@ static void say_unproven(const struct gate_record *gate, said *say, void *owner)
 	say(owner, text);
 }
 
-bool gate_is_told(const struct gate_record *gate, const struct judge_cell *cell)
+bool gate_is_listed(const struct gate_record *gate, const struct judge_cell *cell)
 {
 	if (gate->invalid[0])
 		return cell->why[0] && (cell->fault || cell->broken);
@@ -172,9 +172,9 @@ void gate_say_notes(const struct gate_record *gate, said *say, void *owner)
 	json_t *note;
 
 	for (size_t j = 0; j < gate->n_cells; j++) {
-		if (!gate_is_told(gate, &gate->cells[j]))
+		if (!gate_is_listed(gate, &gate->cells[j]))
 			continue;
-		gate_tell_cell(text, &gate->cells[j]);
+		gate_describe_cell(text, &gate->cells[j]);
 		say(owner, text);
 	}
 	gate_say_others(gate, say, owner);

@@ -13,10 +13,10 @@
 void gate_grid(struct grid *grid, const struct gate_record *gate);
 
 /* Writes "send/lat/64/poll p50 us: worse: 9.8 % more (+8.7 to +11.0 %)", or the reason. */
-void gate_tell_cell(char text[static GATE_TEXT], const struct judge_cell *cell);
+void gate_describe_cell(char text[static GATE_TEXT], const struct judge_cell *cell);
 
 /* Whether to list the cell. In an invalid gate only cells with a fault are listed. */
-bool gate_is_told(const struct gate_record *gate, const struct judge_cell *cell);
+bool gate_is_listed(const struct gate_record *gate, const struct judge_cell *cell);
 
 /* Says what applies to all cells that are not listed. */
 void gate_say_others(const struct gate_record *gate, said *say, void *owner);

@@ -170,8 +170,8 @@ static int set_count(struct perftest_run *run, const char *ours, const char *val
 	return keep(run->parameters, ours, json_integer((json_int_t)count), error);
 }
 
-static int run_tell(struct perftest_run *run, const char *name, const char *value,
-		    struct error *error)
+static int run_set(struct perftest_run *run, const char *name, const char *value,
+		   struct error *error)
 {
 	char plain[80];
 	const char *ours;
@@ -245,7 +245,7 @@ static int text_finish_run(struct text *text, struct error *error)
 }
 
 /* Parses "name : value" pairs, which are separated by tabs. */
-static int text_tell(struct text *text, char *line, struct error *error)
+static int text_set(struct text *text, char *line, struct error *error)
 {
 	int code = 0;
 
@@ -259,7 +259,7 @@ static int text_tell(struct text *text, char *line, struct error *error)
 		next = strchr(colon, '\t');
 		if (next)
 			*next++ = '\0';
-		code = run_tell(&text->run, trim(line), trim(colon), error);
+		code = run_set(&text->run, trim(line), trim(colon), error);
 	}
 	return code;
 }
@@ -344,7 +344,7 @@ static int text_add_line(struct text *text, char *line, struct error *error)
 	}
 	if (starts(line, "Test with events"))
 		text->run.has_events = true;
-	return text->begun && !text->n_rows ? text_tell(text, line, error) : 0;
+	return text->begun && !text->n_rows ? text_set(text, line, error) : 0;
 }
 
 int perftest_add_text(struct import *import, const char *from, size_t length, struct error *error)
@@ -395,7 +395,7 @@ static int json_add(struct import *import, struct perftest_run *run, const json_
 
 		snprintf(text, sizeof(text), "%.0f", json_number_value(value));
 		if (!code)
-			code = run_tell(run, name, word ? word : text, error);
+			code = run_set(run, name, word ? word : text, error);
 	}
 	if (!code && run->is_bidirectional)
 		code = error_set(error, -EINVAL,

@@ -26,7 +26,7 @@ void verdict_cell(char *text, size_t size, const struct judged_ratio *judged)
 		snprintf(text, size, "%s", verdict_name(judged->verdict));
 }
 
-static size_t tell_interval(char *text, size_t size, const struct judged_ratio *judged)
+static size_t describe_interval(char *text, size_t size, const struct judged_ratio *judged)
 {
 	double change = percent(judged->ratio);
 	int length = snprintf(text, size, "%.1f %% %s", fabs(change), change < 0 ? "less" : "more");
@@ -37,10 +37,10 @@ static size_t tell_interval(char *text, size_t size, const struct judged_ratio *
 	return (size_t)length;
 }
 
-void verdict_tell(char *text, size_t size, const struct judged_ratio *judged)
+void verdict_describe(char *text, size_t size, const struct judged_ratio *judged)
 {
 	double detectable = verdict_detectable(judged);
-	size_t length = tell_interval(text, size, judged);
+	size_t length = describe_interval(text, size, judged);
 
 	if (judged->verdict != VERDICT_UNCLEAR || length >= size)
 		return;

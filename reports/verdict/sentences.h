@@ -20,7 +20,7 @@ void verdict_cell(char *text, size_t size, const struct judged_ratio *judged);
  * "9.8 % more (+8.7 to +11.0 %)", and for an unclear verdict the smallest detectable difference.
  * The caller names the sides.
  */
-void verdict_tell(char *text, size_t size, const struct judged_ratio *judged);
+void verdict_describe(char *text, size_t size, const struct judged_ratio *judged);
 
 /* "1 worse, 2 unclear, 4 same", worst first; "nothing" if all counts are 0. */
 void verdict_list(char *text, size_t size, const size_t counts[static VERDICTS]);

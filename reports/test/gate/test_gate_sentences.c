@@ -41,18 +41,18 @@ static void test_cells(void **unused)
 	struct judge_cell cell = cell_of(VERDICT_UNCLEAR, 0.9, 1.02);
 	char text[GATE_TEXT];
 
-	gate_tell_cell(text, &cell);
+	gate_describe_cell(text, &cell);
 	assert_string_equal(text, "id p50 us: unclear: 5.0 % less (-10.0 to +2.0 %); the smallest "
 				  "difference that the data could have shown is 26 %");
 	assert_verdict(&cell, "unclear (detects 26 %)");
 	/* Unclear for a reason other than its interval. */
 	snprintf(cell.why, sizeof(cell.why), "a reason");
-	gate_tell_cell(text, &cell);
+	gate_describe_cell(text, &cell);
 	assert_string_equal(text, "id p50 us: unclear: a reason");
 	assert_verdict(&cell, "unclear");
 	cell = cell_of(VERDICT_WORSE, 1.08, 1.12);
 	cell.finding.judged.ratio = 1.1;
-	gate_tell_cell(text, &cell);
+	gate_describe_cell(text, &cell);
 	assert_string_equal(text, "id p50 us: worse: 10.0 % more (+8.0 to +12.0 %)");
 }
 

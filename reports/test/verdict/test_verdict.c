@@ -157,7 +157,7 @@ static void test_detectable(void **unused)
 	judged.verdict = verdict_of(&judged);
 	assert_near(verdict_detectable(&judged), 12.5033, 1e-3);
 	judged.ratio = 0.230;
-	verdict_tell(text, sizeof(text), &judged);
+	verdict_describe(text, sizeof(text), &judged);
 	assert_string_equal(text, "77.0 % less (-98.2 to +197.7 %); the smallest difference that "
 				  "the data could have shown is 1251 %");
 	verdict_cell(text, sizeof(text), &judged);
@@ -170,7 +170,7 @@ static void test_detectable(void **unused)
 	verdict_cell(text, sizeof(text), &judged);
 	assert_string_equal(text, "unclear");
 	judged.low = judged.high = (double)NAN;
-	verdict_tell(text, sizeof(text), &judged);
+	verdict_describe(text, sizeof(text), &judged);
 	assert_string_equal(text, "77.0 % less; there are too few runs to show any difference");
 }
 
@@ -185,7 +185,7 @@ static void test_sentences(void **unused)
 
 	judged.ratio = 1.098;
 	judged.verdict = verdict_of(&judged);
-	verdict_tell(text, sizeof(text), &judged);
+	verdict_describe(text, sizeof(text), &judged);
 	assert_string_equal(text, "9.8 % more (+8.0 to +12.0 %)");
 	verdict_cell(text, sizeof(text), &judged);
 	assert_string_equal(text, "worse");
