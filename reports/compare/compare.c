@@ -160,7 +160,7 @@ static bool is_same_run(const struct compare_run *one, const struct compare_run 
 
 		if (strcmp(before->id, now->id) != 0)
 			return false;
-		/* Imported figures with few digits may agree by chance; compare the whole output. */
+		/* Imported figures have few digits and may agree by chance: compare all output. */
 		if (before->is_imported && !json_equal(before->parameters, now->parameters))
 			return false;
 		for (size_t j = 0; j < COMPARE_FIGURES; j++)

@@ -122,8 +122,8 @@ static void print_figure(FILE *out, const struct comparison *comparison)
 	struct chart chart = {
 		.key = "c",
 		.title = "NEW / BASE",
-		.says = "One ratio per case, with its 95 % interval if repeated runs show the spread. "
-			"The dotted line marks no difference.",
+		.says = "One ratio per case, with its 95 % interval if repeated runs show the "
+			"spread. The dotted line marks no difference.",
 		.mark = SVG_PANEL_INTERVALS,
 		.level = {1, "no difference"},
 		.is_told_elsewhere = true,

@@ -194,8 +194,8 @@ static void say_versions(const struct comparison *comparison, said *say, void *o
 				continue;
 			snprintf(
 				text, sizeof(text),
-				"%s was measured by verbmark %s, %s by %s: the versions may differ in "
-				"how they measure",
+				"%s was measured by verbmark %s, %s by %s: the versions may differ "
+				"in how they measure",
 				comparison->sides[COMPARE_BASE].runs[0].name, first,
 				comparison->sides[side].runs[i].name, version);
 			say(owner, text);

@@ -65,11 +65,11 @@ static int describe(const struct curve *curve, char text[static CURVE_TEXT])
 			"the knee is below %s: the lowest rate, %.0f msg/s, was already saturated",
 			beyond->line->id, beyond->x);
 	if (curve->has_beyond)
-		return snprintf(
-			text, CURVE_TEXT,
-			"knee: %s: %.0f msg/s with a p99 of %.4g us; above it, %.0f msg/s: %.4g us%s%s",
-			at->line->id, at->x, at->y / 1e3, beyond->x, beyond->y / 1e3,
-			beyond->is_saturated ? ", saturated" : "", of);
+		return snprintf(text, CURVE_TEXT,
+				"knee: %s: %.0f msg/s with a p99 of %.4g us; above it, %.0f msg/s: "
+				"%.4g us%s%s",
+				at->line->id, at->x, at->y / 1e3, beyond->x, beyond->y / 1e3,
+				beyond->is_saturated ? ", saturated" : "", of);
 	return snprintf(text, CURVE_TEXT, "no knee up to %s: %.0f msg/s with a p99 of %.4g us%s",
 			at->line->id, at->x, at->y / 1e3, of);
 }

@@ -2,8 +2,8 @@
 /*
  * The knee of a latency-load curve: among cases that differ only in their rate, the highest rate
  * before the first that was saturated or whose p99 (median over trials) is more than twice the p99
- * of the lowest rate. If the lowest rate was saturated, the knee is below it. A case without a known p99
- * is not a point.
+ * of the lowest rate. If the lowest rate was saturated, the knee is below it. A case without a
+ * known p99 is not a point.
  */
 #ifndef REPORTS_FINDING_LOAD_KNEE_H
 #define REPORTS_FINDING_LOAD_KNEE_H

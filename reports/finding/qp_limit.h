@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The number of queue pairs that a device serves at full rate: among bandwidth cases that differ
- * only in the number of queue pairs (same depths), the largest number before the message rate drops for
- * good: the next case and all above it stay below 0.8 times the best rate before them. Beyond it,
- * queue pair state no longer fits into the caches of the device or host.
+ * only in the number of queue pairs (same depths), the largest number before the message rate drops
+ * for good: the next case and all above it stay below 0.8 times the best rate before them. Beyond
+ * it, queue pair state no longer fits into the caches of the device or host.
  */
 #ifndef REPORTS_FINDING_QP_LIMIT_H
 #define REPORTS_FINDING_QP_LIMIT_H

@@ -35,13 +35,13 @@ static const struct row {
 
 static const char note[] =
 	"RQ, buffer: probed with an empty receive queue and with receives without buffers. "
-	"CQE, events,\nsrv CPU: one operation at a time, both sides waiting for events. us: median, "
-	"both sides polling,\nuntil the server's program is notified or the data has "
+	"CQE, events,\nsrv CPU: one operation at a time, both sides waiting for events. us: "
+	"median, both sides polling,\nuntil the server's program is notified or the data has "
 	"arrived.\n";
 static const char short_note[] =
 	"RQ, buffer: probed with an empty receive queue and with receives without buffers. "
-	"CQE, events:\none operation at a time, both sides waiting for events. Times are not shown: "
-	"those of a software\ndevice say nothing about hardware.\n";
+	"CQE, events:\none operation at a time, both sides waiting for events. Times are not "
+	"shown: those of a software\ndevice say nothing about hardware.\n";
 
 /* The cases that a row is computed from; NULL: not measured. */
 struct sources {
@@ -173,7 +173,7 @@ static void print_times(FILE *out, const struct row *row, const struct sources *
 
 	print_us(out, server_cpu_us(row, sources));
 	print_us(out, row->way == ROW_FULL ? 2 * idle : idle);
-	/* The figure is half a round trip, but the way back takes as long as with an idle server. */
+	/* The figure is half a round trip, but the way back is as fast as when idle. */
 	if (row->way == ROW_HALF)
 		print_us(out, 2 * busy - idle);
 	else

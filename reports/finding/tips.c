@@ -110,12 +110,11 @@ static void advise_inline(const struct tips_list *turns, char text[static TIPS_T
 			 "Post messages inline: it still helps at %llu bytes, the largest size.",
 			 (unsigned long long)found.gains_to);
 	else if (!found.gains_to)
-		snprintf(
-			text, TIPS_TEXT,
-			"Inline data helps at %zu of the %zu sizes, but at %llu bytes, the smallest, "
-			"the verdict is %s: no size limit can be recommended.",
-			gains, turns->n_pairs, (unsigned long long)found.least_without,
-			verdict_name(found.without->judged.verdict));
+		snprintf(text, TIPS_TEXT,
+			 "Inline data helps at %zu of the %zu sizes, but at %llu bytes, the "
+			 "smallest, the verdict is %s: no size limit can be recommended.",
+			 gains, turns->n_pairs, (unsigned long long)found.least_without,
+			 verdict_name(found.without->judged.verdict));
 	else
 		snprintf(text, TIPS_TEXT,
 			 "Post messages of up to %llu bytes inline: at %llu the verdict is %s.",
@@ -178,14 +177,13 @@ static void advise_cq(const struct tips_list *turns, char text[static TIPS_TEXT]
 	if (!pairs[0][0] || !pairs[0][1])
 		return;
 	if (pairs[1][0] && pairs[1][1])
-		snprintf(adaptive, sizeof(adaptive), "; in adaptive mode %s and %s", times[1][0],
-			 times[1][1]);
-	snprintf(
-		text, TIPS_TEXT,
-		"Compared with polling, latency with events is %s and CPU time per message is %s%s: "
-		"%s.",
-		times[0][0], times[0][1], adaptive,
-		choose_cq(pairs[0][0]->judged.verdict, pairs[0][1]->judged.verdict));
+		snprintf(adaptive, sizeof(adaptive), "; adaptive mode: latency %s, CPU time %s",
+			 times[1][0], times[1][1]);
+	snprintf(text, TIPS_TEXT,
+		 "Events compared with polling: latency %s, CPU time per message %s%s: "
+		 "%s.",
+		 times[0][0], times[0][1], adaptive,
+		 choose_cq(pairs[0][0]->judged.verdict, pairs[0][1]->judged.verdict));
 }
 
 static void advise_pin(const struct tips_list *turns, char text[static TIPS_TEXT])

@@ -148,10 +148,10 @@ static void find_invalid(struct judge_cell *cell, const struct judge_rounds *rou
 			 "too few pairs of runs for a verdict: %zu of %d", rounds->count,
 			 JUDGE_ROUNDS_LEAST);
 	else if (finding->pairs < JUDGE_ROUNDS_LEAST)
-		snprintf(
-			cell->why, sizeof(cell->why),
-			"only %zu of %zu pairs of runs have values on both sides; a verdict needs %d",
-			finding->pairs, rounds->count, JUDGE_ROUNDS_LEAST);
+		snprintf(cell->why, sizeof(cell->why),
+			 "only %zu of %zu pairs of runs have values on both sides; a verdict "
+			 "needs %d",
+			 finding->pairs, rounds->count, JUDGE_ROUNDS_LEAST);
 	finding->judged.is_invalid = cell->why[0];
 }
 

@@ -183,9 +183,9 @@ static int check_run(struct import *import, const struct perftest_run *run, cons
 	if ((end->device[0] && strcmp(end->device, run->device) != 0) ||
 	    (end->mtu && end->mtu != run->mtu) ||
 	    (end->link_layer && end->link_layer != run->link_layer))
-		return error_set(
-			error, -EINVAL,
-			"device, link or MTU differ from an earlier run; import this run separately");
+		return error_set(error, -EINVAL,
+				 "device, link or MTU differ from an earlier run; import this run "
+				 "separately");
 	memcpy(end->device, run->device, sizeof(end->device));
 	end->mtu = run->mtu;
 	end->link_layer = run->link_layer;
@@ -222,10 +222,10 @@ static struct result_case *open_case(struct result *result, const struct perftes
 		goto fail;
 	if (line) {
 		if (!json_equal(made.parameters, line->parameters)) {
-			error_set(
-				error, -EINVAL,
-				"%s: options differ from an earlier run; import this run separately",
-				made.id);
+			error_set(error, -EINVAL,
+				  "%s: options differ from an earlier run; import this run "
+				  "separately",
+				  made.id);
 			line = NULL;
 		}
 		json_decref(made.parameters);

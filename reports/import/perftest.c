@@ -419,7 +419,8 @@ int perftest_add_json(struct import *import, const char *text, size_t length, st
 	if (!file)
 		return error_set(
 			error, -EINVAL,
-			"line %d: %s; perftest's JSON was malformed before 2024, import the text output",
+			"line %d: %s; perftest's JSON was malformed before 2024: import the text "
+			"output",
 			fault.line, fault.text);
 	row = json_object();
 	code = json_add(import, &run, file, row, error);

@@ -36,7 +36,7 @@ struct judged_ratio {
 	bool more_is_good; /* else less is good */
 	bool is_invalid;   /* the sides must not be compared; the caller knows why */
 	/*
-	 * The chance of a ratio this far beyond the threshold if the true ratio is at the threshold.
+	 * The chance of a ratio this far beyond the threshold if the true ratio is exactly at it.
 	 * 0: only the interval decides. verdict_judge corrects them for the family.
 	 */
 	double better;

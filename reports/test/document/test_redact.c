@@ -283,8 +283,8 @@ static void test_several_hosts(void **unused)
 
 /*
  * Puts GIDs everywhere a document can have them: facts, as members and within text, addresses,
- * names, errors, warnings, flows, missing cases and the command line. All of them have the same last
- * bytes, which occur nowhere else in the document.
+ * names, errors, warnings, flows, missing cases and the command line. All of them have the same
+ * last bytes, which occur nowhere else in the document.
  */
 static void test_gids(void **unused)
 {

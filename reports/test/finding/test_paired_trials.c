@@ -362,9 +362,9 @@ static void test_completion_modes(void **unused)
 	result.cases[2].cq = "adaptive";
 	set_parameter(0, "\"adaptive\"", "\"poll\"");
 	check_advice(
-		"Compared with polling, latency with events is worse (1.50 to 1.50 times) and CPU "
-		"time per message is worse (1.50 to 1.50 times); in adaptive mode better (0.50 to "
-		"0.50 times) and better (0.50 to 0.50 times): poll; use events on CPUs that wait "
+		"Events compared with polling: latency worse (1.50 to 1.50 times), CPU time per "
+		"message worse (1.50 to 1.50 times); adaptive mode: latency better (0.50 to 0.50 "
+		"times), CPU time better (0.50 to 0.50 times): poll; use events on CPUs that wait "
 		"long for each message.");
 }
 
@@ -391,25 +391,25 @@ static void test_event_advice(void **unused)
 		const char *advice;
 	} rows[] = {
 		{half, 10,
-		 "better (0.50 to 0.50 times) and CPU time per message is better (0.10 to 0.10 "
+		 "better (0.50 to 0.50 times), CPU time per message better (0.10 to 0.10 "
 		 "times): wait for events."						       },
 		{base, 10,
-		 "same (1.00 to 1.00 times) and CPU time per message is better (0.10 to 0.10 "
+		 "same (1.00 to 1.00 times), CPU time per message better (0.10 to 0.10 "
 		 "times): wait for events."						       },
 		{half, 100,
-		 "better (0.50 to 0.50 times) and CPU time per message is same (1.00 to 1.00 "
+		 "better (0.50 to 0.50 times), CPU time per message same (1.00 to 1.00 "
 		 "times): wait for events."						       },
 		{half, 200,
-		 "better (0.50 to 0.50 times) and CPU time per message is worse (2.00 to 2.00 "
+		 "better (0.50 to 0.50 times), CPU time per message worse (2.00 to 2.00 "
 		 "times): wait for events if latency matters, and poll if the CPU has other work."},
 		{more, 10,
-		 "worse (1.50 to 1.50 times) and CPU time per message is better (0.10 to 0.10 "
+		 "worse (1.50 to 1.50 times), CPU time per message better (0.10 to 0.10 "
 		 "times): poll if latency matters, and wait for events if the CPU has other work."},
 		{base, 100,
-		 "same (1.00 to 1.00 times) and CPU time per message is same (1.00 to 1.00 "
+		 "same (1.00 to 1.00 times), CPU time per message same (1.00 to 1.00 "
 		 "times): poll; use events on CPUs that wait long for each message."              },
 		{wide, 10,
-		 "unclear and CPU time per message is better (0.10 to 0.10 times): use more "
+		 "unclear, CPU time per message better (0.10 to 0.10 times): use more "
 		 "--trials to decide."							    },
 	};
 
@@ -422,7 +422,7 @@ static void test_event_advice(void **unused)
 		spend(&result.cases[1], rows[i].work);
 		result.cases[1].cq = "event";
 		set_parameter(0, "\"event\"", "\"poll\"");
-		snprintf(advice, sizeof(advice), "Compared with polling, latency with events is %s",
+		snprintf(advice, sizeof(advice), "Events compared with polling: latency %s",
 			 rows[i].advice);
 		check_advice(advice);
 	}

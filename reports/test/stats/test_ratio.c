@@ -167,7 +167,7 @@ static void test_rounded(void **unused)
 	ratio_of(&ratio, &base, &now, 0);
 	assert_near(chance_if_equal(), DBL_EPSILON, 0);
 	assert_near(ratio.low, 1.05, 1e-12);
-	/* t = ln 1.05 / (0.05 / sqrt 12) = 3.380; with two degrees of freedom 1 - t / sqrt(2 + t^2). */
+	/* t = ln 1.05 / (0.05 / sqrt 12) = 3.380; for two degrees 1 - t / sqrt(2 + t^2). */
 	ratio_of(&ratio, &base, &now, 0.05);
 	assert_near(chance_if_equal(), 1 - 3.3803 / sqrt(2 + 3.3803 * 3.3803), 1e-5);
 	ratio_of(&ratio, &base, &base, 0);
