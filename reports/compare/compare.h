@@ -105,7 +105,7 @@ int compare_add(struct comparison *comparison, enum compare_side side, struct re
 
 /*
  * Judges all figures once all runs are added. -ENODATA: no case could be compared; the gaps say
- * why. -EEXIST: both sides have the same run, and one of them has others too.
+ * why. -EEXIST: the sides share a run, and are not both that single run.
  */
 int compare_judge(struct comparison *comparison, struct error *error);
 
@@ -123,7 +123,7 @@ bool compare_has_passed(const struct comparison *comparison);
 /* Whether both sides are one and the same run. */
 bool compare_is_itself(const struct comparison *comparison);
 
-/* Returns -EEXIST if both sides have the same run and one of them has others too. */
+/* Returns -EEXIST if the sides share a run, unless each is just that run. */
 int compare_check_sides(const struct comparison *comparison, struct error *error);
 
 /* Whether all runs of one side are older than those of the other. */

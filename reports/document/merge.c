@@ -253,7 +253,7 @@ static int check_figures(const struct result_case *line, const struct result_cas
 	return 0;
 }
 
-/* Trials that ran in different places have no common one. */
+/* Placements that differ between trials become unknown. */
 static void merge_place(struct result_place *into, const struct result_place *from, bool is_first)
 {
 	if (is_first)

@@ -126,8 +126,8 @@ static wide step_at(double value)
 
 static int restore_squares(struct hist *hist, double deviation, struct error *error)
 {
-	uint64_t least =
-		hist->sum % hist->count; /* this many integers are above the mean's integer part */
+	/* The values are integers, so at least this many are above the integer part of the mean. */
+	uint64_t least = hist->sum % hist->count;
 	double rest = (double)least;
 	double about = deviation * deviation * (double)(hist->count - 1) +
 		       rest * rest / (double)hist->count;

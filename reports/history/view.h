@@ -30,7 +30,7 @@ struct history_setup {
 	char *title;
 	char *banner; /* of the software device, or empty */
 	size_t n_runs;
-	bool is_current; /* has one of the newest runs */
+	bool is_current; /* its runs include some of the newest */
 };
 
 struct history_point {

@@ -20,7 +20,7 @@
 
 struct change_points_rule {
 	size_t window;    /* values per window */
-	double level;     /* the p of a change point is below */
+	double level;     /* p of a change point is below this */
 	double magnitude; /* least relative difference of the medians, to the smaller one */
 };
 

@@ -18,7 +18,7 @@
 
 struct e_divisive_rule {
 	size_t least;          /* fewest values of a segment; at least 2 */
-	double level;          /* a division requires a p below */
+	double level;          /* p of a division is below this */
 	unsigned int shuffles; /* number of shuffles to estimate p */
 	uint64_t seed;         /* of the shuffles */
 };
@@ -33,7 +33,7 @@ struct e_divisive_place {
 /* Returns the fewest shuffles with which p can be below that level. */
 unsigned int e_divisive_shuffles(double level);
 
-/* Returns the scaled energy distance between [0, at) and [at, count); each needs two values. */
+/* Returns the scaled energy distance between [0, at) and [at, count), each two values or more. */
 double e_divisive_distance(const double *values, size_t at, size_t count);
 
 /*

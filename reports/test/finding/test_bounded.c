@@ -55,7 +55,7 @@ static void test_rate(void **unused)
 
 /*
  * The interval of nine values is from the second to the eighth, as in tables of the sign test. The
- * pooled value is mostly that of the last trial, outside the interval.
+ * last trial dominates the pooled value, which is outside the interval.
  */
 static void test_value_is_within(void **unused)
 {
