@@ -126,7 +126,7 @@ static wide step_at(double value)
 
 static int restore_squares(struct hist *hist, double deviation, struct error *error)
 {
-	/* The values are integers, so at least this many are above the integer part of the mean. */
+	/* Integer deviations from the integer part of the mean have this sum; squares are no less. */
 	uint64_t least = hist->sum % hist->count;
 	double rest = (double)least;
 	double about = deviation * deviation * (double)(hist->count - 1) +
