@@ -49,7 +49,7 @@ static void put_value(struct grid *grid, const struct compared_figure *figure, d
 		cells_put_amount(grid, value / unit);
 }
 
-/* Three digits behind the point tell half a thousandth; nobody needs more of what is far off. */
+/* Three decimals resolve 0.1 %; ratios of 100 and more need fewer. */
 static void put_ratio(struct grid *grid, const struct ratio *ratio)
 {
 	grid_put(grid, ratio->ratio < 100 ? "%.3f" : "%.4g", ratio->ratio);

@@ -6,15 +6,15 @@
 #include "reports/compare/compare.h"
 #include "reports/table/cells.h"
 
-/* In which table the cell is, in their order. */
+/* Returns the table that the cell belongs to. */
 enum cells_table compare_cells_table(const struct compare_cell *cell);
 
-/* Opens such a table, without rows. */
+/* Opens a table of this kind without rows. */
 void compare_cells_open(struct grid *grid, enum cells_table which);
 void compare_cells_add(struct grid *grid, const struct table_unit *unit,
 		       const struct compare_cell *cell);
 
-/* All cells of a table. */
+/* Fills a table with all its cells. */
 void compare_cells_grid(struct grid *grid, const struct table_unit *unit,
 			const struct comparison *comparison, enum cells_table which);
 

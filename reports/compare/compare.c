@@ -26,7 +26,7 @@ const char *compare_side_name(enum compare_side side)
 	return side == COMPARE_BASE ? "BASE" : "NEW";
 }
 
-/* From there, the distance to the next bin with samples, up or down; 0: there is none. */
+/* Returns the distance to the next non-empty bin up or down, and that bin; 0: none. */
 static double distance(const struct hist *hist, size_t bin, bool is_up, size_t *next)
 {
 	for (*next = bin; is_up ? *next + 1 < HIST_BINS : *next > 0;) {
@@ -37,12 +37,12 @@ static double distance(const struct hist *hist, size_t bin, bool is_up, size_t *
 	return 0;
 }
 
-/* On either side of the median. */
-#define NEIGHBOURS 4
+/* Bins to look at on either side of the median. */
+#define NEIGHBORS 4
 
 /*
- * What a clock of coarse steps leaves of latencies are bins far apart. The least distance of
- * some neighbours, since where there are few samples others are apart by luck.
+ * Estimates the clock step: a coarse clock leaves latencies in bins far apart. Takes the least
+ * distance of several neighbors, because sparse samples also leave gaps.
  */
 static double step_of(const struct hist *hist)
 {
@@ -54,17 +54,17 @@ static double step_of(const struct hist *hist)
 	first = hist_index((uint64_t)hist_quantile(hist, 500000));
 	first = first < HIST_BINS ? first : HIST_BINS - 1;
 	for (int is_up = 0; is_up < 2; is_up++)
-		for (size_t i = 0, bin = first, next; i < NEIGHBOURS; i++, bin = next) {
+		for (size_t i = 0, bin = first, next; i < NEIGHBORS; i++, bin = next) {
 			double found = distance(hist, bin, is_up, &next);
 
-			/* The median may lie between two bins, and is no sample then. */
+			/* The median may lie between two bins, in an empty one. */
 			if (hist->bins[bin] && found > 0 && (!(least > 0) || found < least))
 				least = found;
 		}
 	return least;
 }
 
-/* Of what another program has printed, the coarsest of the trials. */
+/* Returns the coarsest step of the rates that the other program printed for the trials. */
 static double imported_step(const struct result_case *line)
 {
 	const json_t *printed;
@@ -76,7 +76,7 @@ static double imported_step(const struct result_case *line)
 	return coarsest;
 }
 
-/* In which values of that figure come, in its unit. A mean of samples has all digits. */
+/* Returns the step of a figure's values, in its unit. A mean of samples has no step. */
 static double step_of_figure(const struct result_case *line, const struct compared_figure *figure,
 			     double clock_ns)
 {
@@ -91,7 +91,7 @@ static double step_of_figure(const struct result_case *line, const struct compar
 	return figure == &compared_figure_bytes ? imported_step(line) * (double)line->size : 0;
 }
 
-/* Histograms are of no use any more, and many files would have many of them. */
+/* Extracts the figures and frees the histograms, which would need much memory for many files. */
 static int take_figures(struct compare_run *run, struct error *error)
 {
 	int code = 0;
@@ -116,7 +116,7 @@ static int take_figures(struct compare_run *run, struct error *error)
 	return code;
 }
 
-/* The first of those with the same id is the one that is found. */
+/* Orders by id; cases with the same id keep their order. */
 static int order(const void *left, const void *right)
 {
 	const struct compare_id *a = left;
@@ -143,11 +143,11 @@ static int fill(struct compare_run *run, const char *name, struct error *error)
 
 static bool is_same_value(double one, double other)
 {
-	/* To the last digit: it is a copy, or it is none. */
+	/* Exact: a copy has all digits in common. */
 	return one == other || (isnan(one) && isnan(other));
 }
 
-/* Two files of one run would have no spread between them. */
+/* Two files of the same run would show no spread. */
 static bool is_same_run(const struct compare_run *one, const struct compare_run *other)
 {
 	if (strcmp(one->result.started, other->result.started) != 0 ||
@@ -160,7 +160,7 @@ static bool is_same_run(const struct compare_run *one, const struct compare_run 
 
 		if (strcmp(before->id, now->id) != 0)
 			return false;
-		/* Figures of few digits are the same by luck, but hardly all that was printed. */
+		/* Imported figures have few digits and may agree by chance: compare all output. */
 		if (before->is_imported && !json_equal(before->parameters, now->parameters))
 			return false;
 		for (size_t j = 0; j < COMPARE_FIGURES; j++)
@@ -170,7 +170,7 @@ static bool is_same_run(const struct compare_run *one, const struct compare_run 
 	return true;
 }
 
-/* Of one side alone: who compares a run with itself sees that it is the same. */
+/* Checks one side only: comparing a run with itself is reported as such. */
 static int check_twice(const struct compare_runs *side, const struct compare_run *run,
 		       struct error *error)
 {
@@ -205,7 +205,7 @@ int compare_check_sides(const struct comparison *comparison, struct error *error
 	return 0;
 }
 
-/* To all that there are: of one, nothing of its circumstances may be known. */
+/* Checks the run against every other one, since some runs may not record their setup. */
 static int check_alike(struct comparison *comparison, const struct compare_run *run,
 		       struct error *error)
 {
@@ -287,7 +287,7 @@ bool compare_is_apart(const struct comparison *comparison)
 {
 	const struct compare_runs *sides = comparison->sides;
 
-	/* When what is imported was run, and for how long, is known from hearsay at the most. */
+	/* The start and end times of imported results are not reliable. */
 	for (enum compare_side side = 0; side < COMPARE_SIDES; side++)
 		for (size_t i = 0; i < sides[side].count; i++)
 			if (sides[side].runs[i].result.imported)

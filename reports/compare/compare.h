@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Runs of a base against new runs: cases of the same id, figure by figure. A verdict says whether
- * a ratio differs by more than runs do anyway; it cannot tell a change of the machine between the
- * runs from one of what was to be compared. Plain data, owned by the comparison; nothing prints.
+ * Compares runs of a base with new runs: cases of the same id, figure by figure. A verdict says
+ * whether a ratio differs by more than the spread between runs; it cannot tell a change of the
+ * machine between the runs from the change under test. Plain data, owned by the comparison; prints
+ * nothing.
  */
 #ifndef REPORTS_COMPARE_COMPARE_H
 #define REPORTS_COMPARE_COMPARE_H
@@ -13,7 +14,7 @@
 #include "reports/stats/ratio.h"
 #include "reports/verdict/verdict.h"
 
-/* Ratios of bytes and of messages that are one ratio. */
+/* Ratios of bytes and of messages that differ by less are the same ratio. */
 #define COMPARE_ROUNDING 1e-6
 
 #define COMPARE_FIGURES 7
@@ -24,26 +25,26 @@ enum compare_side {
 	COMPARE_SIDES,
 };
 
-/* A case by its id. */
+/* A case, sorted by id. */
 struct compare_id {
 	const struct result_case *line;
 };
 
-/* What is kept of a case of a run, or of one without figures nothing. */
+/* The figures kept of a case of a run. */
 struct compare_known {
-	bool has_figures;               /* it is complete */
+	bool has_figures;               /* the case is complete */
 	double values[COMPARE_FIGURES]; /* medians over trials; NAN: unknown */
-	double steps[COMPARE_FIGURES];  /* in which such a figure comes there; 0: unknown */
-	double rate;                    /* that was offered, of a load; else 0 */
-	bool is_saturated;              /* of a load: its schedule was not kept */
+	double steps[COMPARE_FIGURES];  /* step of the values; 0: unknown */
+	double rate;                    /* offered rate of a load; else 0 */
+	bool is_saturated;              /* load cases: the schedule was not kept */
 };
 
-/* A result that has left its histograms and trials. */
+/* A result without its histograms and trials. */
 struct compare_run {
 	struct result result;
-	char *name;                  /* of its file */
-	struct compare_known *known; /* of each case */
-	struct compare_id *sorted;   /* the cases by their ids */
+	char *name;                  /* the file name */
+	struct compare_known *known; /* by case */
+	struct compare_id *sorted;   /* the cases by id */
 };
 
 struct compare_runs {
@@ -53,25 +54,25 @@ struct compare_runs {
 
 /* One figure of a case. */
 struct compare_cell {
-	const struct result_case *line; /* as it was run first: its names */
+	const struct result_case *line; /* in the first run */
 	const struct compared_figure *figure;
 	size_t n_runs[COMPARE_SIDES];
 	struct ratio ratio;
 	struct judged_ratio judged;
-	double chance;    /* of its being so far beyond the threshold; NAN: unknown */
-	double corrected; /* the same, among all figures */
-	bool is_repeat;   /* of the cell before, in another unit: no test of its own */
+	double chance;    /* of a ratio so far beyond the threshold; NAN: unknown */
+	double corrected; /* the chance, corrected for the number of figures */
+	bool is_repeat;   /* repeats the cell before in another unit: not a test of its own */
 };
 
-/* A case that some runs do not have, not complete, or not the same one. */
+/* A case that is missing, incomplete or different in some runs. */
 struct compare_gap {
 	const struct result_case *line;
 	char why[512];
-	bool is_compared; /* all the same: from other runs, or by force */
-	bool is_excused;  /* it cannot be run at either side, or is forced */
+	bool is_compared; /* compared anyway: from the other runs, or forced */
+	bool is_excused;  /* skipped by both sides, or forced */
 };
 
-/* A figure of a case that is compared without it. */
+/* A figure that is unknown in some runs of a case that is compared. */
 struct compare_unknown {
 	const struct result_case *line;
 	size_t number; /* of the figure */
@@ -79,10 +80,10 @@ struct compare_unknown {
 };
 
 struct comparison {
-	bool is_forced; /* to be set by the caller, like: */
-	bool with_cpu;  /* processor time for messages as well */
+	bool is_forced; /* set by the caller: compare different setups */
+	bool with_cpu;  /* set by the caller: compare CPU time per message as well */
 	struct compare_runs sides[COMPARE_SIDES];
-	char difference[256]; /* that force looked past; empty: none */
+	char difference[256]; /* the first difference that is_forced ignored; empty: none */
 	struct compare_cell *cells;
 	size_t n_cells;
 	size_t n_compared; /* cases with cells */
@@ -90,45 +91,45 @@ struct comparison {
 	size_t n_gaps;
 	struct compare_unknown *unknown;
 	size_t n_unknown;
-	size_t n_tests;              /* cells without repeats, of known spread */
+	size_t n_tests;              /* cells with a known spread, without repeats */
 	size_t n_verdicts[VERDICTS]; /* cells without repeats */
 };
 
 /*
- * The result is the comparison's from here on, whatever comes of it; its texts are in
- * result->texts or the program's. -EXDEV: it is not alike to those that are there, and
- * that is not forced; -EEXIST: its side has that run already; the error says why.
+ * Adds a run to a side. Takes over *result, even on failure; its texts live in result->texts or
+ * have static storage. -EXDEV: its setup differs from a run already added, and is_forced is not
+ * set. -EEXIST: the side already has this run. The error says why.
  */
 int compare_add(struct comparison *comparison, enum compare_side side, struct result *result,
 		const char *name, struct error *error);
 
 /*
- * Once all are there. -ENODATA: nothing could be compared; the gaps tell why. -EEXIST: a run is
- * of both sides, one of which has more.
+ * Judges all figures once all runs are added. -ENODATA: no case could be compared; the gaps say
+ * why. -EEXIST: the sides share a run, and are not both that single run.
  */
 int compare_judge(struct comparison *comparison, struct error *error);
 
-/* The last part of it: the verdicts of all cells. -ENOMEM. */
+/* Computes the verdicts of all cells, as the last step of compare_judge. -ENOMEM. */
 int compare_decide(struct comparison *comparison, struct error *error);
 
-/* What figures there are, by their number in values. */
+/* Returns the figure with that index in values. */
 const struct compared_figure *compare_figure(size_t number);
 
 const char *compare_side_name(enum compare_side side);
 
-/* Whether every figure of every case is compared, and is the same or better. */
+/* Whether every figure of every case is compared and is the same or better. */
 bool compare_has_passed(const struct comparison *comparison);
 
-/* The run is that of both sides, each of which has no other. */
+/* Whether both sides are one and the same run. */
 bool compare_is_itself(const struct comparison *comparison);
 
-/* Whether no run of several is of both sides; -EEXIST: one is. */
+/* Returns -EEXIST if the sides share a run, unless each is just that run. */
 int compare_check_sides(const struct comparison *comparison, struct error *error);
 
-/* All runs of one side are older than those of the other one. */
+/* Whether all runs of one side are older than those of the other. */
 bool compare_is_apart(const struct comparison *comparison);
 
-/* From zeroed to judged. */
+/* Releases a comparison in any state. */
 void compare_close(struct comparison *comparison);
 
 #endif

@@ -19,7 +19,7 @@ static void put_case(struct grid *grid, const struct result_case *line)
 	grid_put(grid, "%s", line->transport);
 }
 
-/* Kind, figure and unit; of a case as a whole (NULL) none. */
+/* Puts kind, figure and unit; empty cells for a whole case (NULL). */
 static void put_figure(struct grid *grid, const struct result_case *line,
 		       const struct compared_figure *figure)
 {
@@ -30,7 +30,7 @@ static void put_figure(struct grid *grid, const struct result_case *line,
 	grid_put(grid, "%s", figure ? figure->measure : "");
 }
 
-/* The reason in place of values, or none; and what concerns all rows. */
+/* Puts the reason for missing values, if any, and what applies to all rows. */
 static void put_end(struct grid *grid, const struct comparison *comparison, const char *why)
 {
 	const char *banner = compare_banner(comparison);

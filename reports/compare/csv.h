@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A comparison as comma-separated values: a line for each figure of each case, and for each
- * case that is not compared, or not in all runs, and each figure that is not known in all of
- * them, with its reason. What has to stand over all
- * figures stands in each line.
+ * A comparison as CSV: a row for each figure of each case; rows with a reason for cases that are
+ * not compared, or not in all runs, and for figures that are unknown in some runs. Notices that
+ * apply to all figures are in every row.
  */
 #ifndef REPORTS_COMPARE_CSV_H
 #define REPORTS_COMPARE_CSV_H

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The verdicts on the figures of a comparison, all of them one family. */
+/* Verdicts on the figures of a comparison, judged as one family. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include "reports/compare/compare.h"
 
-/* In the direction of the ratio; one in the other direction is not shown at all. */
+/* Only a difference in the direction of the ratio can be shown. */
 static void put_chances(struct compare_cell *cell)
 {
 	bool is_better = (cell->ratio.ratio > 1) == cell->figure->more_is_good;
@@ -37,7 +37,7 @@ static void take_verdict(struct comparison *comparison, struct compare_cell *cel
 {
 	double level = VERDICT_LEVEL / (double)comparison->n_tests;
 
-	/* A repeat repeats the cell before. */
+	/* A repeat has the verdict of the cell before it. */
 	if (cell->is_repeat) {
 		cell->judged = cell[-1].judged;
 		cell->corrected = cell[-1].corrected;
@@ -45,7 +45,7 @@ static void take_verdict(struct comparison *comparison, struct compare_cell *cel
 	}
 	cell->corrected =
 		isnan(cell->chance) ? cell->chance : fmin(cell->judged.better, cell->judged.worse);
-	/* Both have to hold: the corrected chance, and the interval. */
+	/* Both the corrected chance and the interval have to be beyond the threshold. */
 	cell->judged.reach =
 		fmax(ratio_reach(&cell->ratio, level), ratio_reach(&cell->ratio, 0.025));
 	comparison->n_verdicts[cell->judged.verdict]++;

@@ -9,7 +9,7 @@
 
 #define COMPARE_SCHEMA "verbmark.comparison/1"
 
-/* version: of verbmark, now. NULL without memory for it. */
+/* version: the running verbmark's. Returns NULL if memory runs out. */
 json_t *compare_make(const struct comparison *comparison, const char *version);
 
 #endif

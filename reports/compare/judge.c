@@ -8,7 +8,7 @@
 #include "reports/compare/compare.h"
 #include "reports/result/run_settings.h"
 
-/* Their numbers in values. */
+/* Indices of figures in values. */
 enum {
 	MEDIAN,
 	TAIL,
@@ -19,15 +19,15 @@ enum {
 	SERVER_CPU,
 };
 
-/* Offered rates of a load that are two. */
+/* Offered rates that differ by more are different loads. */
 #define RATES_APART 0.02
 
-#define MISSING (RESULT_SKIPPED + 1) /* behind the statuses */
+#define MISSING (RESULT_SKIPPED + 1) /* follows the statuses */
 
-/* How many runs of a side have no figures of a case, by what it is there. */
+/* The number of runs of a side that have no figures of a case, by the case's status there. */
 struct trouble {
 	size_t counts[MISSING + 1];
-	const char *errors[MISSING + 1]; /* of the first of them; NULL: none */
+	const char *errors[MISSING + 1]; /* the first error of each; NULL: none */
 };
 
 struct seen {
@@ -35,12 +35,12 @@ struct seen {
 	const struct result_case *line;
 };
 
-/* A case, and its runs with figures. */
+/* A case, and the runs that have its figures. */
 struct judge {
 	struct comparison *comparison;
 	const struct result_case *line;
-	struct seen *seen[COMPARE_SIDES]; /* room for all runs, like: */
-	double *values[COMPARE_SIDES];
+	struct seen *seen[COMPARE_SIDES]; /* room for all runs */
+	double *values[COMPARE_SIDES];    /* room for all runs */
 	size_t n_seen[COMPARE_SIDES];
 	struct trouble trouble[COMPARE_SIDES];
 };
@@ -57,7 +57,7 @@ static int order(const void *id, const void *element)
 	return strcmp(id, found->line->id);
 }
 
-/* The first one with that id; NULL: there is none. */
+/* Returns the first case with that id; NULL: none. */
 static const struct result_case *compare_judge_find(const struct compare_run *run, const char *id)
 {
 	const struct compare_id *found =
@@ -85,7 +85,7 @@ static void compare_judge_look(struct judge *judge, enum compare_side side,
 		trouble->errors[what] = line && line->error[0] ? line->error : NULL;
 }
 
-static void look_all(struct judge *judge)
+static void find_runs(struct judge *judge)
 {
 	for (enum compare_side side = 0; side < COMPARE_SIDES; side++) {
 		const struct compare_runs *runs = &judge->comparison->sides[side];
@@ -97,7 +97,7 @@ static void look_all(struct judge *judge)
 	}
 }
 
-/* NULL: there is no memory, and the error is set. */
+/* Returns NULL and sets the error if memory runs out. */
 static struct compare_gap *add_gap(struct judge *judge, struct error *error)
 {
 	struct comparison *comparison = judge->comparison;
@@ -105,7 +105,7 @@ static struct compare_gap *add_gap(struct judge *judge, struct error *error)
 		reallocarray(comparison->gaps, comparison->n_gaps + 1, sizeof(*grown));
 
 	if (!grown) {
-		error_set_errno(error, -ENOMEM, "cannot keep what is missing");
+		error_set_errno(error, -ENOMEM, "cannot record a missing case");
 		return NULL;
 	}
 	comparison->gaps = grown;
@@ -125,7 +125,8 @@ static int add_reason(struct judge *judge, const char *why, struct error *error)
 }
 
 /* "failed in 1 of 3 runs of NEW: no completion for 5 s" */
-static void tell(char *why, size_t size, const struct judge *judge, enum compare_side side)
+static void append_trouble(char *why, size_t size, const struct judge *judge,
+			   enum compare_side side)
 {
 	const struct trouble *trouble = &judge->trouble[side];
 	size_t n_runs = judge->comparison->sides[side].count;
@@ -158,7 +159,7 @@ static bool is_skipped(const struct judge *judge)
 	return true;
 }
 
-static int tell_gap(struct judge *judge, struct error *error)
+static int record_gap(struct judge *judge, struct error *error)
 {
 	bool is_whole = true;
 	struct compare_gap *gap;
@@ -172,21 +173,20 @@ static int tell_gap(struct judge *judge, struct error *error)
 		return error->code;
 	gap->is_excused = is_skipped(judge);
 	for (enum compare_side side = 0; side < COMPARE_SIDES; side++)
-		tell(gap->why, sizeof(gap->why), judge, side);
+		append_trouble(gap->why, sizeof(gap->why), judge, side);
 	return 0;
 }
 
-/* Which they are is added to the text. */
-static void tell_parameter(const char *name, const json_t *before, const json_t *now,
-			   char text[static 256])
+/* Appends the two values to the text. */
+static void append_parameter(const char *name, const json_t *before, const json_t *now,
+			     char text[static 256])
 {
 	size_t length = strlen(text);
 	char *values[] = {json_dumps(before, JSON_ENCODE_ANY | JSON_ENSURE_ASCII),
 			  json_dumps(now, JSON_ENCODE_ANY | JSON_ENSURE_ASCII)};
 
-	snprintf(text + length, 256 - length,
-		 "%sits %.32s is not the same in all runs: %.64s and %.64s", length ? "; " : "",
-		 name, values[0] ? values[0] : "", values[1] ? values[1] : "");
+	snprintf(text + length, 256 - length, "%sits %.32s differs between runs: %.64s and %.64s",
+		 length ? "; " : "", name, values[0] ? values[0] : "", values[1] ? values[1] : "");
 	free(values[0]);
 	free(values[1]);
 }
@@ -208,12 +208,12 @@ static bool has_other_parameters(const struct result_case *one, const struct res
 
 		if (now && !json_equal(before, now) && !run_settings_is_effort(name) &&
 		    !json_is_object(before) && !json_is_array(before))
-			tell_parameter(name, before, now, text);
+			append_parameter(name, before, now, text);
 	}
 	return text[0];
 }
 
-/* Of a load in per cent of a maximum that was not the same: latencies of two loads. */
+/* A percentage of different maxima is a different load. */
 static bool has_other_rates(const struct judge *judge, char text[static 256])
 {
 	double low = HUGE_VAL;
@@ -228,12 +228,11 @@ static bool has_other_rates(const struct judge *judge, char text[static 256])
 		}
 	if (high <= low * (1 + RATES_APART))
 		return false;
-	snprintf(text, 256, "its rate is not the same in all runs: %.0f and %.0f messages/s", low,
-		 high);
+	snprintf(text, 256, "its rate differs between runs: %.0f and %.0f messages/s", low, high);
 	return true;
 }
 
-/* Where the schedule of a load was kept, what went is what was asked for. */
+/* If the schedule was kept, the message rate is the offered one and needs no comparison. */
 static bool is_saturated(const struct judge *judge)
 {
 	for (enum compare_side side = 0; side < COMPARE_SIDES; side++)
@@ -243,8 +242,8 @@ static bool is_saturated(const struct judge *judge)
 	return false;
 }
 
-/* false: why not is in the text. */
-static bool is_one_thing(const struct judge *judge, char text[static 256])
+/* Returns false and sets the text if the runs measured different things. */
+static bool is_same_case(const struct judge *judge, char text[static 256])
 {
 	const struct result_case *first = judge->seen[COMPARE_BASE][0].line;
 
@@ -253,14 +252,14 @@ static bool is_one_thing(const struct judge *judge, char text[static 256])
 			const struct result_case *line = judge->seen[side][i].line;
 
 			if (strcmp(line->metric, first->metric) != 0 || line->size != first->size) {
-				snprintf(text, 256, "it is not the same case in all runs");
+				snprintf(text, 256, "runs have different cases under this id");
 				return false;
 			}
 			if (strcmp(line->metric, "bw") != 0 && line->kind != first->kind) {
 				snprintf(
 					text, 256,
-					"its latency is %s in one run and %s in another: two kinds "
-					"are never compared",
+					"its latency is %s in one run and %s in another: different "
+					"kinds cannot be compared",
 					result_kind_name(first->kind),
 					result_kind_name(line->kind));
 				return false;
@@ -269,8 +268,8 @@ static bool is_one_thing(const struct judge *judge, char text[static 256])
 	return !has_other_rates(judge, text);
 }
 
-/* true: which is in the text. */
-static bool is_set_otherwise(const struct judge *judge, char text[static 256])
+/* Returns true and sets the text if the case has other parameters in some run. */
+static bool has_changed_parameters(const struct judge *judge, char text[static 256])
 {
 	const struct result_case *first = judge->seen[COMPARE_BASE][0].line;
 
@@ -281,8 +280,8 @@ static bool is_set_otherwise(const struct judge *judge, char text[static 256])
 	return false;
 }
 
-/* What force looks past is told with each case, and above all of them. */
-static int look_past(struct judge *judge, const char *text, struct error *error)
+/* Records a difference that --force ignores, for the case and for the whole comparison. */
+static int compare_anyway(struct judge *judge, const char *text, struct error *error)
 {
 	struct comparison *comparison = judge->comparison;
 	struct compare_gap *gap = add_gap(judge, error);
@@ -297,7 +296,7 @@ static int look_past(struct judge *judge, const char *text, struct error *error)
 	return 0;
 }
 
-/* Returns in how many of the side's runs it is not known. */
+/* Loads the figure's values. Returns the number of the side's runs in which it is unknown. */
 static size_t take_side(struct judge *judge, enum compare_side side, size_t number)
 {
 	size_t unknown = 0;
@@ -311,7 +310,7 @@ static size_t take_side(struct judge *judge, enum compare_side side, size_t numb
 	return unknown;
 }
 
-/* false: it is not known in all of the runs. */
+/* Returns false if the figure is unknown in some run. */
 static bool take_values(struct judge *judge, size_t number)
 {
 	size_t unknown = 0;
@@ -321,7 +320,7 @@ static bool take_values(struct judge *judge, size_t number)
 	return !unknown;
 }
 
-/* Of the histogram's bin that it is in, which is a nanosecond at the least. */
+/* Returns the width of the value's histogram bin; at least a nanosecond. */
 static double bin_ns(double value)
 {
 	size_t bin = hist_index((uint64_t)fmin(value, 1e18));
@@ -337,8 +336,8 @@ static double step_of(const struct seen *seen, size_t number, double value)
 }
 
 /*
- * The coarsest of the values, as a part of it: of its bin, of the clock, of what was seen, of
- * the digits that another program has printed.
+ * Returns the coarsest relative step of the values, given by the bin, the clock, the samples, or
+ * another program's printed digits.
  */
 static double resolution(const struct judge *judge, size_t number)
 {
@@ -351,7 +350,7 @@ static double resolution(const struct judge *judge, size_t number)
 	return coarsest;
 }
 
-/* 0, 1 if the figure is not known, or a negative errno. */
+/* Returns 0, 1 if the figure is unknown in some run, or a negative errno. */
 static int add_cell(struct judge *judge, size_t number, struct error *error)
 {
 	struct comparison *comparison = judge->comparison;
@@ -387,17 +386,17 @@ static int add_cell(struct judge *judge, size_t number, struct error *error)
 	return 0;
 }
 
-/* "not known in 2 of 3 runs of BASE and 1 of 1 runs of NEW" */
+/* Records "unknown in 2 of 3 runs of BASE and 1 of 1 runs of NEW". */
 static int add_unknown(struct judge *judge, size_t number, struct error *error)
 {
 	struct comparison *comparison = judge->comparison;
 	struct compare_unknown *grown =
 		reallocarray(comparison->unknown, comparison->n_unknown + 1, sizeof(*grown));
 	struct compare_unknown *added;
-	const char *before = "not known in";
+	const char *before = "unknown in";
 
 	if (!grown)
-		return error_set_errno(error, -ENOMEM, "cannot keep what is not known");
+		return error_set_errno(error, -ENOMEM, "cannot record an unknown figure");
 	comparison->unknown = grown;
 	added = &grown[comparison->n_unknown++];
 	*added = (struct compare_unknown){.line = judge->line, .number = number};
@@ -415,7 +414,7 @@ static int add_unknown(struct judge *judge, size_t number, struct error *error)
 	return 0;
 }
 
-/* The same, and it is kept where it is not known. */
+/* Adds a cell, or records that the figure is unknown. */
 static int add_figure(struct judge *judge, size_t number, struct error *error)
 {
 	int code = add_cell(judge, number, error);
@@ -449,7 +448,7 @@ static int add_figures(struct judge *judge, struct error *error)
 	return code;
 }
 
-/* Of a case that both sides have. */
+/* Judges a case that both sides have. */
 static int judge_seen(struct judge *judge, struct error *error)
 {
 	size_t before = judge->comparison->n_cells;
@@ -457,20 +456,20 @@ static int judge_seen(struct judge *judge, struct error *error)
 	char text[256];
 	int code;
 
-	if (!is_one_thing(judge, text))
+	if (!is_same_case(judge, text))
 		return add_reason(judge, text, error);
-	is_forced = is_set_otherwise(judge, text);
+	is_forced = has_changed_parameters(judge, text);
 	if (is_forced && !judge->comparison->is_forced)
 		return add_reason(judge, text, error);
 	code = add_figures(judge, error);
 	if (!code && judge->comparison->n_cells == before)
-		return add_reason(judge, "none of its figures is known in all runs", error);
+		return add_reason(judge, "no figure is known in all runs", error);
 	if (!code && is_forced)
-		code = look_past(judge, text, error);
+		code = compare_anyway(judge, text, error);
 	return code;
 }
 
-/* Which runs lack it is told first, and whether it is compared all the same, last. */
+/* Gaps of a case: first the runs that lack it, last the difference that --force ignored. */
 static int judge_case(struct judge *judge, struct error *error)
 {
 	struct comparison *comparison = judge->comparison;
@@ -480,8 +479,8 @@ static int judge_case(struct judge *judge, struct error *error)
 	bool has_gap;
 	int code;
 
-	look_all(judge);
-	code = tell_gap(judge, error);
+	find_runs(judge);
+	code = record_gap(judge, error);
 	has_gap = comparison->n_gaps > gaps_before;
 	if (!code && judge->n_seen[COMPARE_BASE] && judge->n_seen[COMPARE_NEW])
 		code = judge_seen(judge, error);
@@ -492,7 +491,7 @@ static int judge_case(struct judge *judge, struct error *error)
 	return code;
 }
 
-/* Whether no run before this one has such a case, and no case before it in this one. */
+/* Whether this is the first case with its id, in this run and all runs before. */
 static bool is_first(const struct comparison *comparison, const struct compare_run *run,
 		     const struct result_case *line)
 {

@@ -5,7 +5,7 @@
 #include "reports/compare/sentences.h"
 #include "reports/table/markdown_writer.h"
 
-/* What is told in any case: the sum, what was forced, and how much is left out. */
+/* Room for what is never omitted: the sum, the forced difference, the count of omitted lines. */
 #define END (2 * COMPARE_TEXT + MARKDOWN_END)
 
 static void print_strong(FILE *out, const char *text)

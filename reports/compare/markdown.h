@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A comparison as Markdown, as summaries of jobs show it. */
+/* A comparison as Markdown, for job summaries. */
 #ifndef REPORTS_COMPARE_MARKDOWN_H
 #define REPORTS_COMPARE_MARKDOWN_H
 
@@ -9,7 +9,7 @@
 #include "reports/table/cells.h"
 
 /*
- * Of no more than room bytes, or of its first and last lines: those that are left out are
+ * Writes at most room bytes: what does not fit is omitted between the first and the last lines, and
  * counted at the end. unit: of bandwidths; NULL: Gb/s.
  */
 void compare_markdown(FILE *out, const struct table_unit *unit, const struct comparison *comparison,

@@ -8,13 +8,13 @@
 #include "reports/page/html.h"
 #include "reports/page/table.h"
 
-/* What is drawn at the most, and the lines of tables: a page is to stay below 2 MB. */
-#define DRAWN_MOST 24 /* of a panel */
-#define LINES_MOST 1000
+/* Limits that keep a page below 2 MB. */
+#define DRAWN_MOST 24   /* points of a panel */
+#define LINES_MOST 1000 /* table rows */
 
 #define TITLE "NEW against BASE"
 
-/* Sentences below a title, which comes with the first one. */
+/* List items; the first one also prints the title. */
 struct value_list {
 	FILE *out;
 	const char *title;
@@ -60,7 +60,7 @@ static bool has_difference(const struct compare_cell *cell)
 	return cell->judged.verdict == VERDICT_WORSE || cell->judged.verdict == VERDICT_BETTER;
 }
 
-/* Figures that differ come first: they must have room. */
+/* Figures that differ are drawn first, so that they always have room. */
 static bool is_in_turn(const struct compare_cell *cell, bool is_second)
 {
 	return has_difference(cell) != is_second;
@@ -72,7 +72,7 @@ static const char *const tables[] = {
 	[CELLS_LOAD] = "Load",
 };
 
-/* Rows are counted for each panel. */
+/* Rows used in each panel. */
 struct rows {
 	size_t of[CELLS_LOAD + 1][COMPARE_FIGURES];
 };
@@ -88,7 +88,7 @@ static size_t number_of(const struct compared_figure *figure)
 
 static void add_point(struct chart *chart, const struct compare_cell *cell, struct rows *rows)
 {
-	/* As compare_figure counts them. */
+	/* In the order of compare_figure. */
 	static const char *const names[COMPARE_FIGURES] = {
 		"p50", "p99", "mean", "bandwidth", "message rate", "client's CPU", "server's CPU",
 	};
@@ -122,8 +122,8 @@ static void print_figure(FILE *out, const struct comparison *comparison)
 	struct chart chart = {
 		.key = "c",
 		.title = "NEW / BASE",
-		.says = "Of each case, with the interval of 95 % where runs of one side tell how "
-			"much they differ among themselves. The dotted line is no difference.",
+		.says = "One ratio per case, with its 95 % interval if repeated runs show the "
+			"spread. The dotted line marks no difference.",
 		.mark = SVG_PANEL_INTERVALS,
 		.level = {1, "no difference"},
 		.is_told_elsewhere = true,
@@ -144,7 +144,7 @@ static void print_figure(FILE *out, const struct comparison *comparison)
 	chart_print(out, &chart);
 }
 
-/* Lines left, and figures that differ and are still to come. */
+/* Lines left, and figures that differ and are not yet printed. */
 struct room {
 	size_t lines;
 	size_t differing;
@@ -159,7 +159,7 @@ static struct room room_of(const struct comparison *comparison)
 	return room;
 }
 
-/* Of too many lines, shows all figures that differ, and others while there is room. */
+/* If lines are short, all figures that differ are shown, and others while there is room. */
 static bool has_room(const struct comparison *comparison, const struct compare_cell *cell,
 		     struct room *room)
 {
@@ -215,8 +215,8 @@ static void print_tables(FILE *out, const struct table_unit *unit,
 			left_out);
 }
 
-/* Of each side the first one: those of a side are alike. */
-static void print_circumstances(FILE *out, const struct comparison *comparison)
+/* Compares the first run of each side: the runs of a side have the same setup. */
+static void print_setups(FILE *out, const struct comparison *comparison)
 {
 	struct host_facts_of results[COMPARE_SIDES];
 	char names[COMPARE_SIDES][80];
@@ -244,8 +244,8 @@ void compare_page(FILE *out, const struct table_unit *unit, const struct compari
 	print_tables(out, unit, comparison);
 	print_list(out, "Not compared, or not in all runs", comparison, compare_say_gaps);
 	print_list(out, "Notes", comparison, compare_say_notes);
-	print_circumstances(out, comparison);
-	/* It is seen by those who see the end of it alone. */
+	print_setups(out, comparison);
+	/* Repeat the warning for readers who skip to the end. */
 	if (compare_forced(comparison, text))
 		print_bold(out, text);
 	fputs("</section>\n", out);

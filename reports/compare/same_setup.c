@@ -10,7 +10,7 @@
 #include "reports/io/json_member.h"
 #include "reports/result/fingerprint.h"
 
-/* Of a name in a sentence, which an error has room for: its end tells most. */
+/* Characters of a file name that an error quotes: the last ones, which say most. */
 #define NAME_MOST 36
 
 struct value {
@@ -23,7 +23,7 @@ static const char *short_name(const struct same_setup *alike)
 	size_t length = strlen(alike->name);
 	const char *at = length > NAME_MOST ? alike->name + length - NAME_MOST : alike->name;
 
-	/* Not from within a character of UTF-8. */
+	/* Do not start within a UTF-8 sequence. */
 	while ((*at & 0xc0) == 0x80)
 		at++;
 	return at;
@@ -36,7 +36,7 @@ static int differ(const char *what, const struct value *value, const struct same
 			 short_name(before), value->now, short_name(now));
 }
 
-/* What is not known of both is no difference. */
+/* A value that one side does not know is not a difference. */
 static bool is_other(const char *before, const char *now)
 {
 	return before && now && strcmp(before, now) != 0;
@@ -63,7 +63,7 @@ static int check_known(const char *what, uint64_t one, uint64_t other,
 	return one && other ? check_number(what, one, other, before, now, error) : 0;
 }
 
-/* Facts first: they say more than the hash of them, but may be left out. */
+/* Compares facts, which say more than their hash, if both results have them. */
 static int check_facts(const struct result_end *one, const struct result_end *other,
 		       const struct same_setup *before, const struct same_setup *now,
 		       struct error *error)
@@ -106,7 +106,7 @@ static int check_end(const struct result_end *one, const struct result_end *othe
 	return code;
 }
 
-/* Whatever they are called: each by its place. */
+/* Compares hosts by their position, since names may differ. */
 static int check_parties(const struct same_setup *before, const struct same_setup *now,
 			 struct error *error)
 {
@@ -140,9 +140,9 @@ int same_setup_check(const struct same_setup *before, const struct same_setup *n
 	const struct value programs = {program_of(one), program_of(other)};
 	int code;
 
-	/* They measure other things under the same names. */
+	/* Other programs measure different things under the same names. */
 	if (is_other(programs.before, programs.now))
-		return differ("the program that has measured", &programs, before, now, error);
+		return differ("the measuring program", &programs, before, now, error);
 	code = check_end(&one->client, &other->client, before, now, error);
 	if (code) {
 		error_wrap(error, "the client");
@@ -159,8 +159,8 @@ int same_setup_check(const struct same_setup *before, const struct same_setup *n
 	return check_parties(before, now, error);
 }
 
-/* What check_end looks at. */
-static json_t *tell_end(const struct result_end *end)
+/* Collects what check_end compares. */
+static json_t *make_end(const struct result_end *end)
 {
 	bool is_known = end->fingerprint[0];
 
@@ -169,9 +169,9 @@ static json_t *tell_end(const struct result_end *end)
 			 (json_int_t)end->rate_mbps, (json_int_t)end->mtu);
 }
 
-static json_t *tell_parties(const struct result *result)
+static json_t *make_parties(const struct result *result)
 {
-	json_t *told = json_array();
+	json_t *made = json_array();
 	const json_t *party;
 	size_t i;
 
@@ -180,53 +180,53 @@ static json_t *tell_parties(const struct result *result)
 		const char *fingerprint = json_member_or_empty(party, "hard_fingerprint");
 
 		json_array_append_new(
-			told, json_string(*fingerprint ? fingerprint
+			made, json_string(*fingerprint ? fingerprint
 						       : json_member_or_empty(party, "name")));
 	}
-	return told;
+	return made;
 }
 
-/* Of what was imported an id has only what is not at that program's defaults. */
-static json_t *tell_parameters(const struct result *result)
+/* Ids of imported cases omit parameters at the other program's defaults, so list them all. */
+static json_t *make_parameters(const struct result *result)
 {
-	json_t *told = json_object();
+	json_t *made = json_object();
 
 	for (size_t i = 0; i < result->n_cases; i++) {
 		json_t *all = json_copy(result->cases[i].parameters);
 		char *text;
 
-		json_object_del(all, "imported"); /* what was printed, figures too */
+		json_object_del(all, "imported"); /* the raw output, with figures */
 		json_object_del(all, "bidirectional");
 		text = json_dumps(all, JSON_COMPACT | JSON_SORT_KEYS);
-		if (!text || json_object_set_new(told, text, json_true())) {
-			json_decref(told);
-			told = NULL;
+		if (!text || json_object_set_new(made, text, json_true())) {
+			json_decref(made);
+			made = NULL;
 		}
 		free(text);
 		json_decref(all);
 	}
-	return told;
+	return made;
 }
 
-/* The name of a program stands where others have an end: no key of theirs is the same. */
-static json_t *tell_imported(const struct result *result)
+/* Starts with the program's name in place of the client, so that no verbmark key is the same. */
+static json_t *make_imported(const struct result *result)
 {
-	return json_pack("[s, o, o, o]", program_of(result), tell_end(&result->client),
-			 tell_end(&result->server), tell_parameters(result));
+	return json_pack("[s, o, o, o]", program_of(result), make_end(&result->client),
+			 make_end(&result->server), make_parameters(result));
 }
 
 int same_setup_key(char key[static SAME_SETUP_KEY], const struct result *result,
 		   struct error *error)
 {
-	json_t *told = result->imported ? tell_imported(result)
-					: json_pack("[o, o, s, o]", tell_end(&result->client),
-						    tell_end(&result->server), result->clock,
-						    tell_parties(result));
-	char *text = json_dumps(told, JSON_COMPACT | JSON_SORT_KEYS);
+	json_t *made = result->imported ? make_imported(result)
+					: json_pack("[o, o, s, o]", make_end(&result->client),
+						    make_end(&result->server), result->clock,
+						    make_parties(result));
+	char *text = json_dumps(made, JSON_COMPACT | JSON_SORT_KEYS);
 
-	json_decref(told);
+	json_decref(made);
 	if (!text)
-		return error_set_errno(error, -ENOMEM, "cannot keep what was measured on");
+		return error_set_errno(error, -ENOMEM, "cannot identify the setup");
 	snprintf(key, SAME_SETUP_KEY, "%016" PRIx64, fingerprint_hash(text, strlen(text)));
 	free(text);
 	return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whether two results are of alike circumstances, so that a difference between their
- * figures is one of what was to be compared.
+ * Whether two results come from the same setup, so that a difference between their figures is due
+ * to the change under test.
  */
 #ifndef REPORTS_COMPARE_SAME_SETUP_H
 #define REPORTS_COMPARE_SAME_SETUP_H
@@ -11,12 +11,12 @@
 
 struct same_setup {
 	const struct result *result;
-	const char *name; /* of its file */
+	const char *name; /* the file name */
 };
 
 /*
- * -EXDEV: they are not; the sentence names an end, and what of it is what in which file.
- * What a result does not tell is no difference.
+ * Returns -EXDEV if the setups differ; the error names the host, the fact, and its value in each
+ * file. A fact that a result does not record is not a difference.
  */
 int same_setup_check(const struct same_setup *before, const struct same_setup *now,
 		     struct error *error);
@@ -24,15 +24,14 @@ int same_setup_check(const struct same_setup *before, const struct same_setup *n
 #define SAME_SETUP_KEY 17
 
 /*
- * The same for results that are alike, as long as they tell all their circumstances, and
- * another one for others: 16 hexadecimal digits. Where an end does not tell them, it is its
- * name that has to be the same. What was imported is like nothing that verbmark has measured,
- * and has its parameters in the key. -ENOMEM.
+ * Computes a key of 16 hexadecimal digits that is equal for results of the same setup. A host that
+ * does not record its facts is identified by its name. Keys of imported results differ from all
+ * others and include the parameters. -ENOMEM.
  */
 int same_setup_key(char key[static SAME_SETUP_KEY], const struct result *result,
 		   struct error *error);
 
-/* Whether both ends have told their circumstances. */
+/* Whether both hosts have recorded their facts. */
 bool same_setup_is_known(const struct result *result);
 
 #endif

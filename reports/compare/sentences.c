@@ -11,10 +11,10 @@
 #include "reports/table/cells.h"
 #include "reports/verdict/sentences.h"
 
-/* Files named at most; the document has all of them. */
+/* Files to name; the document names all. */
 #define NAMES_MOST 3
 
-/* This many neighboring cases with the same reason share a line. */
+/* At least this many consecutive cases with the same reason share a line. */
 #define GAPS_LEAST 4
 
 const char *compare_banner(const struct comparison *comparison)
@@ -31,7 +31,7 @@ bool compare_forced(const struct comparison *comparison, char text[static COMPAR
 	text[0] = '\0';
 	if (!comparison->difference[0])
 		return false;
-	snprintf(text, COMPARE_TEXT, "FORCED: the circumstances differ, and so may the figures: %s",
+	snprintf(text, COMPARE_TEXT, "FORCED: the setups differ, and so may the figures: %s",
 		 comparison->difference);
 	return true;
 }
@@ -61,14 +61,14 @@ static const char *last_finished(const struct compare_runs *runs)
 	return last;
 }
 
-static void tell_runs(const struct comparison *comparison, enum compare_side side,
-		      char text[static COMPARE_TEXT])
+static void describe_runs(const struct comparison *comparison, enum compare_side side,
+			  char text[static COMPARE_TEXT])
 {
 	const struct compare_runs *runs = &comparison->sides[side];
 	const struct result *first = &runs->runs[0].result;
 	size_t length;
 
-	/* When they were, nobody has told. */
+	/* The times of imported results are unknown. */
 	if (first->imported)
 		length = (size_t)snprintf(text, COMPARE_TEXT,
 					  "%-4s %zu result%s of %.32s:", compare_side_name(side),
@@ -104,12 +104,12 @@ void compare_say_head(const struct comparison *comparison, said *say, void *owne
 		cells_head(head, &comparison->sides[side].runs[0].result);
 		snprintf(text, sizeof(text), "%-4s %s", compare_side_name(side), head);
 		say(owner, text);
-		tell_runs(comparison, side, text);
+		describe_runs(comparison, side, text);
 		say(owner, text);
 	}
 }
 
-/* Returns how many gaps share a line with this one. */
+/* Returns the number of gaps that share a line with this one. */
 static size_t count_alike(const struct comparison *comparison, size_t first)
 {
 	const struct compare_gap *gaps = comparison->gaps;
@@ -121,7 +121,7 @@ static size_t count_alike(const struct comparison *comparison, size_t first)
 	return count < GAPS_LEAST ? 1 : count;
 }
 
-/* Says in one line in which cases a figure is not known. */
+/* Prints one line about the cases in which a figure is unknown. */
 static void say_unknown(const struct comparison *comparison, size_t number, said *say, void *owner)
 {
 	const struct result_case *first = NULL;
@@ -133,7 +133,7 @@ static void say_unknown(const struct comparison *comparison, size_t number, said
 			first = comparison->unknown[i].line;
 	if (!count)
 		return;
-	snprintf(text, sizeof(text), "%s: of %zu case%s not known in all runs, such as %s",
+	snprintf(text, sizeof(text), "%s: unknown in some runs of %zu case%s, such as %s",
 		 compare_figure(number)->title, count, plural(count), first->id);
 	say(owner, text);
 }
@@ -145,7 +145,7 @@ void compare_say_gaps(const struct comparison *comparison, said *say, void *owne
 	size_t count;
 
 	for (size_t i = 0; i < comparison->n_gaps; i += count) {
-		const char *rest = gaps[i].is_compared ? " (compared all the same)" : "";
+		const char *rest = gaps[i].is_compared ? " (compared anyway)" : "";
 
 		count = count_alike(comparison, i);
 		if (count > 1)
@@ -161,7 +161,7 @@ void compare_say_gaps(const struct comparison *comparison, said *say, void *owne
 		say_unknown(comparison, i, say, owner);
 }
 
-static void say_circumstances(const struct comparison *comparison, said *say, void *owner)
+static void say_unknown_setups(const struct comparison *comparison, said *say, void *owner)
 {
 	char text[COMPARE_TEXT];
 	size_t unknown = 0;
@@ -173,13 +173,13 @@ static void say_circumstances(const struct comparison *comparison, said *say, vo
 	if (!unknown)
 		return;
 	snprintf(text, sizeof(text),
-		 "%zu of %zu results do not tell all circumstances of both ends: nobody knows "
-		 "whether they were the same",
+		 "%zu of %zu results do not record the setup of both hosts, which may therefore "
+		 "differ",
 		 unknown, n_runs);
 	say(owner, text);
 }
 
-/* A difference between versions of verbmark can show in the figures. */
+/* A difference between versions of verbmark can change the figures. */
 static void say_versions(const struct comparison *comparison, said *say, void *owner)
 {
 	const char *first = comparison->sides[COMPARE_BASE].runs[0].result.version;
@@ -192,21 +192,23 @@ static void say_versions(const struct comparison *comparison, said *say, void *o
 			if (comparison->sides[side].runs[i].result.imported ||
 			    !strcmp(version, first))
 				continue;
-			snprintf(text, sizeof(text),
-				 "%s is of verbmark %s, %s of %s: what measures differs as well",
-				 comparison->sides[COMPARE_BASE].runs[0].name, first,
-				 comparison->sides[side].runs[i].name, version);
+			snprintf(
+				text, sizeof(text),
+				"%s was measured by verbmark %s, %s by %s: the versions may differ "
+				"in how they measure",
+				comparison->sides[COMPARE_BASE].runs[0].name, first,
+				comparison->sides[side].runs[i].name, version);
 			say(owner, text);
 			return;
 		}
 }
 
-/* Explains one of the unclear figures as an example. */
+/* Explains the first unclear figure as an example. */
 static void say_unclear(const struct comparison *comparison, said *say, void *owner)
 {
 	const struct compare_cell *first = NULL;
 	char text[COMPARE_TEXT];
-	char told[256];
+	char detail[256];
 
 	for (size_t i = 0; i < comparison->n_cells && !first; i++)
 		if (comparison->cells[i].judged.verdict == VERDICT_UNCLEAR &&
@@ -214,23 +216,24 @@ static void say_unclear(const struct comparison *comparison, said *say, void *ow
 			first = &comparison->cells[i];
 	if (!first)
 		return;
-	verdict_tell(told, sizeof(told), &first->judged);
+	verdict_describe(detail, sizeof(detail), &first->judged);
 	snprintf(text, sizeof(text),
-		 "unclear, for example: NEW's %s of %s is %s; more runs of each side decide more, "
-		 "and verbmark doctor lists what disturbs them",
-		 first->figure->title, first->line->id, told);
+		 "unclear, for example: NEW's %s of %s is %s; add runs of each side, and check "
+		 "verbmark doctor for sources of noise",
+		 first->figure->title, first->line->id, detail);
 	say(owner, text);
 }
 
-/* Without a spread there is no interval. */
+/* Without repeated runs there is no spread and no interval. */
 static void say_unknown_spread(const struct comparison *comparison, said *say, void *owner)
 {
 	for (size_t i = 0; i < comparison->n_cells; i++) {
 		if (ratio_is_known(&comparison->cells[i].ratio))
 			continue;
-		say(owner, "the spread between runs is unknown, and every such figure unclear: run "
-			   "each side several times, in turn (verbmark compare BASE... --new "
-			   "NEW...), or both as cases of one run (verbmark run --interleave)");
+		say(owner,
+		    "the spread between runs is unknown, so such figures are unclear: alternate "
+		    "several runs of each side (verbmark compare BASE... --new NEW...), or run "
+		    "both as cases of one run (verbmark run --interleave)");
 		return;
 	}
 }
@@ -246,7 +249,7 @@ static void say_legend(const struct comparison *comparison, said *say, void *own
 		say(owner, text);
 }
 
-/* A difference has a cause that the runs alone do not show. */
+/* Differences can have causes that the runs alone do not show. */
 static void say_cause(const struct comparison *comparison, said *say, void *owner)
 {
 	const size_t *verdicts = comparison->n_verdicts;
@@ -254,25 +257,24 @@ static void say_cause(const struct comparison *comparison, said *say, void *owne
 	if (comparison->n_tests && compare_is_apart(comparison))
 		say(owner,
 		    "the runs of one side are all older than the other side's, so the machine "
-		    "may have changed meanwhile: run the two sides in turn");
+		    "may have changed meanwhile: alternate the runs of both sides");
 	else if (verdicts[VERDICT_WORSE] || verdicts[VERDICT_BETTER])
 		say(owner, "verbmark run --interleave runs both sides as cases of one run, which "
 			   "rules out a change of the machine");
 }
 
-/* A single run has no spread of its own. */
-static void say_alone(const struct comparison *comparison, said *say, void *owner)
+/* A single run has no spread; its side borrows the other side's. */
+static void say_single_runs(const struct comparison *comparison, said *say, void *owner)
 {
 	char text[COMPARE_TEXT];
 
 	for (enum compare_side side = 0; side < COMPARE_SIDES; side++) {
 		if (comparison->sides[side].count != 1 || !comparison->n_tests)
 			continue;
-		snprintf(
-			text, sizeof(text),
-			"%s is a single run and is assumed to vary as those of %s do; run it again "
-			"to be sure",
-			compare_side_name(side), compare_side_name(COMPARE_NEW - side));
+		snprintf(text, sizeof(text),
+			 "%s is a single run and is assumed to vary like those of %s; run it again "
+			 "to be sure",
+			 compare_side_name(side), compare_side_name(COMPARE_NEW - side));
 		say(owner, text);
 	}
 }
@@ -281,11 +283,11 @@ void compare_say_notes(const struct comparison *comparison, said *say, void *own
 {
 	if (compare_is_itself(comparison))
 		say(owner, "BASE and NEW are the same run");
-	say_circumstances(comparison, say, owner);
+	say_unknown_setups(comparison, say, owner);
 	if (comparison->sides[COMPARE_BASE].count)
 		say_versions(comparison, say, owner);
 	say_unknown_spread(comparison, say, owner);
-	say_alone(comparison, say, owner);
+	say_single_runs(comparison, say, owner);
 	say_legend(comparison, say, owner);
 	say_unclear(comparison, say, owner);
 	say_cause(comparison, say, owner);
@@ -295,7 +297,7 @@ void compare_sum(const struct comparison *comparison, char text[static COMPARE_T
 {
 	const size_t *verdicts = comparison->n_verdicts;
 	const struct compare_gap *gaps = comparison->gaps;
-	size_t missing = 0; /* cases, of which one may have several reasons */
+	size_t missing = 0; /* cases; one case may have several gaps */
 	size_t figures = 0;
 	char list[128];
 

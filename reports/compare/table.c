@@ -14,10 +14,10 @@ static void say_note(void *owner, const char *text)
 	fprintf(owner, "! %s\n", text);
 }
 
-/* Below a title, which comes with the first one. */
+/* Indented lines; the first one also prints the title. */
 struct value_list {
 	FILE *out;
-	const char *title; /* NULL: it is there */
+	const char *title; /* NULL: printed */
 };
 
 static void say_below(void *owner, const char *text)

@@ -24,7 +24,7 @@ static json_t *make_bins(const struct hist *hist)
 	return document_whole(bins, failed);
 }
 
-/* What stands for bins that are put aside, or NULL. */
+/* Returns the placeholder of bins that are put aside, or NULL. */
 static json_t *put_aside(struct document_bins *aside, const struct hist *hist)
 {
 	json_t *place;
@@ -61,7 +61,7 @@ static json_t *make_histogram(const struct hist *hist, const char *unit,
 	return document_whole(histogram, failed);
 }
 
-/* The median over trials of a figure, the first one's of which is first, where all have it. */
+/* Adds the interval of a figure's median over trials, unless a trial lacks the figure. */
 static int add_interval(json_t *into, const char *name, const struct result_case *line,
 			const double *first)
 {
@@ -90,7 +90,7 @@ static json_t *make_figures(const struct hist *hist)
 	return document_whole(figures, failed);
 }
 
-/* Of latencies without a histogram. */
+/* Makes the figures of latencies without a histogram. */
 static json_t *make_known_figures(const double values[static STATISTICS])
 {
 	json_t *figures = json_object();
@@ -121,7 +121,7 @@ static json_t *make_latency(const struct result_case *line, struct document_bins
 	return document_whole(latency, failed);
 }
 
-/* Of the same kind, beside the measurement: to judge the warm-up, or a load, by. */
+/* Makes a distribution that accompanies a measurement, such as warm-up latencies or lags. */
 static json_t *make_beside(const struct hist *hist, struct document_bins *aside)
 {
 	json_t *beside = make_figures(hist);
@@ -158,7 +158,7 @@ static json_t *make_windows(const struct result_case *line)
 	return document_whole(rates, failed);
 }
 
-/* Of both directions, where there are two. */
+/* Adds the total of both directions, if the case is bidirectional. */
 static int add_total(json_t *rates, const struct result_case *line)
 {
 	double rate = result_rate(line, true);
@@ -196,7 +196,7 @@ static json_t *make_bandwidth(const struct result_case *line)
 	json_t *bandwidth = hist ? make_rates_of_case(line) : NULL;
 	int failed = 0;
 
-	/* Other programs tell of no windows. */
+	/* Imported results have no throughput windows. */
 	if (bandwidth && !line->is_imported) {
 		rate_windows_fill(line->windows, line->size, hist);
 		failed |= json_object_set_new(bandwidth, "window_ns",
@@ -249,7 +249,7 @@ static json_t *make_trial_load(const struct result_trial *trial)
 			 "saturated", trial->pace.is_saturated);
 }
 
-/* What another program has measured it tells less of. */
+/* Makes what a trial cost; imported trials have less of it. */
 static json_t *make_effort(const struct result_case *line, const struct result_trial *trial)
 {
 	if (line->is_imported && !trial->duration_ns)
@@ -292,7 +292,7 @@ static json_t *make_trials(const struct result_case *line)
 	return document_whole(trials, failed);
 }
 
-/* Names of options, as members of documents. */
+/* Adds parameters as members, with underscores in the names of options. */
 static int add_parameters(json_t *object, json_t *parameters)
 {
 	const char *name;
@@ -311,7 +311,7 @@ static int add_parameters(json_t *object, json_t *parameters)
 	return failed;
 }
 
-/* Where it is known. */
+/* Adds the placement of one side, if it is known. */
 static int add_place(json_t *into, const char *end, const struct result_place *place)
 {
 	json_t *json;
@@ -353,7 +353,7 @@ static int add_chosen(json_t *into, const struct result_case *line)
 	return 0;
 }
 
-/* What it has measured. */
+/* Adds the measured figures. */
 static int add_figures(json_t *object, const struct result_case *line, struct document_bins *aside)
 {
 	int failed = 0;

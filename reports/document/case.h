@@ -1,32 +1,32 @@
 /* SPDX-License-Identifier: MIT */
-/* A case as a document has it. */
+/* A case as a member of a document. */
 #ifndef REPORTS_DOCUMENT_CASE_H
 #define REPORTS_DOCUMENT_CASE_H
 
 #include "reports/result/result.h"
 
 /*
- * Where bins of histograms are put aside, an empty object stands in the place of each: they
- * are many where samples are, and as values take some ten times the memory of their text.
+ * Bins of histograms that are put aside; an empty object takes the place of each. With many samples
+ * there are many bins, and JSON values need about ten times the memory of their text.
  */
 struct document_bins {
 	size_t count;
 	struct document_place {
 		const json_t *json;
-		const struct hist *hist; /* of the case */
+		const struct hist *hist; /* owned by the case */
 	} places[4];
 };
 
-/* aside is empty, or NULL: the whole case. NULL: no memory. */
+/* Makes a case. aside: empty, or NULL to include all bins. Returns NULL if memory runs out. */
 json_t *document_make_case(const struct result_case *line, struct document_bins *aside);
 
-/* Everything here is well below 2^63, which is as far as JSON's integers go. */
+/* All values are well below 2^63, the limit of JSON's integers. */
 static inline json_t *document_number(uint64_t value)
 {
 	return json_integer((json_int_t)value);
 }
 
-/* NULL where a part of it has failed: what is not whole is not shown. */
+/* Returns made, or releases it and returns NULL if a part of it failed. */
 static inline json_t *document_whole(json_t *made, int failed)
 {
 	if (!failed)

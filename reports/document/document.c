@@ -31,7 +31,7 @@ json_t *document_make_end(const struct result_end *end)
 	return document_whole(json, failed);
 }
 
-/* The end that another program has told of: what it tells. */
+/* Makes the client or server of an imported result, as far as it is known. */
 static json_t *make_imported_end(const struct result_end *end)
 {
 	json_t *json = json_pack("{s:s}", "device", end->device);
@@ -56,7 +56,7 @@ static json_t *make_imported_ends(const struct result *result)
 	return document_whole(ends, failed);
 }
 
-/* Neither how it was called, nor by what clock; and when it ran if somebody has said so. */
+/* Imported results have no command or clock, and a start time only if it was given. */
 static json_t *make_imported_head(const struct result *result)
 {
 	json_t *run = json_pack("{s:s}", "status", result_status_name(result->status));
@@ -87,7 +87,7 @@ static json_t *make_clock(const struct result *result)
 	return document_whole(clock, failed);
 }
 
-/* All but the cases, and what comes behind them. */
+/* Makes the members before the cases. */
 static json_t *make_head(const struct result *result)
 {
 	if (result->imported)
@@ -117,7 +117,7 @@ static json_t *take_warnings(const struct result *result)
 	return json_incref(result->warnings);
 }
 
-/* What comes behind the cases; NULL: there is none of it. */
+/* The members after the cases; make returns NULL to omit one. */
 static const struct {
 	const char *name;
 	json_t *(*make)(const struct result *result);
@@ -165,7 +165,7 @@ static int write_case(FILE *out, const struct result_case *line)
 	return 0;
 }
 
-/* The cases are long, and most of them are there as text: the rest goes around them. */
+/* Writes cases as text, which most of them already are, and the other members around them. */
 static int write_parts(FILE *out, const char *head, const struct result *result)
 {
 	int code = 0;

@@ -10,22 +10,22 @@
 
 #define DOCUMENT_SCHEMA "verbmark.result/1"
 
-/* One end, as hosts has it. */
+/* Makes one side, as in "hosts". */
 json_t *document_make_end(const struct result_end *end);
 
-/* The whole document, or NULL without memory for it. */
+/* Makes the whole document; NULL if memory runs out. */
 json_t *document_make(const struct result *result);
 
 /*
- * Makes the text of a case that has ended, and will not change: a document that is
- * written after each case has to make it only once.
+ * Makes and keeps the text of a case that will not change any more, so that a document written
+ * after each case makes it only once.
  */
 void document_keep(struct result_case *line);
 
-/* path "-" is standard output; see save.h. */
+/* Writes a result; path "-" is standard output, see save.h. */
 int document_write(const struct result *result, const char *path, struct error *error);
 
-/* The same of one that is made already. */
+/* Writes a document. */
 int document_save(const json_t *document, const char *path, struct error *error);
 
 #endif

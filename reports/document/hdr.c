@@ -8,7 +8,7 @@
 #include <string.h>
 #include <zlib.h>
 
-#define COOKIE            0x1c849313 /* V2, its counts in LEB128 */
+#define COOKIE            0x1c849313 /* V2, counts in LEB128 */
 #define COOKIE_COMPRESSED 0x1c849314
 #define DIGITS            3
 #define LOWEST            1
@@ -17,7 +17,7 @@
 #define COUNT_BYTES       9
 #define MOST_BYTES        (sizeof(struct head) + HIST_BINS * COUNT_BYTES)
 
-/* Both are big-endian. */
+/* Both structures are big-endian. */
 struct envelope {
 	uint32_t cookie;
 	uint32_t length; /* of the zlib stream that follows */
@@ -33,8 +33,8 @@ struct head {
 	uint64_t ratio; /* the bits of a double */
 };
 
-_Static_assert(HIST_SUB_BITS == 10, "3 significant digits are 2^10 bins to a power of two");
-_Static_assert(sizeof(struct head) == 40, "the head is what the format says, unpadded");
+_Static_assert(HIST_SUB_BITS == 10, "3 significant digits need 2^10 bins per power of two");
+_Static_assert(sizeof(struct head) == 40, "the header must have no padding");
 
 static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
@@ -70,7 +70,7 @@ static char *base64_encode(const uint8_t *bytes, size_t size)
 	return text;
 }
 
-/* bytes has room for three to each four characters. */
+/* bytes has room for three bytes per four characters. */
 static int base64_decode(uint8_t *bytes, size_t *size, const char *text, size_t length)
 {
 	size_t padding = 0;
@@ -97,7 +97,7 @@ static int base64_decode(uint8_t *bytes, size_t *size, const char *text, size_t 
 	return 0;
 }
 
-/* ZigZag, and seven bits to a byte but for the ninth, which has eight. */
+/* ZigZag, with seven bits per byte, except for the ninth byte, which has eight. */
 static uint8_t *put_count(uint8_t *at, int64_t count)
 {
 	uint64_t rest = (uint64_t)count << 1 ^ (uint64_t)(count >> 63);
@@ -110,7 +110,7 @@ static uint8_t *put_count(uint8_t *at, int64_t count)
 	return at;
 }
 
-/* NULL: it is cut short. */
+/* Returns NULL if the count is truncated. */
 static const uint8_t *get_count(const uint8_t *at, const uint8_t *end, int64_t *count)
 {
 	uint64_t word = 0;
@@ -127,7 +127,7 @@ static const uint8_t *get_count(const uint8_t *at, const uint8_t *end, int64_t *
 	return at;
 }
 
-/* Bins without samples between others; a lone one is a 0. */
+/* Encodes a run of empty bins; a single one is a 0. */
 static uint8_t *put_gap(uint8_t *at, size_t bins)
 {
 	if (!bins)
@@ -135,7 +135,7 @@ static uint8_t *put_gap(uint8_t *at, size_t bins)
 	return put_count(at, bins == 1 ? 0 : -(int64_t)bins);
 }
 
-/* As the reference does: to the last bin in use, and at least one. */
+/* Encodes counts up to the last bin in use, and at least one, like the reference. */
 static uint8_t *put_counts(uint8_t *at, const struct hist *hist)
 {
 	size_t next = 0;
@@ -150,7 +150,7 @@ static uint8_t *put_counts(uint8_t *at, const struct hist *hist)
 	return next ? at : put_gap(at, 1);
 }
 
-/* At most: a count of each bin, and the gap before the first. */
+/* Returns the maximum size: a count for each bin, and the gap before the first. */
 static size_t payload_room(const struct hist *hist)
 {
 	return sizeof(struct head) + (hist_end(hist) - hist_first(hist) + 1) * COUNT_BYTES;
@@ -214,17 +214,17 @@ char *hdr_encode(const struct hist *hist, struct error *error)
 static int take_head(const struct head *head, size_t counts_size, struct error *error)
 {
 	if (be32toh(head->cookie) != COOKIE)
-		return error_set(error, -EINVAL, "what it holds is no V2 histogram");
+		return error_set(error, -EINVAL, "not a V2 histogram");
 	if (be32toh(head->digits) != DIGITS)
 		return error_set(error, -EINVAL, "%" PRIu32 " significant digits, not %d",
 				 be32toh(head->digits), DIGITS);
 	if (be64toh(head->lowest) != LOWEST)
-		return error_set(error, -EINVAL, "its lowest value is %" PRIu64 ", not %d",
+		return error_set(error, -EINVAL, "lowest value is %" PRIu64 ", not %d",
 				 be64toh(head->lowest), LOWEST);
 	if (head->offset || be64toh(head->ratio) != RATIO_ONE)
-		return error_set(error, -EINVAL, "its values are shifted or scaled");
+		return error_set(error, -EINVAL, "values are shifted or scaled");
 	if (be32toh(head->length) != counts_size)
-		return error_set(error, -EINVAL, "%" PRIu32 " bytes of counts announced, %zu there",
+		return error_set(error, -EINVAL, "expected %" PRIu32 " bytes of counts, found %zu",
 				 be32toh(head->length), counts_size);
 	return 0;
 }
@@ -239,8 +239,8 @@ static int take_counts(struct hist *hist, const uint8_t *at, const uint8_t *end,
 
 		at = get_count(at, end, &count);
 		if (!at)
-			return error_set(error, -EINVAL, "its last count is cut short");
-		/* A negative one is that many bins without samples. */
+			return error_set(error, -EINVAL, "last count is truncated");
+		/* A negative count is a number of empty bins. */
 		if (count < -(int64_t)(HIST_BINS - bin) || (count >= 0 && bin == HIST_BINS))
 			return error_set(error, -EINVAL, "bins beyond %llu", HIGHEST);
 		if (count < 0)
@@ -252,8 +252,8 @@ static int take_counts(struct hist *hist, const uint8_t *at, const uint8_t *end,
 }
 
 /*
- * A sum below 2^63 bounds the count as well, but for samples of 0, which are below 2^63
- * by themselves: neither overflows. The squares then stay below 2^100.
+ * Computes count, sum and squares. A sum below 2^63 bounds the count, except for samples of 0, of
+ * which there are also fewer than 2^63, so neither overflows. The squares stay below 2^100.
  */
 static int add_up(struct hist *hist, struct error *error)
 {
@@ -270,7 +270,7 @@ static int add_up(struct hist *hist, struct error *error)
 		middle = low + (hist_high(i) - low) / 2;
 		sum += (unsigned __int128)count * middle;
 		if (sum > INT64_MAX)
-			return error_set(error, -EINVAL, "its samples add up to more than 2^63");
+			return error_set(error, -EINVAL, "samples add up to more than 2^63");
 		hist->count += count;
 		hist->sum_squares += (unsigned __int128)count * middle * middle;
 		if (hist->min == UINT64_MAX)
@@ -287,7 +287,7 @@ static int take_payload(struct hist *hist, const uint8_t *bytes, size_t size, st
 	int code;
 
 	if (size < sizeof(head))
-		return error_set(error, -EINVAL, "what it holds is cut short");
+		return error_set(error, -EINVAL, "payload is truncated");
 	memcpy(&head, bytes, sizeof(head));
 	code = take_head(&head, size - sizeof(head), error);
 	if (!code)
@@ -295,7 +295,7 @@ static int take_payload(struct hist *hist, const uint8_t *bytes, size_t size, st
 	return code ? code : add_up(hist, error);
 }
 
-/* payload has room for MOST_BYTES, which is all that an honest string can unpack to. */
+/* payload has room for MOST_BYTES, the most that a valid string can decompress to. */
 static int unpack(uint8_t *payload, uLongf *size, const uint8_t *packed, size_t packed_size,
 		  struct error *error)
 {
@@ -305,22 +305,22 @@ static int unpack(uint8_t *payload, uLongf *size, const uint8_t *packed, size_t 
 	int code;
 
 	if (packed_size < sizeof(envelope))
-		return error_set(error, -EINVAL, "it is cut short");
+		return error_set(error, -EINVAL, "truncated");
 	left = used = packed_size - sizeof(envelope);
 	memcpy(&envelope, packed, sizeof(envelope));
 	if (be32toh(envelope.cookie) != COOKIE_COMPRESSED)
-		return error_set(error, -EINVAL, "it is no compressed V2 histogram");
+		return error_set(error, -EINVAL, "not a compressed V2 histogram");
 	if (be32toh(envelope.length) != left)
-		return error_set(error, -EINVAL, "%" PRIu32 " bytes announced, %lu there",
+		return error_set(error, -EINVAL, "expected %" PRIu32 " bytes, found %lu",
 				 be32toh(envelope.length), left);
 	*size = MOST_BYTES;
 	code = uncompress2(payload, size, packed + sizeof(envelope), &used);
 	if (code == Z_MEM_ERROR)
-		return error_set_errno(error, -ENOMEM, "cannot unpack it");
+		return error_set_errno(error, -ENOMEM, "cannot decompress");
 	if (code == Z_BUF_ERROR)
-		return error_set(error, -EINVAL, "it unpacks to more than all bins can hold");
+		return error_set(error, -EINVAL, "decompresses to more than all bins can hold");
 	if (code != Z_OK || used != left)
-		return error_set(error, -EINVAL, "its compressed bytes are damaged");
+		return error_set(error, -EINVAL, "compressed data is damaged");
 	return 0;
 }
 
@@ -333,9 +333,9 @@ static int decode(struct hist *hist, const char *text, size_t length, struct err
 	int code;
 
 	if (!packed || !payload)
-		code = error_set_errno(error, -ENOMEM, "no room to decode it");
+		code = error_set_errno(error, -ENOMEM, "cannot decode");
 	else if (base64_decode(packed, &packed_size, text, length))
-		code = error_set(error, -EINVAL, "it is not base64");
+		code = error_set(error, -EINVAL, "not base64");
 	else
 		code = unpack(payload, &size, packed, packed_size, error);
 	if (!code)
@@ -353,7 +353,7 @@ int hdr_decode(struct hist *hist, const char *text, struct error *error)
 
 	hist_init(hist);
 	if (length > most)
-		code = error_set(error, -EINVAL, "it is longer than %zu characters", most);
+		code = error_set(error, -EINVAL, "longer than %zu characters", most);
 	else
 		code = decode(hist, text, length, error);
 	if (code) {

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A histogram as HdrHistogram's V2 compressed string ("HISTF..."), which its readers
- * in every language take: 3 significant digits, values from 1 to the last bin, whose
- * bins are index for index those of struct hist. It tells how many samples are in
- * which bin and no more: those in over, and the exact minimum, maximum and sum, are
- * not in it.
+ * A histogram as HdrHistogram's V2 compressed string ("HISTF..."), which HdrHistogram libraries in
+ * all languages read: 3 significant digits, values from 1 to the last bin, and the same bins as
+ * struct hist. The string has only the counts of the bins: not the samples in over, and not the
+ * exact minimum, maximum and sum.
  */
 #ifndef REPORTS_DOCUMENT_HDR_H
 #define REPORTS_DOCUMENT_HDR_H
@@ -12,15 +11,14 @@
 #include "core/base/error.h"
 #include "core/base/hist.h"
 
-/* The caller frees it. NULL: the error says why. */
+/* Encodes a histogram; the caller frees the string. Returns NULL and sets the error on failure. */
 char *hdr_encode(const struct hist *hist, struct error *error);
 
 /*
- * Takes any text, also a hostile one: what is no such string, or has samples beyond
- * our bins or other digits, is refused with -EINVAL, and hist is empty then. The
- * minimum and the maximum of what is decoded are the edges of its outermost bins; sum
- * and squares are as if every sample were the middle of its bin, as HdrHistogram has
- * it.
+ * Decodes untrusted text. A text that is not such a string, or has samples beyond our bins or other
+ * digits, is rejected with -EINVAL, and hist is empty then. Minimum and maximum of the decoded
+ * histogram are the edges of its outermost bins; sum and squares assume every sample in the middle
+ * of its bin, as HdrHistogram does.
  */
 int hdr_decode(struct hist *hist, const char *text, struct error *error);
 

@@ -15,20 +15,20 @@ static int check_text(const char *what, const char *before, const char *now, str
 {
 	if (!strcmp(before, now))
 		return 0;
-	return error_set(error, -EINVAL, "%s is %s, and was %s before", what, now, before);
+	return error_set(error, -EINVAL, "%s is %s, but was %s before", what, now, before);
 }
 
 static int check_number(const char *what, uint64_t before, uint64_t now, struct error *error)
 {
 	if (before == now)
 		return 0;
-	return error_set(error, -EINVAL, "%s is %" PRIu64 ", and was %" PRIu64 " before", what, now,
+	return error_set(error, -EINVAL, "%s is %" PRIu64 ", but was %" PRIu64 " before", what, now,
 			 before);
 }
 
 static const char *kind_of(const struct result_end *end)
 {
-	return end->kind ? end->kind : "not told";
+	return end->kind ? end->kind : "unknown";
 }
 
 static int check_end(const char *which, const struct result_end *before,
@@ -43,11 +43,11 @@ static int check_end(const char *which, const struct result_end *before,
 	    !check_number("rate_mbps", before->rate_mbps, now->rate_mbps, error) &&
 	    !check_number("mtu", before->mtu, now->mtu, error))
 		return 0;
-	error_wrap(error, "the %s's", which);
+	error_wrap(error, "%s", which);
 	return -EINVAL;
 }
 
-/* By their names, and in their order. */
+/* Compares hosts by name and order. */
 static bool are_parties_alike(const json_t *before, const json_t *now)
 {
 	size_t count = json_array_size(before);
@@ -69,7 +69,7 @@ static int check_circumstances(const struct result *before, const struct result 
 	if (!code)
 		code = check_text("the version of verbmark", before->version, now->version, error);
 	if (!code && !are_parties_alike(before->parties, now->parties))
-		code = error_set(error, -EINVAL, "these are not of the same hosts");
+		code = error_set(error, -EINVAL, "the hosts are not the same");
 	return code ? code : check_text("the clock", before->clock, now->clock, error);
 }
 
@@ -110,7 +110,7 @@ static int take_first(struct result *into, const struct result *from, struct err
 	json_incref(into->server.facts);
 	into->command = json_incref(from->command);
 	into->plan = json_incref(from->plan);
-	/* What differs in runs that follow is taken out of it. */
+	/* Copy, because facts that differ in later runs are removed from it. */
 	into->parties = json_deep_copy(from->parties);
 	if (from->parties && !into->parties)
 		return error_set_errno(error, -ENOMEM, "cannot keep the hosts");
@@ -119,7 +119,7 @@ static int take_first(struct result *into, const struct result *from, struct err
 	return 0;
 }
 
-/* Runs under different circumstances are of none of them. */
+/* Drops the fingerprint of a side if it differs between runs. */
 static void widen_end(struct result_end *into, const struct result_end *from)
 {
 	if (strcmp(into->fingerprint, from->fingerprint) != 0)
@@ -139,7 +139,7 @@ static void widen_parties(json_t *into, const json_t *from)
 	}
 }
 
-/* ISO 8601 sorts as text. */
+/* Extends the time of the run (ISO 8601 sorts as text) and the errors of the clock. */
 static void widen(struct result *into, const struct result *from)
 {
 	widen_end(&into->client, &from->client);
@@ -204,7 +204,7 @@ static int complain(const char *name, const json_t *before, const json_t *now, s
 	char *texts[] = {before ? json_dumps(before, JSON_ENCODE_ANY) : NULL,
 			 now ? json_dumps(now, JSON_ENCODE_ANY) : NULL};
 
-	error_set(error, -EINVAL, "%s is %.64s, and was %.64s before", name,
+	error_set(error, -EINVAL, "%s is %.64s, but was %.64s before", name,
 		  texts[1] ? texts[1] : "not given", texts[0] ? texts[0] : "not given");
 	free(texts[0]);
 	free(texts[1]);
@@ -212,8 +212,8 @@ static int complain(const char *name, const json_t *before, const json_t *now, s
 }
 
 /*
- * What a case was told has to be the same. What else it carries is left out where it
- * differs: nobody can add up what he does not know.
+ * Scalar parameters must be the same. Other members that differ are dropped, since they cannot be
+ * added up.
  */
 static int check_parameters(struct result_case *line, const struct result_case *from,
 			    struct error *error)
@@ -240,20 +240,20 @@ static int check_parameters(struct result_case *line, const struct result_case *
 	return 0;
 }
 
-/* Both have trials. */
+/* Checks that both cases, which have trials, measured the same kind of figure. */
 static int check_figures(const struct result_case *line, const struct result_case *from,
 			 struct error *error)
 {
 	if (!line->latency != !from->latency || !line->windows != !from->windows ||
 	    !line->pace != !from->pace)
-		return error_set(error, -EINVAL, "a bandwidth and a latency are not the same case");
+		return error_set(error, -EINVAL, "one is a bandwidth and the other a latency");
 	if (line->latency && line->kind != from->kind)
 		return check_text("its latency", result_kind_name(line->kind),
 				  result_kind_name(from->kind), error);
 	return 0;
 }
 
-/* Trials that ran here and there have no one place. */
+/* Placements that differ between trials become unknown. */
 static void merge_place(struct result_place *into, const struct result_place *from, bool is_first)
 {
 	if (is_first)
@@ -272,13 +272,13 @@ static void merge_chosen(struct effective *into, const struct effective *from, b
 		effective_merge(into, from);
 }
 
-/* Nanoseconds are the same by chance of no two. */
+/* Durations in nanoseconds do not match by chance. */
 static bool is_same_trial(const struct result_trial *one, const struct result_trial *other)
 {
 	bool is_same = one->messages == other->messages && one->duration_ns == other->duration_ns &&
 		       one->warmup.duration_ns == other->warmup.duration_ns;
 
-	/* What is not known of either is no difference. */
+	/* Figures that both lack are not a difference. */
 	for (size_t i = 0; i < ARRAY_LENGTH(one->latency) && is_same; i++)
 		is_same = !islessgreater(one->latency[i], other->latency[i]);
 	return is_same;
@@ -289,9 +289,9 @@ static int add_trials(struct result_case *line, const struct result_case *from, 
 	int code = line->n_trials ? check_figures(line, from, error) : 0;
 
 	if (!code && line->n_trials + from->n_trials > PARSE_TRIALS_MOST)
-		code = error_set(error, -E2BIG, "these are more than %d trials", PARSE_TRIALS_MOST);
+		code = error_set(error, -E2BIG, "more than %d trials", PARSE_TRIALS_MOST);
 	if (!code && sum_check_case_is_beyond(line, from))
-		code = error_set(error, -EOVERFLOW, "these are more than can be counted");
+		code = error_set(error, -EOVERFLOW, "the sums overflow");
 	if (!line->n_trials)
 		line->kind = from->kind;
 	merge_place(&line->client_place, &from->client_place, !line->n_trials);
@@ -306,14 +306,14 @@ static int add_trials(struct result_case *line, const struct result_case *from, 
 		code = result_add_warmup(line, from->warmup, error);
 	if (!code && from->pace)
 		code = pace_add(line, from->pace, error);
-	/* The histogram and the windows of all of them come with the first. */
+	/* The pooled histogram and windows are added with the first trial. */
 	for (size_t i = 0; i < from->n_trials && !code; i++)
 		code = result_add_trial(line, &from->trials[i], i ? NULL : from->latency,
 					i ? NULL : from->windows, error);
 	return code;
 }
 
-/* What is known beats what is not, and a failure beats everything. */
+/* A known status takes precedence over an unknown one, and a failure over all others. */
 static int rank(enum result_status status)
 {
 	static const int ranks[] = {
@@ -326,7 +326,7 @@ static int rank(enum result_status status)
 	return ranks[status];
 }
 
-/* Of both ends, as far as they are known: what was counted in all runs together. */
+/* Adds up the counters of all runs, for each side that has them. */
 static int merge_counters(struct result_case *line, const json_t *counters, struct error *error)
 {
 	const char *end;
@@ -342,12 +342,12 @@ static int merge_counters(struct result_case *line, const json_t *counters, stru
 
 		result_add_counters(&sum, moved);
 		if (json_object_set_new(line->counters, end, sum))
-			return error_set_errno(error, -ENOMEM, "cannot add counters up");
+			return error_set_errno(error, -ENOMEM, "cannot add up counters");
 	}
 	return 0;
 }
 
-/* Each of them once. */
+/* Adds warnings that are not yet in the result. */
 static int merge_warnings(struct result *into, const json_t *warnings, struct error *error)
 {
 	const json_t *warning;
@@ -366,7 +366,7 @@ static int merge_warnings(struct result *into, const json_t *warnings, struct er
 		json_array_foreach(into->warnings, j, known) is_known =
 			is_known || json_equal(known, warning);
 		if (!is_known && json_array_size(into->warnings) == PARSE_WARNINGS_MOST)
-			return error_set(error, -E2BIG, "these are more than %d warnings",
+			return error_set(error, -E2BIG, "more than %d warnings",
 					 PARSE_WARNINGS_MOST);
 		if (!is_known && json_array_append(into->warnings, (json_t *)(uintptr_t)warning))
 			return error_set_errno(error, -ENOMEM, "cannot keep the warnings");
@@ -403,8 +403,8 @@ static int check_new(const struct result_case *line, const struct result_case *f
 		for (size_t j = 0; j < line->n_trials; j++)
 			if (is_same_trial(&from->trials[i], &line->trials[j]))
 				return error_set(error, -EEXIST,
-						 "its trial %zu was there before: the same run "
-						 "twice, or one that was merged already",
+						 "trial %zu is a duplicate: the same run "
+						 "twice, or one that was merged before",
 						 i + 1);
 	return 0;
 }
@@ -424,8 +424,9 @@ int merge_add(struct result *into, const struct result *from, struct error *erro
 	int code;
 
 	if (from->imported)
-		return error_set(error, -EINVAL,
-				 "it is imported: import takes the files of several runs at once");
+		return error_set(
+			error, -EINVAL,
+			"imported results cannot be merged; import the files of all runs at once");
 	code = into->texts ? check_circumstances(into, from, error) : take_first(into, from, error);
 
 	if (!code && from->texts && json_array_append(into->texts, from->texts))

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Several runs of the same cases as one result: histograms added up, trials one after
- * another, windows behind each other. Nothing is averaged. A case that only some of
- * them have run is taken as it is; one that failed in any of them is a failed one, and
- * those have no figures. What ran elsewhere, or otherwise, is refused.
+ * Merges several runs of the same cases into one result: histograms are added up, trials and
+ * windows are concatenated. Nothing is averaged. A case that only some runs have is taken from
+ * them. A case that failed in any run has failed, and has no figures. Runs on other hosts or with
+ * other settings are rejected.
  */
 #ifndef REPORTS_DOCUMENT_MERGE_H
 #define REPORTS_DOCUMENT_MERGE_H
@@ -11,21 +11,21 @@
 #include "core/base/error.h"
 #include "reports/result/result.h"
 
-/* Counted twice, trials would say that they are more certain than they are: -EEXIST. */
+/* Returns -EEXIST if both have the same trial: duplicates would make figures look more certain. */
 int merge_check_new(const struct result *into, const struct result *from, struct error *error);
 
 /*
- * into is zeroed at first; from stays as it is, and may be finished afterwards if its
- * texts are in from->texts or the program's. Command line and plan are the first one's.
- * -EINVAL: another version of verbmark, other ends, another clock, or a case of that id
- * with other parameters or another kind of latency; -EOVERFLOW: more than can be
- * counted. into is only good for result_finish then.
+ * Adds a run; into is zeroed at first. from does not change and may be finished afterwards, if its
+ * texts are in from->texts or have static storage. The first run provides command line and plan.
+ * -EINVAL: another version of verbmark, other hosts, another clock, or a case with other parameters
+ * or another kind of latency. -EOVERFLOW: a sum overflows. After an error, into may only be passed
+ * to result_finish.
  */
 int merge_add(struct result *into, const struct result *from, struct error *error);
 
 /*
- * What has to be the same of two results so that they can be merged, cases aside; JSON null of what
- * never can be. NULL: no memory.
+ * Returns what must be the same in two results that are merged, cases aside; JSON null if the
+ * result cannot be merged. NULL if memory runs out.
  */
 json_t *merge_circumstances(const struct result *result);
 

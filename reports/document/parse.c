@@ -14,7 +14,7 @@
 #include "reports/io/json_member.h"
 #include "reports/io/read_file.h"
 
-/* Of memory that JSON takes, in pieces of 64 bytes. */
+/* Limit on the memory of JSON values, in units of 64 bytes. */
 #define PIECES_MOST ((size_t)PARSE_VALUES_MIB << 14)
 
 static int parse_end(struct result_end *end, const json_t *hosts, const char *name, json_t *texts,
@@ -41,7 +41,7 @@ static int parse_end(struct result_end *end, const json_t *hosts, const char *na
 	return json_member_word(json, "link_layer", texts, &end->link_layer, error);
 }
 
-/* The other end is as this one, as far as figures go: nobody has told otherwise. */
+/* An unknown side is assumed to be like the other one. */
 static int parse_imported_hosts(struct result *result, const json_t *document, struct error *error)
 {
 	struct result_end *ends[] = {&result->client, &result->server};
@@ -149,7 +149,7 @@ static int parse_run(struct result *result, const json_t *document, struct error
 	return 0;
 }
 
-/* Before any of them is there: a case of a hundred bytes may ask for four. */
+/* Counted before any is allocated: a case of a hundred bytes may require four. */
 static size_t count_histograms(const json_t *cases)
 {
 	const json_t *json;
@@ -165,7 +165,7 @@ static size_t count_histograms(const json_t *cases)
 	return count;
 }
 
-/* ids: those before it. Runs have each case once, and what merges them finds it by its id. */
+/* ids has the ids so far. They must be unique, because merging finds cases by id. */
 static int parse_new_case(struct result *result, json_t *json, json_t *ids, struct error *error)
 {
 	struct result_case *line = &result->cases[result->n_cases++];
@@ -178,7 +178,7 @@ static int parse_new_case(struct result *result, json_t *json, json_t *ids, stru
 	if (code)
 		return code;
 	if (json_object_get(ids, line->id))
-		return error_set(error, -EINVAL, "case %zu has the id of another one: %.120s",
+		return error_set(error, -EINVAL, "case %zu has the same id as another: %.120s",
 				 result->n_cases, line->id);
 	if (json_object_set_new(ids, line->id, json_true()))
 		return error_set_errno(error, -ENOMEM, "cannot keep the cases");
@@ -209,10 +209,10 @@ static int parse_cases(struct result *result, const json_t *document, struct err
 	if (code)
 		return code;
 	if (json_array_size(cases) > PARSE_CASES_MOST)
-		return error_set(error, -E2BIG, "%zu cases are more than %d",
+		return error_set(error, -E2BIG, "%zu cases exceed the maximum of %d",
 				 json_array_size(cases), PARSE_CASES_MOST);
 	if (count_histograms(cases) > PARSE_HISTOGRAMS_MOST)
-		return error_set(error, -E2BIG, "%zu histograms are more than %d",
+		return error_set(error, -E2BIG, "%zu histograms exceed the maximum of %d",
 				 count_histograms(cases), PARSE_HISTOGRAMS_MOST);
 	result->cases = calloc(json_array_size(cases) + 1, sizeof(*result->cases));
 	if (!result->cases)
@@ -227,16 +227,16 @@ static int check_schema(const json_t *document, struct error *error)
 	char text[64];
 
 	if (!schema || strncmp(schema, DOCUMENT_SCHEMA, (size_t)(slash + 1 - DOCUMENT_SCHEMA)) != 0)
-		return error_set(error, -EINVAL, "this is no result of verbmark");
+		return error_set(error, -EINVAL, "not a verbmark result");
 	if (!strcmp(schema, DOCUMENT_SCHEMA))
 		return 0;
 	if (json_member_text(document, "schema", text, sizeof(text), error))
 		return -EINVAL;
-	return error_set(error, -EOPNOTSUPP, "this is %s, and only %s is known here", text,
+	return error_set(error, -EOPNOTSUPP, "schema is %s, but only %s is supported", text,
 			 DOCUMENT_SCHEMA);
 }
 
-/* They are shown as they are. */
+/* Checks the texts of a warning, which are shown as they are. */
 static int check_warning(const json_t *warning, struct error *error)
 {
 	static const char *const members[] = {"code", "host", "what", "why", "mend"};
@@ -244,7 +244,7 @@ static int check_warning(const json_t *warning, struct error *error)
 	int code = 0;
 
 	if (!json_is_object(warning))
-		return error_set(error, -EINVAL, "one of them is no object");
+		return error_set(error, -EINVAL, "an element is not an object");
 	for (size_t i = 0; i < ARRAY_LENGTH(members) && !code; i++)
 		if (json_object_get(warning, members[i]))
 			code = json_member_text(warning, members[i], text, sizeof(text), error);
@@ -258,10 +258,10 @@ static int parse_warnings(struct result *result, const json_t *document, struct 
 	size_t i;
 	int code = json_member_array(document, "warnings", &warnings, error);
 
-	/* Who merges holds each of them against all others. */
+	/* Merging compares each warning with all others, so their number is limited. */
 	if (!code && json_array_size(warnings) > PARSE_WARNINGS_MOST)
-		code = error_set(error, -E2BIG, "%zu are more than %d", json_array_size(warnings),
-				 PARSE_WARNINGS_MOST);
+		code = error_set(error, -E2BIG, "%zu exceed the maximum of %d",
+				 json_array_size(warnings), PARSE_WARNINGS_MOST);
 	json_array_foreach(warnings, i, warning)
 	{
 		if (!code)
@@ -295,7 +295,7 @@ static int parse_parties(struct result *result, const json_t *document, struct e
 	return code ? error_wrap(error, "parties") : 0;
 }
 
-/* What is told of it, and nothing else that may be there. */
+/* Copies the known members only. */
 static int parse_overflow(struct result *result, const json_t *document, struct error *error)
 {
 	json_t *json;
@@ -363,8 +363,8 @@ int parse_document(struct result *result, json_t *document, struct error *error)
 }
 
 /*
- * A byte of text can be eighty of memory ("{},{},{}"), so what it will take is told
- * before it is taken. For each value this is somewhat more than jansson needs.
+ * Estimates the memory that the text requires, before it is parsed: a byte of text can need eighty
+ * bytes ("{},{},{}"). The estimate per value is somewhat above what jansson uses.
  */
 static bool is_too_rich(const char *text, size_t length)
 {
@@ -377,7 +377,7 @@ static bool is_too_rich(const char *text, size_t length)
 	return sum > PIECES_MOST;
 }
 
-/* Its sentence quotes the text, which may have anything in it. */
+/* The error quotes the text, so make it printable. */
 static int not_json(json_error_t *fault, struct error *error)
 {
 	if (!fault->text[0])
@@ -395,8 +395,8 @@ int parse_json(const char *text, size_t length, const char *is, json_t **documen
 	*document = NULL;
 	if (is_too_rich(text, length))
 		return error_set(error, -E2BIG,
-				 "this has too many values for %s: they may take %d MiB of memory",
-				 is, PARSE_VALUES_MIB);
+				 "too many values for %s; the maximum is %d MiB of memory", is,
+				 PARSE_VALUES_MIB);
 	*document = json_loadb(text, length, JSON_REJECT_DUPLICATES, &fault);
 	return *document ? 0 : not_json(&fault, error);
 }

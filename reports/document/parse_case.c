@@ -15,7 +15,7 @@
 #include "reports/io/json_member.h"
 #include "reports/result/sum_check.h"
 
-/* The case's messages, duration and costs are the sums of theirs. */
+/* Parses the trials; the case's messages, duration and costs are their sums. */
 static int parse_trials(struct result_case *line, const json_t *json, struct error *error)
 {
 	const json_t *member;
@@ -24,7 +24,7 @@ static int parse_trials(struct result_case *line, const json_t *json, struct err
 	int code = json_member_array(json, "trials", &trials, error);
 
 	if (!code && json_array_size(trials) > PARSE_TRIALS_MOST)
-		return error_set(error, -E2BIG, "%zu trials are more than %d",
+		return error_set(error, -E2BIG, "%zu trials exceed the maximum of %d",
 				 json_array_size(trials), PARSE_TRIALS_MOST);
 	json_array_foreach(trials, i, member)
 	{
@@ -35,8 +35,7 @@ static int parse_trials(struct result_case *line, const json_t *json, struct err
 			return -EINVAL;
 		}
 		if (sum_check_trial_is_beyond(line, &trial))
-			return error_set(error, -EINVAL,
-					 "trial %zu: these are more than can be counted", i + 1);
+			return error_set(error, -EINVAL, "trial %zu: the sums overflow", i + 1);
 		code = result_add_trial(line, &trial, NULL, NULL, error);
 		if (code)
 			return code;
@@ -57,7 +56,7 @@ static int parse_kind(enum result_kind *kind, const json_t *latency, struct erro
 		if (!strcmp(result_kind_name(*kind), name))
 			return 0;
 	}
-	return error_set(error, -EINVAL, "\"kind\" is none of half, full, completion, call");
+	return error_set(error, -EINVAL, "\"kind\" is not half, full, completion or call");
 }
 
 static int parse_latency(struct result_case *line, const json_t *json, struct error *error)
@@ -67,7 +66,7 @@ static int parse_latency(struct result_case *line, const json_t *json, struct er
 
 	if (code)
 		return code;
-	/* What all trials together have follows from theirs. */
+	/* The pooled figures are computed from the trials. */
 	if (line->is_imported && !json_object_get(latency, "histogram")) {
 		code = parse_kind(&line->kind, latency, error);
 		return code ? error_wrap(error, "latency_ns") : result_take_figures(line, error);
@@ -111,10 +110,9 @@ static int check_bandwidth(const struct result_case *line, const json_t *bandwid
 	    json_member_count(bandwidth, "bytes", &bytes, error))
 		return -EINVAL;
 	if (messages != line->messages || duration_ns != line->duration_ns)
-		return error_set(error, -EINVAL,
-				 "its messages and time are not those of its trials");
+		return error_set(error, -EINVAL, "messages and duration do not match the trials");
 	if (!duration_ns)
-		return error_set(error, -EINVAL, "it has taken no time");
+		return error_set(error, -EINVAL, "duration is 0");
 	if ((unsigned __int128)messages * line->size != bytes)
 		return error_set(error, -EINVAL,
 				 "%" PRIu64 " messages of %" PRIu64 " bytes are not %" PRIu64
@@ -156,7 +154,7 @@ static int parse_shares(struct result_case *line, const json_t *json, struct err
 	for (size_t i = 0; i < (size_t)shares->threads * shares->qps && !code; i++)
 		messages += shares->messages[i];
 	if (!code && messages != line->messages)
-		code = error_set(error, -EINVAL, "the messages of its threads are not its own");
+		code = error_set(error, -EINVAL, "messages of the threads do not add up");
 	if (code)
 		error_wrap(error, "shares");
 	return code;
@@ -173,7 +171,7 @@ static int parse_flows(struct result_case *line, const json_t *json, struct erro
 	for (size_t i = 0; i < line->flows.count && !code; i++)
 		messages += line->flows.flow[i].messages;
 	if (!code && messages != line->messages)
-		code = error_set(error, -EINVAL, "the messages of its flows are not its own");
+		code = error_set(error, -EINVAL, "messages of the flows do not add up");
 	if (code)
 		error_wrap(error, "flows");
 	return code;
@@ -187,11 +185,11 @@ static int check_costs(const struct result_case *line, const json_t *json, struc
 
 	if (!code && (memcmp(&client, &line->client, sizeof(client)) != 0 ||
 		      memcmp(&server, &line->server, sizeof(server)) != 0))
-		code = error_set(error, -EINVAL, "\"cpu\" is not the sum of its trials'");
+		code = error_set(error, -EINVAL, "\"cpu\" is not the sum of the trials");
 	return code;
 }
 
-/* One that is not there, or told of no processors, is not known. */
+/* A placement that is missing, or has no CPUs, is unknown. */
 static int parse_place(struct result_place *place, const json_t *placement, const char *name,
 		       struct error *error)
 {
@@ -267,12 +265,12 @@ static int parse_figures(struct result_case *line, const json_t *json, struct er
 
 	if ((has_latency || has_bandwidth) != (line->n_trials > 0))
 		return error_set(error, -EINVAL,
-				 "there are figures without trials, or the reverse");
-	/* What did not end well is no measurement. */
+				 "figures without trials, or trials without figures");
+	/* Only complete cases have figures. */
 	if ((line->status == RESULT_COMPLETE) != (line->n_trials > 0))
-		return error_set(error, -EINVAL, "it is %s, and has %s",
+		return error_set(error, -EINVAL, "status is %s, but the case has %s",
 				 result_status_name(line->status),
-				 line->n_trials ? "figures" : "none");
+				 line->n_trials ? "figures" : "no figures");
 	if (has_latency)
 		code = parse_latency(line, json, error);
 	if (has_latency && !code && json_object_get(json, "warmup_latency_ns"))
@@ -288,7 +286,7 @@ static int parse_figures(struct result_case *line, const json_t *json, struct er
 	return code || !line->n_trials || line->is_imported ? code : check_costs(line, json, error);
 }
 
-/* What no other program tells. */
+/* Rejects members that imported cases cannot have. */
 static int check_imported(const json_t *json, struct error *error)
 {
 	static const char *const ours[] = {"beside",
@@ -305,11 +303,11 @@ static int check_imported(const json_t *json, struct error *error)
 
 	for (size_t i = 0; i < ARRAY_LENGTH(ours); i++)
 		if (json_object_get(json, ours[i]))
-			return error_set(error, -EINVAL, "it is imported, and has \"%s\"", ours[i]);
+			return error_set(error, -EINVAL, "imported case has \"%s\"", ours[i]);
 	return 0;
 }
 
-/* All but what has a place of its own, under the names that options have. */
+/* Keeps all members that are parsed nowhere else, under the names of options. */
 static int parse_parameters(struct result_case *line, json_t *json, struct error *error)
 {
 	static const char *const others[] = {"id",        "transport",
@@ -337,7 +335,7 @@ static int parse_parameters(struct result_case *line, json_t *json, struct error
 			continue;
 		if (!json_member_is_printable(name) ||
 		    (json_is_string(value) && !json_member_is_printable(json_string_value(value))))
-			return error_set(error, -EINVAL, "a parameter is not all printable");
+			return error_set(error, -EINVAL, "a parameter is not printable");
 		snprintf(key, sizeof(key), "%s", name);
 		for (char *mark = strchr(key, '_'); mark; mark = strchr(mark, '_'))
 			*mark = '-';
@@ -361,7 +359,7 @@ int parse_status(enum result_status *status, const json_t *object, struct error 
 		if (!strcmp(result_status_name(*status), name))
 			return 0;
 	}
-	return error_set(error, -EINVAL, "\"status\" is none that there is");
+	return error_set(error, -EINVAL, "\"status\" is not a known status");
 }
 
 static int parse_words(struct result_case *line, const json_t *json, json_t *texts,
@@ -430,7 +428,7 @@ int parse_case(struct result_case *line, json_t *json, json_t *texts, struct err
 
 	if (code)
 		return code;
-	/* A spreadsheet takes others for formulas. */
+	/* A spreadsheet takes some other characters for the start of a formula. */
 	if (!isalnum((unsigned char)line->id[0]))
 		return error_set(error, -EINVAL,
 				 "id: '%.60s' does not begin with a letter or a digit", line->id);

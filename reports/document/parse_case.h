@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One case of a document, for load.c: its parameters, its trials, and its figures,
- * which have to be what the trials add up to.
+ * Parses a case of a document, for parse.c: its parameters, trials and figures. The figures must
+ * be consistent with the trials.
  */
 #ifndef REPORTS_DOCUMENT_PARSE_CASE_H
 #define REPORTS_DOCUMENT_PARSE_CASE_H
@@ -9,10 +9,10 @@
 #include "core/base/error.h"
 #include "reports/result/result.h"
 
-/* line is zeroed; words are added to texts. Where it fails, line is half full. */
+/* line is zeroed; words are added to texts. On failure line is partly filled. */
 int parse_case(struct result_case *line, json_t *json, json_t *texts, struct error *error);
 
-/* "complete" and so on, of a case or of a run. */
+/* Parses the status of a case or a run, such as "complete". */
 int parse_status(enum result_status *status, const json_t *object, struct error *error);
 
 #endif

@@ -32,7 +32,7 @@ static int parse_hist(struct hist *hist, const json_t *load, const char *name, s
 	return code;
 }
 
-/* The trials must say the same. */
+/* Checks that the case is consistent with its trials. */
 static int check_pace(const struct result_case *line, const json_t *json, struct error *error)
 {
 	bool is_saturated;
@@ -40,10 +40,10 @@ static int check_pace(const struct result_case *line, const json_t *json, struct
 	if (json_member_flag(json, "saturated", &is_saturated, error))
 		return -EINVAL;
 	if (is_saturated != pace_is_saturated(line))
-		return error_set(error, -EINVAL, "\"saturated\" is not what its trials say");
+		return error_set(error, -EINVAL, "\"saturated\" contradicts the trials");
 	if (line->pace->lag.count != line->messages ||
 	    line->pace->uncorrected.count != line->messages)
-		return error_set(error, -EINVAL, "lags and messages are not as many");
+		return error_set(error, -EINVAL, "numbers of lags and messages differ");
 	return 0;
 }
 

@@ -61,7 +61,7 @@ static int parse_warmup(struct result_warmup *warmup, const json_t *trial, struc
 	return json_member_flag(object, "converged", &warmup->has_converged, error);
 }
 
-/* Those that are not there are not known. */
+/* Missing figures stay unknown. */
 static int parse_latencies(double *values, const json_t *trial, struct error *error)
 {
 	json_t *latency;
@@ -86,16 +86,16 @@ static int parse_rates(struct result_trial *trial, const json_t *json, struct er
 	return code;
 }
 
-/* What went is the messages over their time. */
+/* The message rate is computed from messages and duration. */
 static int parse_load(struct result_trial *trial, const json_t *json, struct error *error)
 {
 	if (!trial->duration_ns)
-		return error_set(error, -EINVAL, "it has taken no time");
+		return error_set(error, -EINVAL, "duration is 0");
 	trial->messages_per_s = (double)trial->messages * 1e9 / (double)trial->duration_ns;
 	return parse_pace_trial(&trial->pace, json, error);
 }
 
-/* On UC and UD, and of both directions. */
+/* Parses losses on UC and UD, and rates of the reverse direction. */
 static int parse_extras(struct result_trial *trial, const json_t *json, struct error *error)
 {
 	json_t *bandwidth = json_object_get(json, "bandwidth");

@@ -15,25 +15,25 @@
 
 static const char gone[] = "redacted";
 
-/* A host's name, whole or to its first dot, and what stands there instead. */
+/* A host name, whole or up to its first dot, and its replacement. */
 struct name {
 	const char *text;
 	size_t length;
 	const char *instead;
 };
 
-/* Of several hosts no more are told apart. */
+/* Hosts that get a number; further ones are only redacted. */
 #define PARTIES_MAX 64
 /*
- * Of each end two names, each of them whole or to its first dot; of each party two more, that
- * which was given, and as the user has it, both also without their ports.
+ * Two names of each side, each whole and up to its first dot; for each party two more, as given and
+ * as the user has it, both also without their ports.
  */
 #define NAMES_MAX (10 + 12 * PARTIES_MAX)
 
 struct names {
 	struct name name[NAMES_MAX];
 	size_t count;
-	char party[PARTIES_MAX][16]; /* what they are called instead */
+	char party[PARTIES_MAX][16]; /* their replacements */
 };
 
 static bool is_one_of(const char *text, const char *const *texts, size_t count)
@@ -44,7 +44,7 @@ static bool is_one_of(const char *text, const char *const *texts, size_t count)
 	return false;
 }
 
-/* The longest name that stands here as a word of its own. */
+/* Returns the longest name that starts here as a whole word, or NULL. */
 static const struct name *name_at(const struct names *names, const char *text, const char *at)
 {
 	const struct name *found = NULL;
@@ -62,7 +62,7 @@ static const struct name *name_at(const struct names *names, const char *text, c
 	return found;
 }
 
-/* GUIDs and MAC addresses: the time of a day has two colons, and so has a PCI address. */
+/* Matches GUIDs and MAC addresses. Times and PCI addresses have only two colons. */
 static bool is_grouped(const char *word)
 {
 	size_t colons = 0;
@@ -89,7 +89,7 @@ static void put_name(struct names *names, struct name name)
 		names->name[names->count++] = name;
 }
 
-/* Whole, and to its first dot, which of an address is none. */
+/* Adds a name, whole and up to its first dot; addresses have no such part. */
 static void add_part(struct names *names, const char *text, size_t length, const char *instead)
 {
 	size_t host = strcspn(text, ".");
@@ -108,7 +108,7 @@ static void add_name(struct names *names, const char *text, const char *instead)
 		add_part(names, text, strlen(text), instead);
 }
 
-/* Of an end, and of its facts. */
+/* Adds the names of one side and of its facts. */
 static void add_end(struct names *names, const json_t *end, const char *instead)
 {
 	const json_t *facts = json_object_get(end, "facts");
@@ -117,7 +117,7 @@ static void add_end(struct names *names, const json_t *end, const char *instead)
 	add_name(names, json_string_value(json_object_get(facts, "host")), instead);
 }
 
-/* With its port, and without. */
+/* Adds a name with and without its port. */
 static void add_party(struct names *names, const char *text, size_t length, const char *instead)
 {
 	const char *colon = memchr(text, ':', length);
@@ -130,7 +130,7 @@ static void add_party(struct names *names, const char *text, size_t length, cons
 	add_part(names, text, length, instead);
 }
 
-/* As the user wrote the host, or several of them, so do messages. */
+/* Adds the hosts as the user gave them, since messages quote them. */
 static void add_wanted(struct names *names, const char *wanted)
 {
 	while (wanted) {
@@ -159,7 +159,7 @@ static void add_parties(struct names *names, const json_t *parties)
 	}
 }
 
-/* They stay those of the document's copy, and wanted. */
+/* Finds all names. They point into before and wanted. */
 static void find_names(struct names *names, const json_t *before, const char *wanted)
 {
 	static const char *const ends[] = {"client", "server"};
@@ -171,7 +171,7 @@ static void find_names(struct names *names, const json_t *before, const char *wa
 	add_wanted(names, wanted);
 }
 
-/* The length of an address that begins here; 0: none does. It may have a port behind. */
+/* Returns the length of the address that starts here, without its port; 0: none. */
 static size_t address_at(const char *text, const char *at)
 {
 	static const char letters[] = "0123456789abcdefABCDEF:.";
@@ -182,7 +182,7 @@ static size_t address_at(const char *text, const char *at)
 		return 0;
 	if (length >= sizeof(word) || isalnum((unsigned char)at[length]))
 		return 0;
-	/* The end of a sentence, or of what is told of. */
+	/* Exclude punctuation after the address. */
 	if (length > 1 && strchr(":.", at[length - 1]) && at[length - 2] != ':')
 		length--;
 	while (length) {
@@ -196,7 +196,7 @@ static size_t address_at(const char *text, const char *at)
 	return 0;
 }
 
-/* 8-4-4-4-12 digits. */
+/* Matches 8-4-4-4-12 hexadecimal digits. */
 static bool is_uuid(const char *at)
 {
 	for (size_t i = 0; i < 36; i++) {
@@ -208,7 +208,7 @@ static bool is_uuid(const char *at)
 	return true;
 }
 
-/* Of digits that could be a GUID or a MAC address, or of a UUID. */
+/* Returns the length of digits that may be a GUID, a MAC address or a UUID; 0: none. */
 static size_t digits_at(const char *text, const char *at)
 {
 	static const char digits[] = "0123456789abcdefABCDEF";
@@ -218,7 +218,7 @@ static size_t digits_at(const char *text, const char *at)
 
 	if (!is_behind && is_uuid(at))
 		return 36;
-	/* A number of bytes may be as long. */
+	/* Decimal digits may be a large number, such as of bytes. */
 	return length >= 12 && !is_behind && (is_hex || strspn(at, "0123456789") < length) ? length
 											   : 0;
 }
@@ -243,7 +243,7 @@ static void scrub(FILE *out, const struct names *names, const char *text, bool i
 	}
 }
 
-/* NULL without memory. */
+/* Returns NULL if memory runs out. */
 static json_t *scrubbed(const struct names *names, const char *text, bool is_version)
 {
 	char *made = NULL;
@@ -259,7 +259,7 @@ static json_t *scrubbed(const struct names *names, const char *text, bool is_ver
 	return json;
 }
 
-/* Versions look like addresses, and hashes like serial numbers. */
+/* Versions look like addresses, and hashes like GUIDs. */
 static bool is_version(const char *key)
 {
 	static const char *const keys[] = {
@@ -290,7 +290,7 @@ static bool is_private(const char *key)
 	return is_one_of(key, keys, ARRAY_LENGTH(keys));
 }
 
-/* Where text is nothing but text: words that a schema lists are not touched. */
+/* Redacts free text only; words that the schema defines stay. */
 static int walk(json_t *json, const struct names *names)
 {
 	const char *key;
@@ -336,7 +336,7 @@ static int shorten_cmdline(json_t *facts)
 		       : json_object_set_new(kernel, "cmdline", json_string(kept));
 }
 
-/* Of what was imported an end may be unknown, and so may its device. */
+/* In an imported result, a side or its device may be unknown. */
 static int redact_end(json_t *end, const char *instead, const struct names *names)
 {
 	const char *device = json_string_value(json_object_get(end, "device"));
@@ -353,14 +353,14 @@ static int redact_end(json_t *end, const char *instead, const struct names *name
 	return code;
 }
 
-/* Hosts have names, and threads of one process have none. */
+/* Whether a flow's end is a thread of a process, which has a number instead of a host name. */
 static bool is_thread(const char *text)
 {
 	return !strncmp(text, "client ", 7) || !strncmp(text, "server ", 7) ||
 	       !strncmp(text, "host ", 5);
 }
 
-/* A host that is no party has no number either. */
+/* A host that is not a party has no number and is redacted. */
 static int redact_flows(json_t *flows, const struct names *names)
 {
 	static const char *const ends[] = {"from", "to"};
@@ -413,8 +413,8 @@ static int redact_parties(json_t *parties, const struct names *names)
 	return code;
 }
 
-/* How much of a word may stay: all, or an option's name in front of its value. */
-static size_t untold(const char *word, const char *const *words, size_t n_words)
+/* Returns the length of a word that is not private: all of it, or an option name before a value. */
+static size_t public_length(const char *word, const char *const *words, size_t n_words)
 {
 	const char *value = word[0] == '-' ? strchr(word, '=') : NULL;
 
@@ -432,7 +432,7 @@ static int redact_command(json_t *command, const char *const *words, size_t n_wo
 	json_array_foreach(command, i, word)
 	{
 		const char *text = json_string_value(word);
-		size_t length = text ? untold(text, words, n_words) : 0;
+		size_t length = text ? public_length(text, words, n_words) : 0;
 
 		if (text && text[length])
 			code |= json_array_set_new(command, i,

@@ -11,17 +11,17 @@
 
 #define NS_PER_S 1000000000
 
-/* How far the squares may be from what one figure says of them, in its last digits. */
+/* Steps to try from the computed squares, because the figure is rounded. */
 #define SLACK 16
 
 typedef unsigned __int128 wide;
 
-/* What the bins say of the sum: at least, and at most. */
+/* Bounds on the sum, from the bins. */
 struct bounds {
 	wide count;
 	wide least;
 	wide most;
-	size_t first; /* bin that has any */
+	size_t first; /* first non-empty bin */
 	size_t end;
 };
 
@@ -36,7 +36,7 @@ static int check_scheme(const json_t *histogram, struct error *error)
 	    json_member_count(histogram, "sub_bits", &bits, error))
 		return -EINVAL;
 	if (strcmp(scheme, "log2-linear") != 0 || bits != HIST_SUB_BITS || strcmp(unit, "ns") != 0)
-		return error_set(error, -EINVAL, "the bins are %s of %" PRIu64 " bits in %s",
+		return error_set(error, -EINVAL, "unsupported bins: %s of %" PRIu64 " bits in %s",
 				 scheme, bits, unit);
 	return 0;
 }
@@ -74,13 +74,12 @@ static int take_bins(struct hist *hist, const json_t *bins, struct bounds *bound
 	json_array_foreach(bins, i, bin)
 	{
 		if (!take_bin(hist, bin, bounds))
-			return error_set(error, -EINVAL, "bin %zu is none of ours, or out of order",
-					 i);
+			return error_set(error, -EINVAL, "bin %zu is invalid or out of order", i);
 	}
 	return 0;
 }
 
-/* Which bin, or beyond them all. */
+/* Returns the bin of a value; HIST_BINS if it is beyond the bins. */
 static size_t place(uint64_t value)
 {
 	return value < 1ULL << HIST_MAX_BITS ? hist_index(value) : HIST_BINS;
@@ -103,14 +102,14 @@ static int check_sums(const struct hist *hist, struct bounds bounds, struct erro
 		return error_set(error, -EINVAL, "the bins do not add up to the count %" PRIu64,
 				 hist->count);
 	if (hist->sum < bounds.least || hist->sum > bounds.most)
-		return error_set(error, -EINVAL, "the bins cannot have the sum %" PRIu64,
+		return error_set(error, -EINVAL, "the bins do not allow the sum %" PRIu64,
 				 hist->sum);
 	if (hist->count && !are_extremes_right(hist, &bounds))
-		return error_set(error, -EINVAL, "the outermost bins have no such min and max");
+		return error_set(error, -EINVAL, "min and max do not match the outermost bins");
 	return 0;
 }
 
-/* The squares about the whole number below the mean, and back; see hist_stddev. */
+/* Converts squares about the integer part of the mean to squares about 0; see hist_stddev. */
 static void set_squares(struct hist *hist, wide about_centre)
 {
 	uint64_t centre = hist->sum / hist->count;
@@ -119,7 +118,7 @@ static void set_squares(struct hist *hist, wide about_centre)
 		about_centre + (wide)centre * ((wide)hist->sum + hist->sum % hist->count);
 }
 
-/* The least step that a double of that size can make. */
+/* Returns the distance between doubles of that size. */
 static wide step_at(double value)
 {
 	return value < 0x1p53 ? 1 : (wide)1 << (ilogb(value) - (DBL_MANT_DIG - 1));
@@ -127,15 +126,16 @@ static wide step_at(double value)
 
 static int restore_squares(struct hist *hist, double deviation, struct error *error)
 {
-	uint64_t least = hist->sum % hist->count; /* whole numbers: so many of them are 1 above */
+	/* Integer deviations from the integer part of the mean have this sum; squares are no less. */
+	uint64_t least = hist->sum % hist->count;
 	double rest = (double)least;
 	double about = deviation * deviation * (double)(hist->count - 1) +
 		       rest * rest / (double)hist->count;
 	wide squares;
 
-	/* No squares sum up to more than the largest value times the sum: 2^126. */
+	/* The squares are at most the largest value times the sum: 2^126. */
 	if (about > (double)hist->max * (double)hist->sum * (1 + 1e-9))
-		return error_set(error, -EINVAL, "no such values have a stddev of %g", deviation);
+		return error_set(error, -EINVAL, "a stddev of %g is impossible", deviation);
 	squares = (wide)(about + 0.5);
 	if (squares < least)
 		squares = least;
@@ -188,7 +188,7 @@ static int restore(struct hist *hist, const json_t *latency, struct error *error
 	if (code)
 		return code;
 	if (count != hist->count)
-		return error_set(error, -EINVAL, "the count is not that of the histogram");
+		return error_set(error, -EINVAL, "count does not match the histogram");
 	if (!count)
 		return 0;
 	if (count > 1 && json_member_figure(latency, "stddev", &deviation, error))
@@ -207,7 +207,7 @@ int restore_hist(struct hist *hist, const json_t *latency, struct error *error)
 	return code;
 }
 
-/* The least number of messages of that rate in a window, or UINT64_MAX. */
+/* Returns the smallest number of messages in a window with that rate, or UINT64_MAX. */
 static uint64_t messages_of(const struct rate_windows *windows, uint64_t rate,
 			    uint64_t message_bytes)
 {
@@ -231,12 +231,12 @@ static int take_windows(struct rate_windows *windows, const json_t *rates, uint6
 		json_int_t rate = json_integer_value(json);
 
 		if (!json_is_integer(json) || rate < 0)
-			return error_set(error, -EINVAL, "window %zu is no count", i);
+			return error_set(error, -EINVAL, "window %zu is not a count", i);
 		windows->messages[i] = messages_of(windows, (uint64_t)rate, message_bytes);
 		if (windows->messages[i] > windows->rest ||
 		    rate_windows_rate(windows, i, message_bytes) != (uint64_t)rate)
 			return error_set(error, -EINVAL,
-					 "window %zu is no number of messages that can be", i);
+					 "window %zu is not a possible number of messages", i);
 		windows->rest -= windows->messages[i];
 	}
 	windows->count = i;
@@ -259,7 +259,7 @@ int restore_windows(struct rate_windows *windows, const json_t *bandwidth, uint6
 	if (!window_ns || json_array_size(rates) > RATE_WINDOWS_MAX ||
 	    (wide)window_ns * json_array_size(rates) > duration_ns)
 		return error_set(error, -EINVAL,
-				 "%zu windows of %" PRIu64 " ns are none of %" PRIu64 " ns",
+				 "%zu windows of %" PRIu64 " ns do not fit into %" PRIu64 " ns",
 				 json_array_size(rates), window_ns, duration_ns);
 	rate_windows_init(windows, window_ns);
 	windows->rest = messages;

@@ -35,7 +35,7 @@ static const struct hist *bins_of(const struct document_bins *bins, const json_t
 	return NULL;
 }
 
-/* Only objects have places in them, and none that is empty. */
+/* Only objects, and no empty ones, contain places. */
 static bool has_places(const struct document_bins *bins, json_t *json)
 {
 	const char *name;
@@ -87,7 +87,7 @@ static int write_around(FILE *out, json_t *json, const struct document_bins *bin
 	return 0;
 }
 
-/* json_dumps may leave out a name that it has no room for, and not tell. */
+/* Not json_dumps, which may drop a name without an error if memory runs out. */
 static char *make_text(json_t *json, const struct document_bins *bins)
 {
 	char *text = NULL;

@@ -7,13 +7,13 @@
 
 #include "reports/result/result.h"
 
-/* What the file does not take is found when it is flushed. */
+/* Writes a value; write errors are detected when the stream is flushed. */
 int document_write_value(FILE *out, const json_t *value);
 
-/* To be freed; NULL: no memory. */
+/* Returns the text, which the caller frees; NULL if memory runs out. */
 char *document_text(json_t *json);
 
-/* The same of a case, of whose own histograms no value is made for each bin. */
+/* Returns the text of a case, without making JSON values for its histograms' bins. */
 char *document_text_of_case(const struct result_case *line);
 
 #endif

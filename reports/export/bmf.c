@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Bencher Metric Format: an object of benchmarks, each an object of measures. A benchmark
- * is a case. Bencher has the measures latency, in ns, and throughput, in operations per
- * second, by itself; others are made as they come.
+ * Bencher Metric Format: an object of benchmarks, each an object of measures. A benchmark is a
+ * case. Bencher has built-in measures latency, in ns, and throughput, in operations per second;
+ * others are created on first use.
  */
 #include <errno.h>
 #include <math.h>
@@ -18,7 +18,7 @@ struct state {
 
 struct measure {
 	const char *slug;
-	const char *key; /* of a latency */
+	const char *key; /* of the latency statistic */
 };
 
 static const struct measure latencies[] = {

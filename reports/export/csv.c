@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* As report has it: see csv.h. */
+/* CSV as written by report: see csv.h. */
 #include "reports/table/csv.h"
 
 #include <errno.h>

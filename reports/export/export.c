@@ -6,12 +6,12 @@
 
 #include "reports/document/merge.h"
 
-/* As many as a double has right. */
+/* The decimal digits that a double can represent. */
 #define DIGITS 15
 
 int export_no_memory(struct error *error)
 {
-	return error_set_errno(error, -ENOMEM, "cannot make it");
+	return error_set_errno(error, -ENOMEM, "cannot export");
 }
 
 int export_text_open(struct export_text *text)
@@ -40,7 +40,7 @@ void export_text_close(struct export_text *text)
 	*text = (struct export_text){0};
 }
 
-/* Where nothing but a file for each is left, that is told. */
+/* Suggests to merge the results if they can be merged. */
 static int refuse(const json_t *before, const char *key, const struct result *result,
 		  const char *name, struct error *error)
 {
@@ -49,10 +49,10 @@ static int refuse(const json_t *before, const char *key, const struct result *re
 			 json_equal(json_object_get(before, "circumstances"), circumstances);
 
 	json_decref(circumstances);
-	return error_set(error, -EEXIST, "%s: %s was in %s already, and there is room for one; %s",
-			 name, key, json_string_value(json_object_get(before, "name")),
-			 can_merge ? "report --merge makes one of both"
-				   : "export each to a file of its own");
+	return error_set(
+		error, -EEXIST, "%s: %s is already in %s, and the format allows only one; %s", name,
+		key, json_string_value(json_object_get(before, "name")),
+		can_merge ? "merge both with 'report --merge'" : "export each to its own file");
 }
 
 int export_once(json_t *seen, const char *key, const struct result *result, const char *name,
@@ -63,7 +63,7 @@ int export_once(json_t *seen, const char *key, const struct result *result, cons
 
 	if (before)
 		return refuse(before, key, result, name, error);
-	/* Names of files need not be UTF-8. */
+	/* File names need not be UTF-8. */
 	of = json_pack("{s:o, s:o}", "name", json_string_nocheck(name), "circumstances",
 		       merge_circumstances(result));
 	return !of || json_object_set_new(seen, key, of) ? export_no_memory(error) : 0;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Formats of other tools. Each takes results, one after another, and makes one text of
- * all of them. Figures are those of cases that are complete; a figure that is not known
- * is left out. What a format cannot have (a case twice, where it has room for one) is
- * refused with a sentence.
+ * Formats of other tools. Each takes results, one after another, and makes one text of them all.
+ * Only complete cases have figures; unknown figures are omitted. A result that a format cannot
+ * represent, such as a duplicate case, is rejected with an error.
  */
 #ifndef REPORTS_EXPORT_EXPORT_H
 #define REPORTS_EXPORT_EXPORT_H
@@ -21,22 +20,22 @@ enum export_metric {
 	EXPORT_BANDWIDTH,
 };
 
-/* What is exported, for the formats that have to choose. */
+/* Selects what to export, for formats that require a choice. */
 struct export_choice {
 	enum export_metric metric; /* github-benchmark */
-	const char *id;            /* hgrm: of the case; NULL: the only one */
+	const char *id;            /* hgrm: the case; NULL: the only one */
 };
 
 struct export_format {
 	const char *name;
-	bool has_banner; /* tells of itself what is of the software device */
-	/* NULL: no memory. The choice has to stay. */
+	bool has_banner; /* the format has a place for the software device's banner */
+	/* Returns NULL if memory runs out. The choice must outlive the state. */
 	void *(*open)(const struct export_choice *choice);
-	/* name: of the file. Nothing of the result is kept. */
+	/* Adds a result without keeping references to it. name: the file name. */
 	int (*add)(void *state, const struct result *result, const char *name, struct error *error);
-	/* The whole text, which the caller frees. -ENODATA: there is nothing to tell. */
+	/* Makes the whole text, which the caller frees. -ENODATA: there is nothing to export. */
 	int (*finish)(void *state, char **text, struct error *error);
-	void (*close)(void *state); /* NULL too */
+	void (*close)(void *state); /* accepts NULL */
 };
 
 extern const struct export_format export_bmf;
@@ -46,7 +45,7 @@ extern const struct export_format export_hgrm;
 extern const struct export_format export_junit;
 extern const struct export_format export_prometheus;
 
-/* Text that grows; zeroed: not open. */
+/* Text in memory; zeroed: not open. */
 struct export_text {
 	FILE *out; /* NULL: not open */
 	char *text;
@@ -54,15 +53,15 @@ struct export_text {
 };
 
 int export_text_open(struct export_text *text);
-/* What was printed, which the caller frees; NULL: no memory for it. */
+/* Returns the text, which the caller frees; NULL if memory ran out. */
 char *export_text_take(struct export_text *text);
 void export_text_close(struct export_text *text);
 
-/* -EEXIST if the object has the key already, else it has it from then on, as of that result. */
+/* Records the key for the result. -EEXIST: another result has the key. */
 int export_once(json_t *seen, const char *key, const struct result *result, const char *name,
 		struct error *error);
 
-/* The JSON, as people can read it too. */
+/* Formats the JSON with indentation; the caller frees the text. */
 int export_dump(const json_t *json, char **text, struct error *error);
 
 int export_no_memory(struct error *error);

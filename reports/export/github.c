@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What github-action-benchmark reads: an array of {name, unit, value, range, extra}, in
- * which either less is better (customSmallerIsBetter) or more (customBiggerIsBetter): a
- * choice of one metric. Names of hosts are left out, since it is made to be published.
+ * Format of github-action-benchmark: an array of {name, unit, value, range, extra} in which either
+ * less is better (customSmallerIsBetter) or more is better (customBiggerIsBetter), hence the choice
+ * of one metric. Host names are omitted, because the output is meant to be published.
  */
 #include <errno.h>
 #include <math.h>
@@ -18,11 +18,11 @@ struct state {
 	json_t *seen;
 };
 
-/* A figure of a case: name stands behind the case's. */
+/* A figure of a case: name follows the case's id. */
 struct entry {
 	const char *name;
 	const char *unit;
-	const char *key; /* of a latency; NULL: a rate */
+	const char *key; /* of the latency statistic; NULL: a rate */
 };
 
 static const struct entry latencies[] = {
@@ -53,7 +53,7 @@ static void close_github(void *owner)
 	free(state);
 }
 
-/* What stands beside the value where it is pointed at. */
+/* Makes the tooltip of a value. */
 static json_t *make_extra(const struct result *result, const struct result_case *line)
 {
 	const char *banner = banner_of(result);
@@ -64,12 +64,12 @@ static json_t *make_extra(const struct result *result, const struct result_case 
 			    banner ? "\n" : "", banner ? banner : "");
 }
 
-/* Half of what the interval spans, as others' tools write it. */
+/* Formats half the width of the interval, as other tools do. */
 static json_t *make_range(const struct bounded *figure)
 {
 	double half = (figure->high - figure->low) / 2;
 
-	/* Or it would read as none. */
+	/* With fixed decimals it would read as 0. */
 	if (half > 0 && half < 1e-3)
 		return json_sprintf("\xc2\xb1 %.2g", half);
 	return json_sprintf("\xc2\xb1 %.*f", half < 1 ? 4 : half < 1000 ? 1 : 0, half);

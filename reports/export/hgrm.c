@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The latencies of one case as a table of percentiles, as HdrHistogram's own library and its
- * HistogramLogProcessor print them for plotters (*.hgrm): in microseconds, five steps to each
- * halving of what is left to 100 %. Readers skip what begins with '#'. As in all that
- * HdrHistogram decodes, a value is the largest one of its bin, mean and deviation are those
- * of the middles of bins, and samples beyond the last bin are not there.
+ * The latencies of a case as a table of percentiles, as HdrHistogram's library and its
+ * HistogramLogProcessor print them for plotters (*.hgrm): in microseconds, five steps per halving
+ * of the distance to 100 %. Readers ignore lines that start with '#'. Like everything that
+ * HdrHistogram decodes, a value is the largest one of its bin, mean and deviation use the middles
+ * of the bins, and samples beyond the last bin are not included.
  */
 #include <errno.h>
 #include <float.h>
@@ -24,17 +24,17 @@
 #define NO_SAMPLES "imported results have no samples"
 
 struct state {
-	const char *id; /* NULL: the only one */
+	const char *id; /* NULL: the only case */
 	struct export_text text;
 	bool has_case;
 };
 
-/* A table as it is printed. */
+/* State of printing a table. */
 struct table {
 	FILE *out;
-	uint64_t count; /* in bins */
+	uint64_t count; /* samples in bins */
 	uint64_t seen;
-	double level; /* in per cent: the next one to be told */
+	double level; /* the next percentile to print, in percent */
 };
 
 static void *open_hgrm(const struct export_choice *choice)
@@ -60,7 +60,7 @@ static void close_hgrm(void *owner)
 	free(state);
 }
 
-/* Java rounds decimal digits, and halves up: in binary they are often a little less. */
+/* Java rounds decimal digits, and halves up; in binary, halves are often a little less. */
 static double rounded(double value, double unit)
 {
 	return round(value * unit * (1 + DBL_EPSILON)) / unit;
@@ -77,7 +77,7 @@ static void print_row(const struct table *table, size_t bin, double level)
 	fputc('\n', table->out);
 }
 
-/* A step is a fifth of what was left to 100 % when that last was a power of two. */
+/* Returns the next step: a fifth of the distance to 100 % at the last power of two. */
 static double step(double level)
 {
 	double halvings = floor(log(100 / (100 - level)) / log(2));
@@ -95,7 +95,7 @@ static void print_bin(struct table *table, size_t bin, uint64_t count)
 		double next = table->level + step(table->level);
 
 		print_row(table, bin, table->level);
-		/* So close to it there is no number in between. */
+		/* This close to 100 %, adding a step may not change the double. */
 		table->level = next > table->level ? next : 100;
 		if (table->seen == table->count)
 			break;
@@ -152,7 +152,7 @@ static bool has_histogram(const struct result_case *line)
 	return line->status == RESULT_COMPLETE && line->n_trials && line->latency;
 }
 
-/* Of what perftest printed without its samples there are percentiles, and no more. */
+/* Results imported from perftest have percentiles but no samples. */
 static bool has_figures_only(const struct result_case *line)
 {
 	return line->status == RESULT_COMPLETE && !line->latency && result_has_latency(line);
@@ -177,7 +177,7 @@ static const struct result_case *find_named(const struct result *result, const c
 	error_set(error, -ENODATA,
 		  has_figures ? "%s has no histogram: " NO_SAMPLES
 		  : is_there  ? "%s has no latency"
-			      : "there is no case %s",
+			      : "no case %s",
 		  id);
 	return NULL;
 }
@@ -199,7 +199,7 @@ static const struct result_case *find_only(const struct result *result, struct e
 		return found;
 	if (found)
 		error_set(error, -EINVAL,
-			  "%zu cases have a latency, such as %s: --case says which one", count,
+			  "%zu cases have a latency, such as %s; choose one with --case", count,
 			  found->id);
 	else
 		error_set(error, -ENODATA,
@@ -215,7 +215,7 @@ static int add_hgrm(void *owner, const struct result *result, const char *name, 
 	FILE *out = state->text.out;
 
 	if (state->has_case)
-		return error_set(error, -EINVAL, "%s: this format has room for one result", name);
+		return error_set(error, -EINVAL, "%s: the format allows only one result", name);
 	line = state->id ? find_named(result, state->id, error) : find_only(result, error);
 	if (!line)
 		return error_wrap(error, "%s", name);

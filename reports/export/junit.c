@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * JUnit's XML, which servers of CI read: a suite for each result, a test for each case.
- * One that failed is a failure, one that was not run to its end an error. Figures are
- * properties, whose names are those of CSV, with the unit.
+ * JUnit XML for CI servers: a suite for each result, a test for each case. A failed case is a
+ * failure, an interrupted one an error. Figures are properties, named as in CSV with the unit.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -84,7 +83,7 @@ static void print_figures(FILE *out, const struct result_case *line)
 			print_figure(out, name, value);
 			continue;
 		}
-		/* With bounds, it is the median over trials. */
+		/* If it has bounds, the value is the median over trials. */
 		bounded_latency(&figure, line, "p50");
 		print_figure(out, name, figure.value);
 		print_figure(out, "p50_low_ns", figure.low);
@@ -101,7 +100,7 @@ static void print_figures(FILE *out, const struct result_case *line)
 	fputs("</properties>\n", out);
 }
 
-/* What a case is that has not ended well. */
+/* Prints the status of a case that did not complete. */
 static void print_ending(FILE *out, const char *element, const struct result_case *line)
 {
 	const char *status = result_status_name(line->status);
@@ -177,7 +176,7 @@ static void print_end(FILE *out, const char *name, const struct result_end *end)
 	print_property(out, name, text);
 }
 
-/* Another program tells of one of them, and has no more than its device. */
+/* Imported results have at most one side, and only its device. */
 static void print_ends(FILE *out, const struct result *result)
 {
 	if (!result->imported) {
@@ -192,7 +191,7 @@ static void print_ends(FILE *out, const struct result *result)
 		print_property(out, "server", result->server.device);
 }
 
-/* Times are UTC, which JUnit's have no letter for. */
+/* JUnit timestamps have no time zone; ours are UTC. */
 static void print_suite(FILE *out, const struct result *result, const char *name,
 			const struct count *count)
 {
@@ -203,7 +202,7 @@ static void print_suite(FILE *out, const struct result *result, const char *name
 	fputs("<testsuite", out);
 	xml_attribute(out, "name", name);
 	print_count(out, count);
-	/* Who has imported it may not know. */
+	/* The start time of imported results may be unknown. */
 	if (time[0])
 		xml_attribute(out, "timestamp", time);
 	if (result->client.host[0])

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Prometheus' text format, version 0.0.4, as the textfile collector of node_exporter reads
- * it: no timestamps on samples, which it refuses, base units, all samples of a metric
- * together. It has one state of a pair of ends, and so of each pair only one result.
+ * Prometheus text format, version 0.0.4, as read by node_exporter's textfile collector: samples
+ * without timestamps, which it rejects, base units, and all samples of a metric together. It shows
+ * one state of a client and a server, so only one result for each such pair.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -44,42 +44,42 @@ struct row {
 };
 
 static const struct row rows[METRICS] = {
-	[RUN_INFO] = {"verbmark_run_info",                    "gauge",   "What the result is of; always 1."        },
+	[RUN_INFO] = {"verbmark_run_info",                    "gauge",   "Hosts and version of the run; always 1."    },
 	[RUN_TIMESTAMP] = {"verbmark_run_timestamp_seconds",       "gauge",
-                      "When the run was finished, since 1970."                                                     },
+                      "End of the run, in seconds since 1970."                                                        },
 	[CASE_STATUS] = {"verbmark_case_status",                 "gauge",
-                      "1 with what became of the case: complete, failed, skipped or "
-			 "interrupted."									    },
-	[LATENCY] = {"verbmark_latency_seconds",             "summary", "Latency of a message, of all trials."    },
-	[LATENCY_MIN] = {"verbmark_latency_min_seconds",         "gauge",   "The least latency."                      },
-	[LATENCY_MAX] = {"verbmark_latency_max_seconds",         "gauge",   "The largest latency."                    },
+                      "Always 1; the status label is complete, failed, skipped or "
+			 "interrupted."									       },
+	[LATENCY] = {"verbmark_latency_seconds",             "summary", "Message latency over all trials."           },
+	[LATENCY_MIN] = {"verbmark_latency_min_seconds",         "gauge",   "Minimum latency."                           },
+	[LATENCY_MAX] = {"verbmark_latency_max_seconds",         "gauge",   "Maximum latency."                           },
 	[LATENCY_MEDIAN] = {"verbmark_latency_median_seconds",      "gauge",
-                      "Median over trials of their medians."                                                       },
+                      "Median over trials of the median latency."                                                     },
 	[LATENCY_LOW] = {"verbmark_latency_median_low_seconds",  "gauge",
-                      "Lower end of the 95 % interval of the median over trials."                                  },
+                      "Lower bound of the 95 % confidence interval of the median."                                    },
 	[LATENCY_HIGH] = {"verbmark_latency_median_high_seconds", "gauge",
-                      "Upper end of the 95 % interval of the median over trials."                                  },
-	[BANDWIDTH] = {"verbmark_bandwidth_bytes_per_second",  "gauge",   "Payload, one direction."                 },
-	[MESSAGES] = {"verbmark_messages_per_second",         "gauge",   "Messages, one direction."                },
+                      "Upper bound of the 95 % confidence interval of the median."                                    },
+	[BANDWIDTH] = {"verbmark_bandwidth_bytes_per_second",  "gauge",
+                      "Payload throughput in one direction."                                                          },
+	[MESSAGES] = {"verbmark_messages_per_second",         "gauge",   "Message rate in one direction."             },
 	[SENT] = {"verbmark_sent_messages",               "gauge",
-		      "Messages sent where they can be lost, with the warm-up."                                    },
-	[LOST] = {"verbmark_lost_messages",               "gauge",   "Messages of those that have not arrived."},
-	[LOAD] = {"verbmark_load_messages_per_second",    "gauge",
-		      "Messages as they were to be sent, of a load."                                               },
+		      "Messages sent, including the warm-up, if the transport can lose messages."                     },
+	[LOST] = {"verbmark_lost_messages",               "gauge",   "Messages that were sent but did not arrive."},
+	[LOAD] = {"verbmark_load_messages_per_second",    "gauge",   "Offered message rate of a load."            },
 	[SATURATED] = {"verbmark_load_saturated",              "gauge",
-                      "1 where the schedule of a load was not kept."                                               },
+                      "1 if the schedule of a load was not kept."                                                     },
 	[CPU] = {"verbmark_cpu_seconds_per_message",     "gauge",
-		      "Processor time that a message cost at an end."                                              },
+		      "CPU time per message on the client or server."                                                 },
 };
 
 struct state {
 	struct export_text text[METRICS];
-	json_t *ends;  /* those that have a result */
-	json_t *cases; /* by their labels */
+	json_t *ends;  /* pairs of client and server that have a result */
+	json_t *cases; /* by labels */
 	bool is_soft;
 };
 
-/* What samples of one case, or of one run, are called. */
+/* The common labels of the samples of a case or a run. */
 struct series {
 	struct state *state;
 	const char *labels;
@@ -138,7 +138,7 @@ static void print_end(FILE *out, const char *name, const struct result_end *end)
 	print_label(out, label, text);
 }
 
-/* What another program has not told is no label. */
+/* Prints labels for what is known of an imported result. */
 static void print_imported_ends(FILE *out, const struct result *result)
 {
 	const struct {
@@ -168,7 +168,7 @@ static void print_ends(FILE *out, const struct result *result)
 		fputs(",software_device=\"true\"", out);
 }
 
-/* NULL: no memory. The caller frees it. */
+/* Returns the labels, which the caller frees; NULL if memory runs out. */
 static char *make_labels(const struct result *result, const struct result_case *line)
 {
 	struct export_text text;
@@ -196,7 +196,7 @@ static char *make_labels(const struct result *result, const struct result_case *
 	return export_text_take(&text);
 }
 
-/* more: labels of this sample alone, each with a comma in front. */
+/* Adds a sample. more: additional labels, each preceded by a comma. */
 static void add_as(const struct series *series, enum metric metric, const char *suffix,
 		   const char *more, double value)
 {
@@ -210,7 +210,7 @@ static void prometheus_add(const struct series *series, enum metric metric, doub
 	add_as(series, metric, "", "", value);
 }
 
-/* Those that are known; a summary need not have any. */
+/* Adds the known quantiles; a summary need not have any. */
 static void add_quantiles(const struct series *series, const struct result_case *line,
 			  const char *kind)
 {
@@ -282,7 +282,7 @@ static int add_case(struct state *state, const struct result *result,
 	if (!labels)
 		return export_no_memory(error);
 	if (json_object_get(state->cases, labels))
-		code = error_set(error, -EEXIST, "%s: %s is there twice", name, line->id);
+		code = error_set(error, -EEXIST, "%s: duplicate case %s", name, line->id);
 	else
 		code = export_once(state->cases, labels, result, name, error);
 	if (!code) {

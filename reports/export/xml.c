@@ -8,7 +8,7 @@
 
 #include "core/base/compiler.h"
 
-/* A form of UTF-8: so many bytes, the first of which begins so, of characters from there on. */
+/* The form of a UTF-8 sequence: its length, its first byte, and its smallest code point. */
 struct form {
 	size_t length;
 	unsigned char mask;

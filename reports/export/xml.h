@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Any text within XML 1.0, in an attribute or between tags: it is escaped, and what no
- * document may have, such as control characters and what is not UTF-8, becomes '?'.
+ * Prints any text as XML 1.0, in an attribute or between tags. Markup is escaped. Bytes that XML
+ * does not allow, such as control characters and invalid UTF-8, become '?'.
  */
 #ifndef REPORTS_EXPORT_XML_H
 #define REPORTS_EXPORT_XML_H
@@ -9,18 +9,18 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* What stands for a character of markup; NULL: it is none. */
+/* Returns the entity for a character of markup; NULL: none is needed. */
 const char *xml_entity(char letter);
 
-/* Bytes of the printable character that the text begins with; 0: it is none, or at its end. */
+/* Returns the length of the printable character at the start of the text, or 0. */
 size_t xml_measure(const char *text);
 
 void xml_print(FILE *out, const char *text);
 
-/* The same, but that some control characters stay as they are. */
+/* Prints text like xml_print, but keeps the control characters in kept. */
 void xml_print_but(FILE *out, const char *text, const char *kept);
 
-/* name="text", with a space in front. */
+/* Prints name="text" with a leading space. */
 void xml_attribute(FILE *out, const char *name, const char *text);
 
 #endif

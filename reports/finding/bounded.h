@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A figure of a case, with the interval of its median over trials, for those who show it
- * as a value between two bounds: the value is that median, and so is within them. That of
- * all messages together need not be: one trial that was held up moves it alone.
+ * A figure of a case, as a value with a confidence interval: the median over trials and its
+ * interval, so the value always lies within its bounds. The pooled figure need not: a single
+ * stalled trial can move it out of them.
  */
 #ifndef REPORTS_FINDING_BOUNDED_H
 #define REPORTS_FINDING_BOUNDED_H
@@ -10,22 +10,23 @@
 #include "reports/result/result.h"
 
 struct bounded {
-	double value; /* NAN: not known */
-	double low;   /* NAN, and so with high: trials are too few for 95 % */
+	double value; /* NAN: unknown */
+	double low;   /* low and high are NAN with too few trials for a 95 % interval */
 	double high;
 };
 
 /*
- * Of a case with trials: first is the figure of the first one. pooled: that of all of them
- * together, which stands alone where single trials have too few messages for it.
+ * Computes the figure of a case with trials. first points at the figure in the first trial. pooled
+ * is the figure of all messages; it is used, without bounds, if single trials have too few
+ * messages.
  */
 void bounded_of(struct bounded *figure, const struct result_case *line, const double *first,
 		double pooled);
 
-/* The statistic of that key, in nanoseconds. */
+/* Computes the statistic with that key, in nanoseconds. */
 void bounded_latency(struct bounded *figure, const struct result_case *line, const char *key);
 
-/* Messages per second, one direction, as documents have them; of a bandwidth alone. */
+/* Computes the messages per second in one direction, as in the document; bandwidth cases only. */
 void bounded_rate(struct bounded *figure, const struct result_case *line);
 
 void bounded_scale(struct bounded *figure, double factor);

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-/* Returns the numbers of the cases of each curve, by its name. */
+/* Returns the case numbers of each curve, by curve name. */
 static json_t *find_cases(const struct result *result, const struct curve_kind *kind)
 {
 	json_t *found = json_object();
@@ -29,7 +29,7 @@ static int compare(const void *one, const void *other)
 	return (a->x > b->x) - (a->x < b->x);
 }
 
-/* Measures the cases: the points in the order of x, and those that are none. */
+/* Fills points with the measured cases, sorted by x, and left_out with the others. */
 static size_t find_points(struct curve_point *points, json_t *left_out, const struct result *result,
 			  const json_t *numbers, const struct curve_kind *kind)
 {
@@ -111,14 +111,14 @@ void curve_tell(const struct curve *curve, const struct curve_kind *kind,
 {
 	size_t count = json_array_size(curve->left_out);
 	const json_t *first = json_array_get(curve->left_out, 0);
-	int used = kind->tell(curve, text);
+	int used = kind->describe(curve, text);
 	char others[32] = "";
 
 	if (!count || used >= CURVE_TEXT)
 		return;
 	if (count > 1)
 		snprintf(others, sizeof(others), ", and %zu more", count - 1);
-	snprintf(text + used, CURVE_TEXT - (size_t)used, "; left out: %s (%s)%s",
+	snprintf(text + used, CURVE_TEXT - (size_t)used, "; omitted: %s (%s)%s",
 		 json_string_value(json_object_get(first, "case")),
 		 json_string_value(json_object_get(first, "reason")), others);
 }

@@ -18,7 +18,7 @@ size_t load_knee_count(const struct curve_point *points, size_t n_points)
 	return count;
 }
 
-/* Names a curve by all parameters but the rate. */
+/* Names a curve by all parameters except the rate. */
 static char *name_curve(const struct result_case *line)
 {
 	json_t *others;
@@ -34,7 +34,7 @@ static char *name_curve(const struct result_case *line)
 	return text;
 }
 
-/* One trial that was held up says nothing of the others; all together know more of few messages. */
+/* The median over trials ignores a single stalled trial; short trials have only a pooled p99. */
 static const char *measure(struct curve_point *point, const struct result_case *line)
 {
 	struct error ignored = {0};
@@ -52,7 +52,7 @@ static const char *measure(struct curve_point *point, const struct result_case *
 	return NULL;
 }
 
-static int tell(const struct curve *curve, char text[static CURVE_TEXT])
+static int describe(const struct curve *curve, char text[static CURVE_TEXT])
 {
 	const struct curve_point *at = &curve->at;
 	const struct curve_point *beyond = &curve->beyond;
@@ -62,15 +62,14 @@ static int tell(const struct curve *curve, char text[static CURVE_TEXT])
 	if (curve->is_below)
 		return snprintf(
 			text, CURVE_TEXT,
-			"the knee is below %s: at %.0f msg/s, the lowest rate, the schedule was not "
-			"kept",
+			"the knee is below %s: the lowest rate, %.0f msg/s, was already saturated",
 			beyond->line->id, beyond->x);
 	if (curve->has_beyond)
-		return snprintf(
-			text, CURVE_TEXT,
-			"knee: %s: %.0f msg/s with a p99 of %.4g us; beyond, %.0f msg/s: %.4g us%s%s",
-			at->line->id, at->x, at->y / 1e3, beyond->x, beyond->y / 1e3,
-			beyond->is_saturated ? ", saturated" : "", of);
+		return snprintf(text, CURVE_TEXT,
+				"knee: %s: %.0f msg/s with a p99 of %.4g us; above it, %.0f msg/s: "
+				"%.4g us%s%s",
+				at->line->id, at->x, at->y / 1e3, beyond->x, beyond->y / 1e3,
+				beyond->is_saturated ? ", saturated" : "", of);
 	return snprintf(text, CURVE_TEXT, "no knee up to %s: %.0f msg/s with a p99 of %.4g us%s",
 			at->line->id, at->x, at->y / 1e3, of);
 }
@@ -90,7 +89,7 @@ static json_t *make(const struct curve *curve)
 			 curve->has_beyond ? make_point(&curve->beyond) : NULL);
 }
 
-const struct curve_kind load_knee_kind = {name_curve, measure, load_knee_count, tell, make};
+const struct curve_kind load_knee_kind = {name_curve, measure, load_knee_count, describe, make};
 
 json_t *load_knees_make(const struct result *result)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The knee of a curve of latency over load: of cases that differ in nothing but their
- * rate, the highest one before the first whose schedule was not kept, or whose p99, the
- * median of its trials', is more than twice that of the lowest rate. Where the schedule of
- * the lowest rate was not kept, it is below that. A case without a known p99 is no point.
+ * The knee of a latency-load curve: among cases that differ only in their rate, the highest rate
+ * before the first that was saturated or whose p99 (median over trials) is more than twice the p99
+ * of the lowest rate. If the lowest rate was saturated, the knee is below it. A case without a
+ * known p99 is not a point.
  */
 #ifndef REPORTS_FINDING_LOAD_KNEE_H
 #define REPORTS_FINDING_LOAD_KNEE_H
@@ -15,7 +15,7 @@
 /* x: messages per second; y: the p99 in nanoseconds. */
 extern const struct curve_kind load_knee_kind;
 
-/* Counts the points before the knee, it included. */
+/* Returns the number of points up to and including the knee. */
 size_t load_knee_count(const struct curve_point *points, size_t n_points);
 
 json_t *load_knees_make(const struct result *result);

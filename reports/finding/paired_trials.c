@@ -9,7 +9,7 @@
 #include "reports/finding/tips.h"
 #include "reports/verdict/sentences.h"
 
-/* Judges each pair alone, by its interval. */
+/* Judges a pair by its own interval, without correction for the number of pairs. */
 static void judge(struct tips_pair *pair)
 {
 	const struct interval *ratio = &pair->ratio;
@@ -36,7 +36,7 @@ static const struct result_case *paired_trials_find(const struct result *result,
 	return NULL;
 }
 
-/* Of all rounds: false if one of them lacks the figure, as a median of few messages. */
+/* Returns false if a trial lacks the figure, such as the median of too few messages. */
 static bool compare(struct tips_pair *pair, double *values)
 {
 	size_t n = pair->line->n_trials;
@@ -49,7 +49,7 @@ static bool compare(struct tips_pair *pair, double *values)
 		with[i] = pair->figure->value(&pair->line->trials[i]);
 		without[i] = pair->figure->value(&pair->beside->trials[i]);
 		ratio[i] = with[i] / without[i];
-		/* A document may have any numbers. */
+		/* Documents can contain any numbers. */
 		if (!(with[i] > 0 && without[i] > 0 && ratio[i] > 0 && isfinite(ratio[i])))
 			return false;
 	}
@@ -58,7 +58,7 @@ static bool compare(struct tips_pair *pair, double *values)
 	       !interval_median(&pair->ratio, ratio, n, &unused);
 }
 
-/* Once, however many would be seen beside it. */
+/* Adds a case once, no matter how many pairs it would be part of. */
 static void add_missing(struct tips_list *turns, const struct result_case *line)
 {
 	struct tips_gap *grown;
@@ -73,7 +73,7 @@ static void add_missing(struct tips_list *turns, const struct result_case *line)
 	grown[turns->n_gaps++] = (struct tips_gap){line};
 }
 
-/* false: there is nothing to compare. */
+/* Returns false if there is nothing to compare. */
 static bool add_pair(struct tips_list *turns, struct tips_pair pair)
 {
 	size_t room = 3 * (pair.line->n_trials + 1);
@@ -116,7 +116,7 @@ static void add_case(struct tips_list *turns, const struct result *result,
 		add_missing(turns, line->n_trials ? beside : line);
 		return;
 	}
-	/* Of merged results, or of none that this program has made. */
+	/* The result was merged, or edited by hand. */
 	if (line->n_trials != beside->n_trials) {
 		add_missing(turns, line);
 		return;
@@ -125,7 +125,7 @@ static void add_case(struct tips_list *turns, const struct result *result,
 		strcmp(line->metric, "bw") != 0 ? add_latency(turns, pair) : add_pair(turns, pair);
 	if (!is_added)
 		add_missing(turns, line);
-	/* Whoever waits may be fast, or let others work. */
+	/* A completion mode trades latency for CPU time: compare both. */
 	pair.figure = &compared_figure_client_cpu;
 	if (!strcmp(line->by, "cq"))
 		add_pair(turns, pair);
@@ -137,7 +137,7 @@ static void close_turns(struct tips_list *turns)
 	free(turns->gaps);
 }
 
-/* Whether case number is the first that differs from another one in that. */
+/* Whether this is the first case that is paired by its parameter. */
 static bool is_first(const struct result *result, size_t number)
 {
 	const char *by = result->cases[number].by;
@@ -148,7 +148,7 @@ static bool is_first(const struct result *result, size_t number)
 	return by != NULL;
 }
 
-/* All of the next parameter, from case *number on. false: there are no more. */
+/* Collects all pairs of the next parameter, from case *number on. Returns false at the end. */
 static bool next_turns(struct tips_list *turns, const struct result *result, size_t *number)
 {
 	*turns = (struct tips_list){0};
@@ -167,12 +167,12 @@ static bool next_turns(struct tips_list *turns, const struct result *result, siz
 	return true;
 }
 
-/* Why one is not among the pairs. */
-static void excuse(const struct result_case *line, char text[static TIPS_TEXT])
+/* Writes why a case is in no pair. */
+static void describe_gap(const struct result_case *line, char text[static TIPS_TEXT])
 {
 	snprintf(text, TIPS_TEXT, "%s: %s", line->id,
 		 line->error[0]   ? line->error
-		 : line->n_trials ? "too few messages, or another number of trials"
+		 : line->n_trials ? "too few messages, or a different number of trials"
 				  : result_status_name(line->status));
 }
 
@@ -201,7 +201,7 @@ static void print_turns(FILE *out, const struct tips_list *turns, const json_t *
 	for (size_t i = 0; i < turns->n_pairs; i++)
 		print_pair(out, &turns->pairs[i], width);
 	for (size_t i = 0; i < turns->n_gaps; i++) {
-		excuse(turns->gaps[i].line, text);
+		describe_gap(turns->gaps[i].line, text);
 		fprintf(out, "  not shown: %s\n", text);
 	}
 	if (overflow && !strcmp(turns->by, "cq-depth"))
@@ -228,8 +228,8 @@ void paired_trials_print(FILE *out, const struct result *result)
 	size_t number = 0;
 
 	if (width)
-		fprintf(out, "%-*s  %-6s %9s %9s  %6s  %s\n", width + 2, "IN TURN", "", "without",
-			"with", "ratio", "95 % interval");
+		fprintf(out, "%-*s  %-6s %9s %9s  %6s  %s\n", width + 2, "INTERLEAVED", "",
+			"without", "with", "ratio", "95 % interval");
 	while (next_turns(&turns, result, &number)) {
 		print_turns(out, &turns, result->overflow, width);
 		close_turns(&turns);
@@ -267,7 +267,7 @@ static json_t *make_turns(const struct tips_list *turns)
 	for (size_t i = 0; i < turns->n_gaps; i++) {
 		char text[TIPS_TEXT];
 
-		excuse(turns->gaps[i].line, text);
+		describe_gap(turns->gaps[i].line, text);
 		json_array_append_new(missing, json_string(text));
 	}
 	return json_pack("{s:s, s:s*, s:o, s:o*, s:s*}", "by", turns->by, "tip", tips_title(turns),

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Cases whose trials were run in turn: each beside the one that differs from it in a single
- * parameter, as the median of the ratios of their trials of the same round, with its
- * interval. What the machine did meanwhile it did to both. Where the parameter is a tip of
- * how to program, what it is worth here is said in a sentence.
+ * Cases with interleaved trials: each is compared with the case that differs from it in a single
+ * parameter, by the median of the ratios of paired trials, with its interval. Changes of the
+ * machine affect both alike. If the parameter is one of the tips, a sentence gives advice.
  */
 #ifndef REPORTS_FINDING_PAIRED_TRIALS_H
 #define REPORTS_FINDING_PAIRED_TRIALS_H
@@ -12,10 +11,10 @@
 
 #include "reports/result/result.h"
 
-/* Prints nothing of a result with no such cases. */
+/* Prints nothing if the result has no interleaved cases. */
 void paired_trials_print(FILE *out, const struct result *result);
 
-/* For documents; NULL: there are none. */
+/* Returns the pairs for the document; NULL: none. */
 json_t *paired_trials_make(const struct result *result);
 
 #endif

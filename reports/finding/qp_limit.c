@@ -34,8 +34,8 @@ static uint64_t parameter(const struct result_case *line, const char *name)
 }
 
 /*
- * Its id without the number, and the depths that it had: nobody may have asked for them, and
- * they make as much of a difference.
+ * Names a curve by the id without the number of queue pairs, plus the depths: they may have been
+ * derived rather than requested, and they affect the rate as much.
  */
 static char *name_curve(const struct result_case *line)
 {
@@ -58,7 +58,7 @@ static char *name_curve(const struct result_case *line)
 		       : name;
 }
 
-/* One trial that was held up says nothing of the others. */
+/* The median over trials ignores a single stalled trial. */
 static const char *measure(struct curve_point *point, const struct result_case *line)
 {
 	uint64_t threads = parameter(line, "threads");
@@ -75,18 +75,18 @@ static const char *measure(struct curve_point *point, const struct result_case *
 	return NULL;
 }
 
-static int tell(const struct curve *curve, char text[static CURVE_TEXT])
+static int describe(const struct curve *curve, char text[static CURVE_TEXT])
 {
 	const struct curve_point *at = &curve->at;
 
 	if (curve->has_beyond)
 		return snprintf(text, CURVE_TEXT,
-				"knee: %s: %.4g Mmsg/s; beyond, %.0f queue pairs: %.4g Mmsg/s; the "
+				"knee: %s: %.4g Mmsg/s; above it, %.0f queue pairs: %.4g Mmsg/s; "
 				"best: %.4g (medians of trials)",
 				at->line->id, at->y / 1e6, curve->beyond.x, curve->beyond.y / 1e6,
 				curve->best.y / 1e6);
 	return snprintf(text, CURVE_TEXT,
-			"no knee up to %s: %.4g Mmsg/s; the best: %.4g (medians of trials)",
+			"no knee up to %s: %.4g Mmsg/s; best: %.4g (medians of trials)",
 			at->line->id, at->y / 1e6, curve->best.y / 1e6);
 }
 
@@ -103,7 +103,7 @@ static json_t *make(const struct curve *curve)
 			 curve->has_beyond ? make_point(&curve->beyond) : NULL);
 }
 
-const struct curve_kind qp_limit_kind = {name_curve, measure, qp_limit_count, tell, make};
+const struct curve_kind qp_limit_kind = {name_curve, measure, qp_limit_count, describe, make};
 
 json_t *qp_limits_make(const struct result *result)
 {

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How many queue pairs a device serves at its full rate. Of bandwidths that differ in nothing
- * else but the number of queue pairs, their depths included, the largest number before the rate of
- * messages falls for good: the next one and all above it have less than 0.8 times the best
- * rate of those below. That is where what a device, or its host, keeps of queue pairs has no
- * room any more.
+ * The number of queue pairs that a device serves at full rate: among bandwidth cases that differ
+ * only in the number of queue pairs (same depths), the largest number before the message rate drops
+ * for good: the next case and all above it stay below 0.8 times the best rate before them. Beyond
+ * it, queue pair state no longer fits into the caches of the device or host.
  */
 #ifndef REPORTS_FINDING_QP_LIMIT_H
 #define REPORTS_FINDING_QP_LIMIT_H
@@ -13,10 +12,10 @@
 
 #define QP_LIMIT_FALL 0.8
 
-/* x: queue pairs of all threads; y: messages per second. */
+/* x: queue pairs over all threads; y: messages per second. */
 extern const struct curve_kind qp_limit_kind;
 
-/* Counts the points before the fall. */
+/* Returns the number of points before the drop. */
 size_t qp_limit_count(const struct curve_point *points, size_t n_points);
 
 json_t *qp_limits_make(const struct result *result);

@@ -11,39 +11,39 @@
 #define NS_PER_US  1000.0
 #define PAIR_WIDTH 9
 
-/* What is to be done, by which operation, and what one of it is made of. */
+/* A row of the table: a task, an operation for it, and how its latency is derived. */
 static const struct row {
 	const char *task;
 	const char *how;
 	const char *op;
-	const char *far_cq; /* of the cases that are timed, the near end polling */
+	const char *server_cq; /* in the timed cases; the client polls */
 	enum {
-		ROW_TOLD,     /* half a round trip; the way back goes to an idle end */
-		ROW_ANSWERED, /* a whole one, of two messages */
-		ROW_ALONE,    /* to the own completion: the far end takes no part */
+		ROW_HALF,  /* half a round trip; the way back goes to an idle client */
+		ROW_FULL,  /* a full round trip of two messages */
+		ROW_LOCAL, /* until the local completion; the server's CPU takes no part */
 	} way;
 } rows[] = {
-	{"tell",  "send",         "send",         "poll",  ROW_TOLD    },
-	{"tell",  "write-imm",    "write-imm",    "poll",  ROW_TOLD    },
-	{"tell",  "write-notify", "write-notify", "poll",  ROW_TOLD    },
-	{"tell",  "write+poll",   "write",        "poll",  ROW_TOLD    },
-	{"leave", "write",        "write",        "event", ROW_ALONE   },
-	{"fetch", "read",         "read",         "event", ROW_ALONE   },
-	{"fetch", "read-notify",  "read-notify",  "poll",  ROW_TOLD    },
-	{"fetch", "send+reply",   "send",         "poll",  ROW_ANSWERED},
+	{"tell",  "send",         "send",         "poll",  ROW_HALF },
+	{"tell",  "write-imm",    "write-imm",    "poll",  ROW_HALF },
+	{"tell",  "write-notify", "write-notify", "poll",  ROW_HALF },
+	{"tell",  "write+poll",   "write",        "poll",  ROW_HALF },
+	{"leave", "write",        "write",        "event", ROW_LOCAL},
+	{"fetch", "read",         "read",         "event", ROW_LOCAL},
+	{"fetch", "read-notify",  "read-notify",  "poll",  ROW_HALF },
+	{"fetch", "send+reply",   "send",         "poll",  ROW_FULL },
 };
 
 static const char note[] =
-	"RQ, buffer: tried with an empty receive queue, and with receives without buffers. "
-	"CQE, events,\nfar CPU: one at a time, both ends sleeping for events. us: median, both ends "
-	"polling, until\nthe other program knows, or until the data are there or "
-	"here.\n";
+	"RQ, buffer: probed with an empty receive queue and with receives without buffers. "
+	"CQE, events,\nsrv CPU: one operation at a time, both sides waiting for events. us: "
+	"median, both sides polling,\nuntil the server's program is notified or the data has "
+	"arrived.\n";
 static const char short_note[] =
-	"RQ, buffer: tried with an empty receive queue, and with receives without buffers. "
-	"CQE, events:\none at a time, both ends sleeping for events. Times of a software device "
-	"choose no operation:\nthey are not shown.\n";
+	"RQ, buffer: probed with an empty receive queue and with receives without buffers. "
+	"CQE, events:\none operation at a time, both sides waiting for events. Times are not "
+	"shown: those of a software\ndevice say nothing about hardware.\n";
 
-/* The cases that a row is made of; NULL: there is none. */
+/* The cases that a row is computed from; NULL: not measured. */
 struct sources {
 	const struct result_case *counts; /* one at a time, with events */
 	const struct result_case *idle;
@@ -61,22 +61,22 @@ static const char *think_of(const struct result_case *line)
 {
 	const char *text = json_string_value(json_object_get(line->parameters, "think"));
 
-	/* A time, and nothing else: a document may be anybody's. */
+	/* Accept only a duration: the document may come from anywhere. */
 	if (!text || text[0] == '0' || text[strspn(text, "0123456789.numsh")])
 		return NULL;
 	return text;
 }
 
-/* What a table is of. */
+/* The parameters that the rows of a table share. */
 struct subject {
 	uint64_t size;
-	const char *think; /* of the busy end; NULL: none is */
+	const char *think; /* of the busy server; NULL: no case has a busy server */
 };
 
 static struct sources find_sources(const struct result *result, const struct subject *subject,
 				   const struct row *row)
 {
-	const char *metric = row->way == ROW_ANSWERED ? "lat" : "bw";
+	const char *metric = row->way == ROW_FULL ? "lat" : "bw";
 	struct sources found = {0};
 
 	for (size_t i = 0; i < result->n_cases; i++) {
@@ -86,10 +86,10 @@ static struct sources find_sources(const struct result *result, const struct sub
 		if (line->size != subject->size)
 			continue;
 		if (is_like(line, row->op, metric, "event") &&
-		    (line->needs || row->way == ROW_ANSWERED))
+		    (line->needs || row->way == ROW_FULL))
 			found.counts = line;
 		if (!is_like(line, row->op, "lat", "poll") ||
-		    strcmp(line->server_cq, row->far_cq) != 0)
+		    strcmp(line->server_cq, row->server_cq) != 0)
 			continue;
 		if (!think)
 			found.idle = line;
@@ -99,7 +99,7 @@ static struct sources find_sources(const struct result *result, const struct sub
 	return found;
 }
 
-/* What an operation needs was found by the case that streams it. */
+/* The bandwidth case of an operation has probed its needs. */
 static const json_t *find_needs(const struct result *result, const char *op)
 {
 	for (size_t i = 0; i < result->n_cases; i++)
@@ -115,7 +115,7 @@ static const char *yes_or_no(const json_t *needs, const char *name)
 	return !found ? "-" : json_is_true(found) ? "yes" : "no";
 }
 
-/* Few is not none. */
+/* A small count must not be shown as 0. */
 static void count_text(uint64_t count, uint64_t messages, char text[16])
 {
 	double each = (double)count / (double)messages;
@@ -126,7 +126,7 @@ static void count_text(uint64_t count, uint64_t messages, char text[16])
 		snprintf(text, 16, "%.2g", each);
 }
 
-static void print_pair(FILE *out, const struct sources *sources, uint64_t near, uint64_t far,
+static void print_pair(FILE *out, const struct sources *sources, uint64_t client, uint64_t server,
 		       int width)
 {
 	const struct result_case *counts = sources->counts;
@@ -135,8 +135,8 @@ static void print_pair(FILE *out, const struct sources *sources, uint64_t near, 
 	char text[40] = "-";
 
 	if (counts) {
-		count_text(near, counts->client.messages, here);
-		count_text(far, counts->server.messages, there);
+		count_text(client, counts->client.messages, here);
+		count_text(server, counts->server.messages, there);
 		snprintf(text, sizeof(text), "%s/%s", here, there);
 	}
 	fprintf(out, " %-*s", width, text);
@@ -156,11 +156,11 @@ static void print_us(FILE *out, double us)
 		fprintf(out, " %9.1f", us);
 }
 
-/* The far program's processor time for one operation. */
-static double far_cpu_us(const struct row *row, const struct sources *sources)
+/* Returns the server's CPU time per operation. */
+static double server_cpu_us(const struct row *row, const struct sources *sources)
 {
-	/* An end that polls its memory spends all its time so, for both messages of a round. */
-	bool is_polled = row->way == ROW_TOLD && !strcmp(row->op, "write");
+	/* A server that polls memory is always busy, for both messages of a round trip. */
+	bool is_polled = row->way == ROW_HALF && !strcmp(row->op, "write");
 	const struct result_case *line = is_polled ? sources->idle : sources->counts;
 
 	return line ? result_cpu_ns(&line->server) / NS_PER_US / (is_polled ? 2 : 1) : (double)NAN;
@@ -171,13 +171,13 @@ static void print_times(FILE *out, const struct row *row, const struct sources *
 	double idle = median_us(sources->idle);
 	double busy = median_us(sources->busy);
 
-	print_us(out, far_cpu_us(row, sources));
-	print_us(out, row->way == ROW_ANSWERED ? 2 * idle : idle);
-	/* What is measured is half of a round trip, of which one way is as when idle. */
-	if (row->way == ROW_TOLD)
+	print_us(out, server_cpu_us(row, sources));
+	print_us(out, row->way == ROW_FULL ? 2 * idle : idle);
+	/* The figure is half a round trip, but the way back is as fast as when idle. */
+	if (row->way == ROW_HALF)
 		print_us(out, 2 * busy - idle);
 	else
-		print_us(out, row->way == ROW_ANSWERED ? 2 * busy : busy);
+		print_us(out, row->way == ROW_FULL ? 2 * busy : busy);
 }
 
 static void print_row(FILE *out, const struct result *result, const struct subject *subject,
@@ -201,15 +201,15 @@ static void print_row(FILE *out, const struct result *result, const struct subje
 	fputc('\n', out);
 }
 
-/* What the software device has of it. */
+/* On a software device the table has no times. */
 static void print_short_head(FILE *out, const struct subject *subject)
 {
 	char title[64];
 
 	snprintf(title, sizeof(title), "SEMANTICS, %llu B", (unsigned long long)subject->size);
 	fprintf(out, "%-19s %-5s %-7s %-9s %s\n", title, "RQ", "buffer", "CQE", "events");
-	fprintf(out, "%-6s %-12s %-5s %-7s %-9s %s\n", "task", "how", "used", "posted", "near/far",
-		"near/far");
+	fprintf(out, "%-6s %-12s %-5s %-7s %-9s %s\n", "task", "how", "used", "posted", "cli/srv",
+		"cli/srv");
 }
 
 static void print_head(FILE *out, const struct subject *subject)
@@ -221,9 +221,9 @@ static void print_head(FILE *out, const struct subject *subject)
 		snprintf(busy, sizeof(busy), "busy %s", subject->think);
 	snprintf(title, sizeof(title), "SEMANTICS, %llu B", (unsigned long long)subject->size);
 	fprintf(out, "%-19s %-5s %-7s %-9s %-9s %9s %9s %9s\n", title, "RQ", "buffer", "CQE",
-		"events", "far CPU", "us", "us, far");
+		"events", "srv CPU", "us", "us, srv");
 	fprintf(out, "%-6s %-12s %-5s %-7s %-9s %-9s %9s %9s %9s\n", "task", "how", "used",
-		"posted", "near/far", "near/far", "us/op", "idle", busy);
+		"posted", "cli/srv", "cli/srv", "us/op", "idle", busy);
 }
 
 bool semantics_has_times(const struct result *result)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What operations need of the other end's program and what they cost it, by what one
- * wants to do: each cell from the cases of a result.
+ * A table of what each operation needs from the server's program and what it costs there, grouped
+ * by task. Each cell comes from the cases of a result.
  */
 #ifndef REPORTS_FINDING_SEMANTICS_H
 #define REPORTS_FINDING_SEMANTICS_H
@@ -10,12 +10,12 @@
 
 #include "reports/result/result.h"
 
-/* Prints nothing of a result in which no case has found out what it needs. */
+/* Prints nothing if no case of the result has probed what its operation needs. */
 void semantics_print(FILE *out, const struct result *result);
 
 /*
- * Whether times are shown at all: not where the software device was asked what operations
- * need, since nobody is to choose one by how fast it is there.
+ * Whether the table shows times. It does not if the software device was probed: its speed must not
+ * decide which operation to use.
  */
 bool semantics_has_times(const struct result *result);
 

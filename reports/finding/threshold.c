@@ -24,7 +24,7 @@ static double bits_per_s(const struct result *result, const struct result_case *
 	return bytes_per_s(result, line) * 8;
 }
 
-/* NAN: nobody knows how fast that is. */
+/* NAN: the link rate is unknown. */
 static double per_cent_of_line(const struct result *result, const struct result_case *line)
 {
 	uint64_t mbps = result_line_mbps(result, line);
@@ -34,10 +34,10 @@ static double per_cent_of_line(const struct result *result, const struct result_
 
 struct limit_unit {
 	const char *name;
-	const char *shown; /* behind a value */
-	/* Of a bandwidth; NULL: a latency is of nanoseconds. */
+	const char *shown; /* after a value */
+	/* Returns the bandwidth; NULL for a latency, in nanoseconds. */
 	double (*value)(const struct result *result, const struct result_case *line);
-	double size; /* that the value is divided by: then 4100 ns are 4.1 us to the last digit */
+	double size; /* divides the value, so that 4100 ns are exactly 4.1 us */
 };
 
 static const struct limit_unit units[] = {
@@ -81,7 +81,7 @@ static const struct limit_unit *find_unit(const char *name, bool is_latency)
 	return NULL;
 }
 
-/* By its key or its title: p99_9 and p99.9 are the same. */
+/* Finds a statistic by its key or title: p99_9 or p99.9. */
 static const struct statistic *find_statistic(const char *name, size_t length)
 {
 	for (size_t i = 0; i < STATISTICS; i++) {
@@ -97,7 +97,7 @@ static const struct statistic *find_statistic(const char *name, size_t length)
 	return NULL;
 }
 
-/* Digits, and others behind a point: no sign, no exponent, nothing else strtod knows. */
+/* Accepts digits with an optional fraction: no sign, exponent or other syntax of strtod. */
 static const char *take_number(const char *text, double *number)
 {
 	static const char digits[] = "0123456789";
@@ -123,8 +123,9 @@ static const char *threshold_add(struct threshold_list *limits, const char *text
 	unit = take_number(text, &limit->bound);
 	limit->unit = unit ? find_unit(unit, statistic != NULL) : NULL;
 	if (!limit->unit || !(limit->bound > 0))
-		return statistic ? "is not like p99=5us, p50=800ns or max=1ms"
-				 : "is not like 90%line, 50Gb/s, 10GB/s or 1.2Mmsg/s";
+		return statistic ? "is not a latency limit such as p99=5us, p50=800ns or max=1ms"
+				 : "is not a bandwidth limit such as 90%line, 50Gb/s, 10GB/s or "
+				   "1.2Mmsg/s";
 	limits->count++;
 	return NULL;
 }
@@ -140,10 +141,10 @@ static const char *add_above(struct threshold_list *limits, const char *text)
 	const struct statistic *statistic;
 
 	if (!equals)
-		return "is not like p99=5us, p50=800ns or max=1ms";
+		return "is not a latency limit such as p99=5us, p50=800ns or max=1ms";
 	statistic = find_statistic(text, (size_t)(equals - text));
 	if (!statistic)
-		return "names a figure that is none of mean, p50, p99, p99.9, max and so on";
+		return "names an unknown statistic; use mean, p50, p99, p99.9, max and so on";
 	return threshold_add(limits, equals + 1, statistic);
 }
 
@@ -189,7 +190,7 @@ static bool is_crossed(const struct threshold *limit, double value)
 	return limit->statistic ? value > limit->bound : value < limit->bound;
 }
 
-/* Three digits, and as many more as it takes to see that the limit is crossed. */
+/* Prints three digits, or as many as show that the limit is crossed. */
 static void print_value(const struct threshold *limit, double value, char text[static 32])
 {
 	int digits = value >= 1000 ? (int)log10(value) + 1 : 3;
@@ -211,19 +212,19 @@ static int not_known(const struct threshold *limit, const struct result_case *li
 	uint32_t beyond;
 
 	if (!statistic)
-		return error_set(error, -ERANGE, "%.120s: nobody knows the line's rate, for %s",
+		return error_set(error, -ERANGE, "%.120s: link rate is unknown; cannot check %s",
 				 line->id, limit->text);
 	if (!statistic->parts_per_million || !line->latency)
-		return error_set(error, -ERANGE, "%.120s: %s is not known", line->id,
+		return error_set(error, -ERANGE, "%.120s: %s is unknown", line->id,
 				 name_of(statistic));
 	beyond = MILLION - statistic->parts_per_million;
 	return error_set(error, -ERANGE,
-			 "%.120s: %s is not known: %" PRIu64 " samples are fewer than %" PRIu32,
+			 "%.120s: %s is unknown: it has %" PRIu64 " samples but needs %" PRIu32,
 			 line->id, name_of(statistic), line->latency->count,
 			 (10 * MILLION + beyond - 1) / beyond);
 }
 
-/* In the limit's unit; NAN: not known. */
+/* Returns the value in the limit's unit; NAN: unknown. */
 static double value_of(const struct threshold *limit, const struct result *result,
 		       const struct result_case *line)
 {
@@ -262,7 +263,8 @@ int threshold_check_use(const struct threshold *limit, const struct result *resu
 		if (threshold_applies(limit, &result->cases[i]))
 			return 0;
 	if (limit->statistic)
-		return error_set(error, -ENOENT, "no case has a latency for %s=%s to hold",
+		return error_set(error, -ENOENT, "no case has a latency to check against %s=%s",
 				 name_of(limit->statistic), limit->text);
-	return error_set(error, -ENOENT, "no case has a bandwidth for %s to hold", limit->text);
+	return error_set(error, -ENOENT, "no case has a bandwidth to check against %s",
+			 limit->text);
 }

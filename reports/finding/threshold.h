@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a case is to reach, as people write it: 90%line, 50Gb/s, 10GB/s or 1.2Mmsg/s,
- * below which a bandwidth fails, and p99=5us or max=1ms, above which a latency does.
- * A figure that is not known, for want of samples, holds nothing: it fails as well.
+ * Limits on results, as given to options: a bandwidth below 90%line, 50Gb/s, 10GB/s or 1.2Mmsg/s
+ * fails, and so does a latency above p99=5us or max=1ms. A figure that is unknown, for lack of
+ * samples, fails as well.
  */
 #ifndef REPORTS_FINDING_THRESHOLD_H
 #define REPORTS_FINDING_THRESHOLD_H
@@ -15,10 +15,10 @@
 struct limit_unit;
 
 struct threshold {
-	char text[32];                     /* the bound as it was written: 5us */
+	char text[32];                     /* as given, e.g. "5us" */
 	double bound;                      /* in its unit */
-	const struct limit_unit *unit;     /* says what it is a bound of */
-	const struct statistic *statistic; /* of a latency; NULL: of a bandwidth */
+	const struct limit_unit *unit;     /* latency, bits, bytes or messages */
+	const struct statistic *statistic; /* the latency statistic; NULL: a bandwidth limit */
 };
 
 struct threshold_list {
@@ -27,23 +27,23 @@ struct threshold_list {
 };
 
 /*
- * Options' parsers: they add what the text has, separated by commas, to a struct
- * limits. Returns what is wrong with the text, or NULL.
+ * Option parsers: add the comma-separated limits of the text to a struct threshold_list. They
+ * return what is wrong with the text, or NULL.
  */
 const char *threshold_parse_below(const char *text, void *limits);
 const char *threshold_parse_above(const char *text, void *limits);
 
-/* Whether it says anything of such a case: a latency's nothing of a bandwidth. */
+/* Whether the limit is for this kind of case: a latency limit ignores bandwidth cases. */
 bool threshold_applies(const struct threshold *limit, const struct result_case *line);
 
 /*
- * 0: the case keeps to it, or is none that it applies to, or did not end well, which is
- * another matter. -ERANGE: the error says how far it is from that.
+ * Returns 0 if the case meets the limit, is of another kind, or is not complete (reported
+ * elsewhere). -ERANGE: the error states the value and the limit.
  */
 int threshold_check(const struct threshold *limit, const struct result *result,
 		    const struct result_case *line, struct error *error);
 
-/* -ENOENT: it applies to none of the complete cases, and has said nothing at all. */
+/* -ENOENT: the limit applies to no complete case, so it has checked nothing. */
 int threshold_check_use(const struct threshold *limit, const struct result *result,
 			struct error *error);
 

@@ -9,13 +9,13 @@
 #include "core/base/compiler.h"
 #include "reports/verdict/sentences.h"
 
-/* How many times as good it is. */
+/* Returns the improvement as a factor; below 1: a loss. */
 static double gain(const struct tips_pair *pair)
 {
 	return pair->figure->more_is_good ? pair->ratio.median : 1 / pair->ratio.median;
 }
 
-/* Returns the pair with that verdict that gains, or loses, most; NULL: none has it. */
+/* Returns the pair with that verdict and the largest gain or loss; NULL: no pair has it. */
 static const struct tips_pair *most(const struct tips_list *turns, enum verdict verdict,
 				    bool is_loss)
 {
@@ -24,7 +24,7 @@ static const struct tips_pair *most(const struct tips_list *turns, enum verdict 
 	for (size_t i = 0; i < turns->n_pairs; i++) {
 		const struct tips_pair *pair = &turns->pairs[i];
 
-		/* CPU time is for advise_cq. */
+		/* Only advise_cq looks at CPU time. */
 		if (pair->figure == &compared_figure_client_cpu || pair->judged.verdict != verdict)
 			continue;
 		if (!found || (gain(pair) < gain(found)) == is_loss)
@@ -34,10 +34,10 @@ static const struct tips_pair *most(const struct tips_list *turns, enum verdict 
 }
 
 /*
- * Returns the pair that decides: for a gain the best one, for a cost the worst. If no pair shows
- * either, one that is unclear could still be it.
+ * Returns the pair that decides: the best gain, or the worst cost. Without either, an unclear pair
+ * decides, because it could still be one.
  */
-static const struct tips_pair *telling(const struct tips_list *turns, bool is_cost)
+static const struct tips_pair *find_deciding(const struct tips_list *turns, bool is_cost)
 {
 	const enum verdict order[] = {is_cost ? VERDICT_WORSE : VERDICT_BETTER, VERDICT_UNCLEAR,
 				      VERDICT_SAME, is_cost ? VERDICT_BETTER : VERDICT_WORSE};
@@ -50,19 +50,19 @@ static const struct tips_pair *telling(const struct tips_list *turns, bool is_co
 
 static void advise_unclear(const struct tips_pair *pair, char text[static TIPS_TEXT])
 {
-	char told[256];
+	char detail[256];
 
-	verdict_tell(told, sizeof(told), &pair->judged);
-	snprintf(text, TIPS_TEXT, "Unclear: %s, compared with %s, is %s. Use more --trials.",
-		 pair->line->id, pair->beside->id, told);
+	verdict_describe(detail, sizeof(detail), &pair->judged);
+	snprintf(text, TIPS_TEXT, "Unclear (%s compared with %s): %s. Use more --trials.",
+		 pair->line->id, pair->beside->id, detail);
 }
 
-/* Sizes by verdict. */
+/* Counts of sizes, by verdict. */
 struct inlined {
 	size_t counts[VERDICTS];
 	uint64_t gains_to;
 	uint64_t least_without;
-	const struct tips_pair *without; /* at that size; NULL: it gains at every size */
+	const struct tips_pair *without; /* at that size; NULL: gains at every size */
 };
 
 static struct inlined look_inline(const struct tips_list *turns)
@@ -88,7 +88,7 @@ static struct inlined look_inline(const struct tips_list *turns)
 	return found;
 }
 
-/* Inline data gain up to a size. A gain above a size without one is luck. */
+/* Inline data helps up to some size. A gain above a size without one is luck. */
 static void advise_inline(const struct tips_list *turns, char text[static TIPS_TEXT])
 {
 	const struct inlined found = look_inline(turns);
@@ -99,24 +99,22 @@ static void advise_inline(const struct tips_list *turns, char text[static TIPS_T
 		advise_unclear(most(turns, VERDICT_UNCLEAR, false), text);
 	else if (!gains && !losses)
 		snprintf(text, TIPS_TEXT,
-			 "Inline data gain nothing at any of the %zu sizes: post without them.",
+			 "Inline data does not help at any of the %zu sizes: post without it.",
 			 turns->n_pairs);
 	else if (!gains)
 		snprintf(text, TIPS_TEXT,
-			 "Do not post data inline: they lose at %zu of the %zu sizes, and gain at "
-			 "none.",
+			 "Do not post data inline: slower at %zu of the %zu sizes, faster at none.",
 			 losses, turns->n_pairs);
 	else if (!found.without)
 		snprintf(text, TIPS_TEXT,
-			 "Post messages inline: they still gain at %llu bytes, the largest size.",
+			 "Post messages inline: it still helps at %llu bytes, the largest size.",
 			 (unsigned long long)found.gains_to);
 	else if (!found.gains_to)
-		snprintf(
-			text, TIPS_TEXT,
-			"Inline data gain at %zu of the %zu sizes, but at %llu bytes, the smallest, "
-			"the verdict is %s: there is no size up to which they help.",
-			gains, turns->n_pairs, (unsigned long long)found.least_without,
-			verdict_name(found.without->judged.verdict));
+		snprintf(text, TIPS_TEXT,
+			 "Inline data helps at %zu of the %zu sizes, but at %llu bytes, the "
+			 "smallest, the verdict is %s: no size limit can be recommended.",
+			 gains, turns->n_pairs, (unsigned long long)found.least_without,
+			 verdict_name(found.without->judged.verdict));
 	else
 		snprintf(text, TIPS_TEXT,
 			 "Post messages of up to %llu bytes inline: at %llu the verdict is %s.",
@@ -138,22 +136,22 @@ static const struct tips_pair *find_mode(const struct tips_list *turns, const ch
 	return NULL;
 }
 
-/* If both ends share a CPU, the one that polls delays the other. */
+/* If client and server share a CPU, the one that polls delays the other. */
 static const char *choose_cq(enum verdict latency, enum verdict work)
 {
 	if (latency == VERDICT_UNCLEAR || work == VERDICT_UNCLEAR)
 		return "use more --trials to decide";
 	if (latency == VERDICT_BETTER && work == VERDICT_WORSE)
-		return "wait for events if latency counts, and poll if the CPU has other work";
+		return "wait for events if latency matters, and poll if the CPU has other work";
 	if (latency == VERDICT_BETTER || (latency == VERDICT_SAME && work == VERDICT_BETTER))
 		return "wait for events";
 	if (work == VERDICT_BETTER)
-		return "poll if latency counts, and wait for events if the CPU has other work";
-	return "poll; events are for CPUs that wait long for each message";
+		return "poll if latency matters, and wait for events if the CPU has other work";
+	return "poll; use events on CPUs that wait long for each message";
 }
 
 /* "worse (1.40 to 1.60 times)", or "unclear". */
-static void tell_times(char text[static 64], const struct tips_pair *pair)
+static void describe_times(char text[static 64], const struct tips_pair *pair)
 {
 	enum verdict verdict = pair->judged.verdict;
 
@@ -175,14 +173,14 @@ static void advise_cq(const struct tips_list *turns, char text[static TIPS_TEXT]
 
 	for (int i = 0; i < 2; i++)
 		for (int j = 0; j < 2 && pairs[i][0] && pairs[i][1]; j++)
-			tell_times(times[i][j], pairs[i][j]);
+			describe_times(times[i][j], pairs[i][j]);
 	if (!pairs[0][0] || !pairs[0][1])
 		return;
 	if (pairs[1][0] && pairs[1][1])
-		snprintf(adaptive, sizeof(adaptive), "; of adaptive waiting %s and %s", times[1][0],
-			 times[1][1]);
+		snprintf(adaptive, sizeof(adaptive), "; adaptive mode: latency %s, CPU time %s",
+			 times[1][0], times[1][1]);
 	snprintf(text, TIPS_TEXT,
-		 "Beside polling, the latency of events is %s and their CPU time per message %s%s: "
+		 "Events compared with polling: latency %s, CPU time per message %s%s: "
 		 "%s.",
 		 times[0][0], times[0][1], adaptive,
 		 choose_cq(pairs[0][0]->judged.verdict, pairs[0][1]->judged.verdict));
@@ -190,10 +188,10 @@ static void advise_cq(const struct tips_list *turns, char text[static TIPS_TEXT]
 
 static void advise_pin(const struct tips_list *turns, char text[static TIPS_TEXT])
 {
-	const struct tips_pair *good = telling(turns, false);
+	const struct tips_pair *good = find_deciding(turns, false);
 	char times[64];
 
-	tell_times(times, good);
+	describe_times(times, good);
 	if (good->judged.verdict == VERDICT_BETTER)
 		snprintf(text, TIPS_TEXT, "Pin the thread as %s does: %s than %s.", good->line->id,
 			 times, good->beside->id);
@@ -204,39 +202,39 @@ static void advise_pin(const struct tips_list *turns, char text[static TIPS_TEXT
 		advise_unclear(good, text);
 	else
 		snprintf(text, TIPS_TEXT,
-			 "Pinning gains nothing here while nothing else uses the CPUs.");
+			 "Pinning does not help while nothing else uses the CPUs.");
 }
 
-/* The tips, with a sentence for each verdict that decides. */
+/* The tips, with advice for each verdict. */
 // clang-format off
 static const struct tip {
 	const char *by;
 	const char *op; /* NULL: any */
 	const char *title;
-	const char *base; /* that the others are compared with; NULL: a smaller number */
-	bool is_cost;     /* of what is not to be done */
+	const char *base; /* the value to compare with; NULL: any smaller number */
+	bool is_cost;     /* the compared value is the one to avoid */
 	void (*advise)(const struct tips_list *turns, char text[static TIPS_TEXT]);
 	const char *says[VERDICTS];
 } tips[] = {
 	{.by = "inline", .title = "inline data", .base = "0", .advise = advise_inline},
 	{.by = "post-list", .title = "batching",
 	 .base = "1",
-	 .says = {[VERDICT_SAME] = "Post operations one by one: lists gain nothing",
+	 .says = {[VERDICT_SAME] = "Post operations one at a time: lists do not help",
 		  [VERDICT_BETTER] = "Post several operations with one call",
-		  [VERDICT_WORSE] = "Post operations one by one: lists lose"}},
+		  [VERDICT_WORSE] = "Post operations one at a time: lists are slower"}},
 	{.by = "cq", .title = "polling or events", .base = "poll", .advise = advise_cq},
 	{.by = "registration", .title = "registering once or each time",
 	 .base = "once",
 	 .is_cost = true,
 	 .says = {[VERDICT_SAME] = "Registering each time costs nothing",
 		  [VERDICT_BETTER] = "Register memory when it is needed",
-		  [VERDICT_WORSE] = "Register memory once and use it again"}},
+		  [VERDICT_WORSE] = "Register memory once and reuse it"}},
 	{.by = "cq-depth", .title = "size of a completion queue",
 	 .is_cost = true,
-	 .says = {[VERDICT_SAME] = "Give a completion queue room for everything outstanding: more "
+	 .says = {[VERDICT_SAME] = "Size a completion queue for all outstanding operations: more "
 		  "costs nothing",
 		  [VERDICT_BETTER] = "A longer completion queue is even faster",
-		  [VERDICT_WORSE] = "Give a completion queue room for everything outstanding, and no "
+		  [VERDICT_WORSE] = "Size a completion queue for all outstanding operations, and no "
 		  "more"}},
 	{.by = "tx-depth",
 	 .op = "create-cq",
@@ -248,13 +246,13 @@ static const struct tip {
 	{.by = "pin", .title = "affinity", .base = "off", .advise = advise_pin},
 	{.by = "hugepages", .title = "huge pages",
 	 .base = "false",
-	 .says = {[VERDICT_SAME] = "Use normal pages: huge ones gain nothing",
+	 .says = {[VERDICT_SAME] = "Use normal pages: huge pages do not help",
 		  [VERDICT_BETTER] = "Use huge pages for buffers",
-		  [VERDICT_WORSE] = "Use normal pages: huge ones lose"}},
+		  [VERDICT_WORSE] = "Use normal pages: huge pages are slower"}},
 };
 // clang-format on
 
-/* NULL: the parameter is none. */
+/* Returns NULL if no tip is about the parameter. */
 static const struct tip *find_tip(const struct tips_list *turns)
 {
 	const struct result_case *line = turns->n_pairs  ? turns->pairs[0].line
@@ -275,7 +273,7 @@ const char *tips_title(const struct tips_list *turns)
 	return tip ? tip->title : NULL;
 }
 
-/* Whether the value is that of a case that has what the sentences call without. */
+/* Whether the pair is compared with the tip's base value. */
 static bool is_base(const struct tip *tip, const struct tips_pair *pair)
 {
 	const json_t *base = json_object_get(pair->beside->parameters, tip->by);
@@ -301,8 +299,8 @@ static bool has_bases(const struct tip *tip, const struct tips_list *turns)
 void tips_advise(const struct tips_list *turns, char text[static TIPS_TEXT])
 {
 	const struct tip *tip = find_tip(turns);
-	bool is_told = tip && has_bases(tip, turns);
-	const struct tips_pair *good = is_told ? telling(turns, tip->is_cost) : NULL;
+	bool has_advice = tip && has_bases(tip, turns);
+	const struct tips_pair *good = has_advice ? find_deciding(turns, tip->is_cost) : NULL;
 
 	text[0] = '\0';
 	if (!good)

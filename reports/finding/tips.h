@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Advice on how to program, one sentence for each tip, from pairs of cases that ran in turn. It
- * quotes verdicts and intervals only. paired_trials.c finds the pairs.
+ * Programming advice, one sentence per tip, from pairs of interleaved cases. It quotes only
+ * verdicts and intervals. paired_trials.c finds the pairs.
  */
 #ifndef REPORTS_FINDING_TIPS_H
 #define REPORTS_FINDING_TIPS_H
@@ -13,7 +13,7 @@
 
 #define TIPS_TEXT (2 * CASE_ID + 512)
 
-/* Two cases, and what one is worth beside the other. */
+/* A case compared with another. */
 struct tips_pair {
 	const struct result_case *line;
 	const struct result_case *beside;
@@ -24,24 +24,24 @@ struct tips_pair {
 	struct judged_ratio judged;
 };
 
-/* One that could not be measured, or not often enough. */
+/* A case without figures, or with too few trials. */
 struct tips_gap {
 	const struct result_case *line;
 };
 
-/* All pairs of a parameter, those that could not be measured too. */
+/* All pairs of a parameter, and the cases that could not be compared. */
 struct tips_list {
 	const char *by;
 	struct tips_pair *pairs;
 	size_t n_pairs;
-	struct tips_gap *gaps; /* those that have no figures */
+	struct tips_gap *gaps; /* cases without figures */
 	size_t n_gaps;
 };
 
-/* What the tip is about; NULL: the parameter is none. */
+/* Returns the subject of the tip; NULL: no tip is about the parameter. */
 const char *tips_title(const struct tips_list *turns);
 
-/* Empty: there is no advice. */
+/* Writes the advice; empty: none. */
 void tips_advise(const struct tips_list *turns, char text[static TIPS_TEXT]);
 
 #endif

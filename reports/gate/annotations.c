@@ -2,7 +2,7 @@
 #include "reports/gate/sentences.h"
 #include "reports/gate/show.h"
 
-/* Within a message a line's end and '%' are escaped, as the runner wants them. */
+/* Escapes control characters and '%' in a message, as GitHub's runner requires. */
 static void print_escaped(FILE *out, const char *text)
 {
 	for (; *text; text++) {
@@ -38,16 +38,16 @@ void gate_annotations(FILE *out, const struct gate_record *gate)
 	const json_t *note;
 	size_t number;
 
-	/* The sum first: of each kind ten are shown, of a step. */
+	/* The sum comes first, because GitHub shows only ten annotations of a kind per step. */
 	gate_sum(gate, text);
 	print(out, level_of(gate_end(gate)), "verbmark gate", text);
 	if (gate->invalid[0])
 		print(out, "error", "verbmark gate", gate->invalid);
 	for (size_t i = 0; i < gate->n_cells; i++) {
 		const struct judge_cell *cell = &gate->cells[i];
-		if (!gate_is_told(gate, cell))
+		if (!gate_is_listed(gate, cell))
 			continue;
-		gate_tell_cell(text, cell);
+		gate_describe_cell(text, cell);
 		print(out, gate_verdict(gate, cell) == VERDICT_WORSE ? "error" : "warning",
 		      "verbmark gate", text);
 	}

@@ -133,7 +133,7 @@ static json_t *make_floors(const struct gate_record *gate)
 json_t *gate_make(const struct gate_record *gate, const char *version)
 {
 	json_t *notes = gate->notes ? json_incref(gate->notes) : json_array();
-	/* JSON's integers are signed: the seed is told as what it was given as. */
+	/* JSON integers are signed: the seed appears as it was given. */
 	json_t *made = json_pack(
 		"{s:s, s:{s:s, s:s}, s:s*, s:s, s:s, s:s, s:o*, s:I, s:I, s:f, s:o, s:o, s:o, "
 		"s:O*, s:o}",

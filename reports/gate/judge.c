@@ -10,7 +10,7 @@
 #include "reports/stats/median.h"
 #include "reports/stats/sign_test.h"
 
-/* How often a bound of the interval misses. A gate judges several times: see LOOKS_MOST. */
+/* Chance that a bound of the interval misses. A gate judges several times: see LOOKS_MOST. */
 #define BOUND_LEVEL 0.01
 
 const char *gate_side_name(enum gate_side side)
@@ -18,7 +18,7 @@ const char *gate_side_name(enum gate_side side)
 	return side == GATE_BASE ? "base" : "head";
 }
 
-/* Room for one value of each round. */
+/* Room for one value per pair of runs. */
 struct scratch {
 	double *logs; /* of head / base */
 	double *values;
@@ -55,7 +55,7 @@ static double median_of_side(const struct judge_rounds *rounds, enum gate_side s
 	return median_of_sorted(values, pairs);
 }
 
-/* Returns how many of the sorted logs are above the bound, or below it. */
+/* Counts the sorted logs above the bound; count_below counts those below. */
 static size_t count_above(const double *logs, size_t count, double bound)
 {
 	size_t above = 0;
@@ -75,9 +75,9 @@ static size_t count_below(const double *logs, size_t count, double bound)
 }
 
 /*
- * The logarithm that the median would have to be beyond the threshold: as far as the rank of the
- * bounds is from it, or the rank that the first of Holm's tests wants, if that is farther. NAN: so
- * few pairs show nothing.
+ * Returns how far beyond the threshold the median's logarithm must be: its distance to the rank of
+ * the bounds, or to the rank that Holm's first test needs, whichever is farther. NAN: there are too
+ * few pairs to show anything.
  */
 static double find_reach(const double *logs, size_t pairs, size_t bound, size_t n_cells)
 {
@@ -90,7 +90,7 @@ static double find_reach(const double *logs, size_t pairs, size_t bound, size_t 
 	return fmax(median - logs[few - 1], logs[pairs - few] - median);
 }
 
-/* How likely so many pairs are beyond the threshold, to either side, if the head were at it. */
+/* Sets the chances of so many pairs beyond the threshold if the head were exactly at it. */
 static void put_chances(struct judge_finding *finding, const double *logs)
 {
 	struct judged_ratio *judged = &finding->judged;
@@ -136,7 +136,7 @@ static void gate_judge_find(const struct judge_cell *cell, const struct judge_ro
 	judged->reach = find_reach(logs, pairs, rank, n_cells);
 }
 
-/* Puts into why what makes a cell invalid, or leaves it empty. */
+/* Writes why a cell is invalid into cell->why; empty if it is valid. */
 static void find_invalid(struct judge_cell *cell, const struct judge_rounds *rounds,
 			 struct judge_finding *finding)
 {
@@ -149,7 +149,8 @@ static void find_invalid(struct judge_cell *cell, const struct judge_rounds *rou
 			 JUDGE_ROUNDS_LEAST);
 	else if (finding->pairs < JUDGE_ROUNDS_LEAST)
 		snprintf(cell->why, sizeof(cell->why),
-			 "only %zu of %zu pairs of runs have a value of both sides: it takes %d",
+			 "only %zu of %zu pairs of runs have values on both sides; a verdict "
+			 "needs %d",
 			 finding->pairs, rounds->count, JUDGE_ROUNDS_LEAST);
 	finding->judged.is_invalid = cell->why[0];
 }
@@ -159,7 +160,7 @@ static bool is_judged(const struct judge_cell *cell, bool is_again)
 	return !is_again || (cell->has_failed && cell->again.count);
 }
 
-/* Judges the first findings of all cells, or the second ones of those that were run again. */
+/* Judges the first findings of all cells, or the confirmation of those that failed. */
 static int judge_family(struct judge_cell *cells, size_t count, bool is_again, struct error *error)
 {
 	struct judged_ratio **family = calloc(count + 1, sizeof(struct judged_ratio *));
@@ -177,7 +178,7 @@ static int judge_family(struct judge_cell *cells, size_t count, bool is_again, s
 	return code;
 }
 
-/* Returns the verdict on a cell that its figures do not decide. */
+/* Returns the verdict on a cell that cannot be judged by its figures. */
 static enum verdict verdict_without(const struct judge_cell *cell)
 {
 	return cell->fault || !cell->broken ? VERDICT_INVALID : VERDICT_WORSE;
@@ -254,7 +255,7 @@ int judge_confirm(struct judge_cell *cells, size_t count, struct error *error)
 
 		if (!cell->has_failed)
 			continue;
-		/* Too few for a second time: the time was over. */
+		/* Too few pairs for a confirmation: the time limit ended it. */
 		if (cell->again.count < JUDGE_ROUNDS_LEAST) {
 			cell->again.count = 0;
 			continue;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Two sides, a base and a head, measured in pairs of runs, one right after the other: what differs
- * between two pairs is the machine's and cancels in their ratio. Each figure of each case is a
- * cell, judged by the sign test of its ratios, all cells as one family. A head that is worse is
- * measured once more, on new pairs. Plain data: nothing runs or prints. Values are the caller's.
+ * Judges two sides, base and head, measured in pairs of runs, one right after the other, so that
+ * slow changes of the machine cancel in their ratio. Each figure of each case is a cell, judged by
+ * a sign test of its ratios, all cells as one family. A head that is worse is confirmed by new
+ * pairs. Plain data: nothing runs or prints. The caller owns the values.
  */
 #ifndef REPORTS_GATE_JUDGE_H
 #define REPORTS_GATE_JUDGE_H
@@ -14,7 +14,7 @@
 #include "reports/result/compared_figure.h"
 #include "reports/verdict/verdict.h"
 
-/* The fewest pairs of runs: with 8 of them none of 18 cells could be worse. */
+/* The fewest pairs of runs for a verdict: with 8, none of 18 cells could be shown to be worse. */
 #define JUDGE_ROUNDS_LEAST 12
 
 enum gate_side {
@@ -23,7 +23,7 @@ enum gate_side {
 	GATE_SIDES,
 };
 
-/* One value of each side for each round; NAN: it has none. */
+/* The values of each side by pair of runs; NAN: missing. */
 struct judge_rounds {
 	const double *values[GATE_SIDES];
 	size_t count;
@@ -31,32 +31,34 @@ struct judge_rounds {
 
 /* Evidence from the pairs of runs of a cell. */
 struct judge_finding {
-	size_t pairs; /* with a value of both sides */
+	size_t pairs; /* pairs with values on both sides */
 	double medians[GATE_SIDES];
-	double chance; /* of so many pairs beyond the threshold, if the head were at it */
-	struct judged_ratio judged; /* head / base: the median of the ratios, with bounds of 98 % */
+	double chance; /* of so many pairs beyond the threshold if the head were exactly at it */
+	struct judged_ratio judged; /* head / base: the median of the ratios with 98 % bounds */
 };
 
 struct judge_cell {
-	const char *id; /* of the case; to be set by the caller, like: */
+	/* Set by the caller: */
+	const char *id; /* the case */
 	const struct compared_figure *figure;
 	double threshold;   /* 0.05: 5 % */
-	double resolution;  /* of a value, as a part of it; 0: of a number */
-	const char *fault;  /* why it is invalid; NULL: it is not */
-	const char *broken; /* why there is nothing of the head to be compared; or NULL */
+	double resolution;  /* relative step of a value; 0: none */
+	const char *fault;  /* why the cell is invalid; NULL: it is valid */
+	const char *broken; /* why the head has no values to compare; NULL: it has */
 	struct judge_rounds rounds;
-	struct judge_rounds again;    /* where it has failed; zeroed: it was not run again */
-	struct judge_finding finding; /* from here on it is filled in */
+	struct judge_rounds again; /* the confirmation; zeroed: not run again */
+	/* Filled in by judge_figure and judge_confirm: */
+	struct judge_finding finding;
 	struct judge_finding confirmed;
-	bool has_failed; /* the first time */
+	bool has_failed; /* worse in the first measurement */
 	enum verdict verdict;
-	char why[160]; /* of a verdict that is not that of the figures alone; or empty */
+	char why[160]; /* the reason, unless the figures alone decided the verdict; or empty */
 };
 
-/* All first rounds: has_failed tells which cells are to be run again. -ENOMEM. */
+/* Judges the first measurement; has_failed says which cells to run again. -ENOMEM. */
 int judge_figure(struct judge_cell *cells, size_t count, struct error *error);
 
-/* Those that have failed, by what they had the second time. -ENOMEM. */
+/* Judges the cells that have failed by their confirmation. -ENOMEM. */
 int judge_confirm(struct judge_cell *cells, size_t count, struct error *error);
 
 const char *gate_side_name(enum gate_side side);

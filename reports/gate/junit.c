@@ -11,7 +11,7 @@ struct count {
 	size_t skipped;
 };
 
-/* Returns the element for a verdict; NULL: the test has passed. */
+/* Returns the element for a verdict; NULL: the test passed. */
 static const char *element_of(enum verdict verdict)
 {
 	static const char *const elements[] = {
@@ -52,7 +52,7 @@ static void print_verdict(FILE *out, const struct judge_cell *cell)
 
 	if (!element)
 		return;
-	gate_tell_cell(text, cell);
+	gate_describe_cell(text, cell);
 	fprintf(out, "<%s", element);
 	xml_attribute(out, "message", text);
 	if (cell->verdict != VERDICT_UNCLEAR)
@@ -61,7 +61,7 @@ static void print_verdict(FILE *out, const struct judge_cell *cell)
 	fputs("/>\n", out);
 }
 
-/* In an invalid gate, no test has failed or passed. */
+/* In an invalid gate, every test is skipped. */
 static void print_skipped(FILE *out, const struct gate_record *gate)
 {
 	char text[GATE_TEXT];
@@ -94,7 +94,7 @@ static void print_cell(FILE *out, const struct gate_record *gate, const struct j
 	fputs("</testcase>\n", out);
 }
 
-/* Prints the gate itself as a test that is an error. */
+/* Prints the gate itself as a test with an error. */
 static void print_whole(FILE *out, const char *why)
 {
 	fputs("<testcase name=\"gate\" classname=\"gate\">\n<error", out);

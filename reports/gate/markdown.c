@@ -3,7 +3,7 @@
 #include "reports/gate/show.h"
 #include "reports/table/markdown_writer.h"
 
-/* What is told in any case: the sum, and how much is left out. */
+/* Room for what is never omitted: the sum and the count of omitted lines. */
 #define END (GATE_TEXT + MARKDOWN_END)
 
 void gate_markdown(FILE *out, const struct gate_record *gate, size_t room)

@@ -12,9 +12,9 @@
 #include "core/base/hist.h"
 #include "reports/stats/sign_test.h"
 
-/* One failed trial now and then is the machine's doing, and other trials remain. */
+/* An occasional failed trial is put down to the machine; other trials replace it. */
 #define FAILURES_MOST 0.1
-/* A figure has to be worse at its level twice. */
+/* A figure must be worse twice, each time at VERDICT_LEVEL. */
 #define BROKEN_LEVEL (VERDICT_LEVEL * VERDICT_LEVEL)
 
 static const struct {
@@ -93,7 +93,7 @@ static bool is_known(const struct gate_values *values, size_t count)
 	return false;
 }
 
-/* The wider of the histogram's bin and the clock's step. */
+/* Returns the coarsest relative step of the values: the histogram bin or the clock step. */
 static double resolution_of(const struct gate_case *line, const struct gate_values *values,
 			    size_t count)
 {
@@ -112,7 +112,7 @@ static double resolution_of(const struct gate_case *line, const struct gate_valu
 	return coarsest;
 }
 
-/* So many of all are few. */
+/* Returns the largest number that still counts as few. */
 static double few_of(size_t all, double most)
 {
 	return fmax(1, most * (double)all);
@@ -128,7 +128,7 @@ size_t gate_due_most(size_t asked)
 	return asked + (size_t)few_of(asked, FAILURES_MOST);
 }
 
-/* Returns how many of these pairs of runs are beyond those asked for. */
+/* Returns the number of pairs of runs beyond those requested. */
 static size_t spare_of(const struct gate_record *gate, bool is_again, size_t count)
 {
 	size_t asked = gate->asked + (is_again ? gate->more_again : gate->more_first);
@@ -141,7 +141,7 @@ size_t gate_spare(const struct gate_record *gate, bool is_again)
 	return spare_of(gate, is_again, is_again ? gate->n_again : gate->n_rounds);
 }
 
-/* What there is one more round for has failed all the same. */
+/* Whether too many trials failed. The spare pairs do not raise the limit. */
 static bool fails(const struct gate_record *gate, const struct gate_case *line, enum gate_side side)
 {
 	return is_many(line->failures[side],
@@ -149,16 +149,16 @@ static bool fails(const struct gate_record *gate, const struct gate_case *line, 
 		       FAILURES_MOST);
 }
 
-static void tell_failures(const struct gate_case *line, enum gate_side side,
-			  char reason[static 160])
+static void describe_failures(const struct gate_case *line, enum gate_side side,
+			      char reason[static 160])
 {
 	snprintf(reason, 160, "fails in %zu of %zu runs of the %s: %.90s", line->failures[side],
 		 line->trials[side], gate_side_name(side), line->errors[side]);
 }
 
 /*
- * Losses of both sides alike are a path's, whose noise the rounds have in them: Soft-RoCE hardly
- * goes without. What mostly meets the base makes a head look good that is not.
+ * Losses on both sides alike belong to the path, and their noise is in the pairs: Soft-RoCE rarely
+ * works without losses. Losses mostly on the base make the head look better than it is.
  */
 static bool is_disturbed(const struct gate_record *gate, const struct gate_case *line)
 {
@@ -201,13 +201,13 @@ size_t gate_add_round(struct gate_record *gate, bool is_again, size_t due)
 	for (size_t i = 0; i < gate->n_cases && !is_again; i++)
 		gate->cases[i].n_first += gate_takes_part(gate, false, i);
 	(*(is_again ? &gate->n_again : &gate->n_rounds))++;
-	/* Pairs beyond those asked for replace nothing. */
+	/* Additional pairs are not replaced. */
 	if (!is_again && gate->more_first)
 		return due;
 	return due + (has_lost_any(gate, round) && due < most);
 }
 
-/* A case that has sat out a round stays out: its pairs have no gap. */
+/* A case that has sat out a pair stays out, so that its pairs have no gap. */
 static size_t count_unclear(const struct gate_record *gate, const struct gate_case *line)
 {
 	size_t count = 0;
@@ -245,8 +245,8 @@ size_t gate_again_due(const struct gate_record *gate)
 }
 
 /*
- * Returns how many pairs of runs count. If more of them failed than may, the spare ones do not:
- * otherwise each case would have its twelve, whatever fails.
+ * Returns the number of pairs of runs to judge. If too many of them failed, the spare ones do not
+ * count: otherwise every case would reach its twelve pairs no matter what fails.
  */
 static size_t count_judged(const struct gate_record *gate, bool is_again)
 {
@@ -261,8 +261,8 @@ static size_t count_judged(const struct gate_record *gate, bool is_again)
 }
 
 /*
- * Were both sides alike, a round in which only one of them fails would be the head's as often
- * as the base's, whatever case it is and however many of them at once.
+ * If both sides were alike, a pair in which only one side fails would be the head's as often as the
+ * base's, no matter which or how many cases fail.
  */
 static bool is_head_broken(const struct gate_record *gate, size_t from, size_t end)
 {
@@ -279,17 +279,17 @@ static bool is_head_broken(const struct gate_record *gate, size_t from, size_t e
 	       BROKEN_LEVEL;
 }
 
-/* How many more of the trials fail at the head. */
+/* Returns how many more trials failed on the head than on the base. */
 static double surplus(const struct gate_case *line)
 {
 	return (double)line->failures[GATE_HEAD] - (double)line->failures[GATE_BASE];
 }
 
 /*
- * Of a head that is broken, whether this case is one of those by which it is. Where each fails
- * seldom, it is the one that does most often.
+ * Whether this case is one of those that show a broken head. If every case fails rarely, it is the
+ * one that fails most often.
  */
-static bool is_part_of_it(const struct gate_record *gate, const struct gate_case *line)
+static bool shows_broken_head(const struct gate_record *gate, const struct gate_case *line)
 {
 	size_t head = line->failures[GATE_HEAD];
 	const struct gate_case *most = gate->cases;
@@ -302,25 +302,25 @@ static bool is_part_of_it(const struct gate_record *gate, const struct gate_case
 }
 
 /*
- * What fails at the head alone is worse, once that is no chance; what fails so often otherwise,
- * or is disturbed, or fails at the base, says nothing.
+ * Failures on the head alone are a regression unless they may be chance. Other frequent failures,
+ * failures on the base, and losses invalidate the cell.
  */
 static void find_fault(const struct gate_record *gate, const struct gate_case *line, bool is_broken,
 		       struct judge_cell *cell, char reason[static 160])
 {
 	reason[0] = '\0';
 	if (fails(gate, line, GATE_BASE)) {
-		tell_failures(line, GATE_BASE, reason);
+		describe_failures(line, GATE_BASE, reason);
 		cell->fault = reason;
-	} else if (is_broken && is_part_of_it(gate, line)) {
-		tell_failures(line, GATE_HEAD, reason);
+	} else if (is_broken && shows_broken_head(gate, line)) {
+		describe_failures(line, GATE_HEAD, reason);
 		cell->broken = reason;
 	} else if (fails(gate, line, GATE_HEAD)) {
-		tell_failures(line, GATE_HEAD, reason);
+		describe_failures(line, GATE_HEAD, reason);
 		cell->fault = reason;
 	} else if (is_disturbed(gate, line)) {
 		snprintf(reason, 160,
-			 "messages were lost and sent again in %zu of %zu runs of the base, and "
+			 "messages were lost and retransmitted in %zu of %zu runs of the base, and "
 			 "in %zu of the head",
 			 line->troubled[GATE_BASE], line->trials[GATE_BASE],
 			 line->troubled[GATE_HEAD]);
@@ -333,7 +333,7 @@ static bool is_gated(const struct gate_record *gate, const struct gate_case *lin
 {
 	if (isnan(gate->floors[figure]) || line->is_bandwidth != (figure == GATE_BANDWIDTH))
 		return false;
-	/* Without a single tail there are too few messages for one, which is no fault. */
+	/* If no run has a p99, there are too few messages for one, which is not a fault. */
 	return figure != GATE_TAIL || is_known(&line->figures[figure], gate->n_rounds);
 }
 
@@ -413,7 +413,7 @@ static size_t count_lost_again(const struct gate_record *gate, const struct gate
 	return count;
 }
 
-/* What was worse at first, and fails when it is run again, at the head alone. */
+/* Finds a case that was worse at first and fails when it is run again, on the head alone. */
 static void find_broken_again(const struct gate_record *gate, struct judge_cell *cell,
 			      char reason[static 160])
 {
@@ -424,7 +424,7 @@ static void find_broken_again(const struct gate_record *gate, struct judge_cell 
 	if (!cell->has_failed || !is_many(lost, all, FAILURES_MOST) ||
 	    is_many(count_lost_again(gate, line, GATE_BASE), all, FAILURES_MOST))
 		return;
-	snprintf(reason, 160, "worse at first, and then fails in %zu of %zu pairs of runs: %.70s",
+	snprintf(reason, 160, "worse at first, then failed in %zu of %zu pairs of runs: %.70s",
 		 lost, gate->n_again, line->errors[GATE_HEAD]);
 	cell->broken = reason;
 }
@@ -438,7 +438,7 @@ int gate_confirm(struct gate_record *gate, struct error *error)
 		struct judge_cell *cell = &gate->cells[i];
 		const struct gate_values *values = values_of(gate, cell);
 
-		/* Room for more rounds may have moved those that there were. */
+		/* Growing may have moved the arrays. */
 		for (enum gate_side side = 0; side < GATE_SIDES; side++) {
 			cell->rounds.values[side] = values->values[side];
 			cell->again.values[side] = values->values[side] + gate->n_rounds;

@@ -14,13 +14,13 @@ static void put_bounds(struct grid *grid, const struct judge_finding *finding)
 		grid_put(grid, "-");
 }
 
-/* The second time counts for a cell that was run again. */
+/* Returns the confirmation if the cell was run again, else the first measurement. */
 static const struct judge_finding *last_of(const struct judge_cell *cell)
 {
 	return cell->again.count ? &cell->confirmed : &cell->finding;
 }
 
-/* A cell that is unclear for another reason than its interval detects nothing. */
+/* A cell that is unclear for a reason other than its interval detects nothing. */
 static struct judged_ratio judged_of(const struct judge_cell *cell)
 {
 	struct judged_ratio judged = last_of(cell)->judged;
@@ -78,17 +78,17 @@ void gate_grid(struct grid *grid, const struct gate_record *gate)
 		add_cell(grid, gate, &gate->cells[i]);
 }
 
-void gate_tell_cell(char text[static GATE_TEXT], const struct judge_cell *cell)
+void gate_describe_cell(char text[static GATE_TEXT], const struct judge_cell *cell)
 {
 	const struct judged_ratio judged = judged_of(cell);
-	char told[256] = "";
+	char detail[256] = "";
 
 	if (cell->why[0])
-		snprintf(told, sizeof(told), "%s", cell->why);
+		snprintf(detail, sizeof(detail), "%s", cell->why);
 	else
-		verdict_tell(told, sizeof(told), &judged);
+		verdict_describe(detail, sizeof(detail), &judged);
 	snprintf(text, GATE_TEXT, "%s %s: %s: %s", cell->id, cell->figure->title,
-		 verdict_name(cell->verdict), told);
+		 verdict_name(cell->verdict), detail);
 }
 
 static void say_side(const struct gate_record *gate, enum gate_side number, said *say, void *owner)
@@ -110,7 +110,7 @@ void gate_say_head(const struct gate_record *gate, said *say, void *owner)
 		say_side(gate, side, say, owner);
 }
 
-/* A gate was ended early: why that figure says nothing is the same of all. */
+/* Whether the cell has too few pairs only because the gate ended early, as all others do. */
 static bool is_short(const struct gate_record *gate, const struct judge_cell *cell)
 {
 	return gate->n_rounds < JUDGE_ROUNDS_LEAST && !cell->fault && !cell->broken;
@@ -125,7 +125,7 @@ static void say_short(const struct gate_record *gate, said *say, void *owner)
 		}
 }
 
-/* The table shows ratios that look like a regression: says that they are none. */
+/* Says that ratios that look like regressions in the table are not confirmed. */
 static void say_unproven(const struct gate_record *gate, said *say, void *owner)
 {
 	const struct judge_cell *such = NULL;
@@ -150,7 +150,7 @@ static void say_unproven(const struct gate_record *gate, said *say, void *owner)
 	say(owner, text);
 }
 
-bool gate_is_told(const struct gate_record *gate, const struct judge_cell *cell)
+bool gate_is_listed(const struct gate_record *gate, const struct judge_cell *cell)
 {
 	if (gate->invalid[0])
 		return cell->why[0] && (cell->fault || cell->broken);
@@ -172,9 +172,9 @@ void gate_say_notes(const struct gate_record *gate, said *say, void *owner)
 	json_t *note;
 
 	for (size_t j = 0; j < gate->n_cells; j++) {
-		if (!gate_is_told(gate, &gate->cells[j]))
+		if (!gate_is_listed(gate, &gate->cells[j]))
 			continue;
-		gate_tell_cell(text, &gate->cells[j]);
+		gate_describe_cell(text, &gate->cells[j]);
 		say(owner, text);
 	}
 	gate_say_others(gate, say, owner);

@@ -9,24 +9,24 @@
 
 #define GATE_SCHEMA "verbmark.gate/1"
 
-/* A table for terminals and logs. */
+/* Prints a table for terminals and logs. */
 void gate_table(FILE *out, const struct gate_record *gate);
 
-/* For summaries of jobs, of no more than room bytes. */
+/* Prints a job summary of at most room bytes. */
 void gate_markdown(FILE *out, const struct gate_record *gate, size_t room);
 
 /*
- * One test for each figure: worse is a failure, invalid an error, unclear is skipped. In an
+ * Prints one test for each figure: worse is a failure, invalid an error, unclear is skipped. In an
  * invalid gate every figure is skipped, and the gate itself is an error.
  */
 void gate_junit(FILE *out, const struct gate_record *gate);
 
-/* Lines that GitHub shows beside a job. */
+/* Prints annotations for GitHub. */
 void gate_annotations(FILE *out, const struct gate_record *gate);
 
 /*
- * The document, with the values of all runs. Figures have the verdicts that these lead to, even if
- * the whole gate is invalid. NULL: no memory.
+ * Makes the document, with the values of all runs. Figures keep their own verdicts even if the
+ * whole gate is invalid. Returns NULL if memory runs out.
  */
 json_t *gate_make(const struct gate_record *gate, const char *version);
 

@@ -14,7 +14,7 @@
 #include "reports/result/run_settings.h"
 #include "reports/table/cells.h"
 
-/* Picks the figures to follow. A message rate beside a bandwidth would be the same twice. */
+/* Picks the figures to follow. With a bandwidth, the message rate would be redundant. */
 static size_t pick_figures(const struct compared_figure *picked[static 3], double values[static 3],
 			   const struct result_case *line, int *code, struct error *error)
 {
@@ -65,7 +65,7 @@ static int add_case(struct adding *adding, const struct result_case *line, struc
 	char *variant = run_settings_of(line);
 
 	if (!code && !variant)
-		code = error_set_errno(error, -ENOMEM, "cannot describe how a case was run");
+		code = error_set_errno(error, -ENOMEM, "cannot describe the settings of a case");
 	for (size_t i = 0; i < count && !code; i++) {
 		code = sql_again(adding->add_series, error, "itttt", adding->setup, line->id, kind,
 				 picked[i]->key, variant);
@@ -78,7 +78,7 @@ static int add_case(struct adding *adding, const struct result_case *line, struc
 	return code;
 }
 
-/* A percentage of the maximum is another load in each run. */
+/* A percentage of the maximum is a different load in each run. */
 static bool is_relative_load(const struct result_case *line)
 {
 	return strchr(line->id, '%') != NULL;
@@ -110,7 +110,7 @@ static uint64_t lesser(uint64_t one, uint64_t other)
 	return one < other ? one : other;
 }
 
-/* Describes a setup to people, by the hosts of this run. */
+/* Describes a setup by the hosts of this run. */
 static void make_title(char text[static CELLS_HEAD], const struct result *result)
 {
 	const struct result_end *client = &result->client;
@@ -144,7 +144,7 @@ static int find_setup(sqlite3 *db, const char *key, int64_t *setup, struct error
 	return code < 0 ? code : 0;
 }
 
-/* The setup takes the title of its newest run. */
+/* Adds the setup if it is new. Its title is that of its newest run. */
 static int add_setup(sqlite3 *db, const struct history_entry *entry, int64_t *setup,
 		     struct error *error)
 {
@@ -170,7 +170,7 @@ static int add_setup(sqlite3 *db, const struct history_entry *entry, int64_t *se
 	return code;
 }
 
-/* Facts may hold anything: a revision that cannot be shown, or is a formula, is left out. */
+/* Omits a revision that is not printable or that a spreadsheet would take for a formula. */
 static void take_revision(char text[static HISTORY_LABEL], const struct result *result)
 {
 	struct error ignored = {0};
@@ -181,7 +181,7 @@ static void take_revision(char text[static HISTORY_LABEL], const struct result *
 		text[0] = '\0';
 }
 
-/* 1: the run is known. */
+/* Updates the label of a known run. Returns 1 if the run is known. */
 static int relabel(enum history_added *added, struct history *history,
 		   const struct history_entry *entry, struct error *error)
 {

@@ -62,7 +62,7 @@ static int parse_packed(struct result *result, const void *packed, size_t length
 	if (is_possible && !text)
 		return error_set_errno(error, -ENOMEM, "cannot unpack a document");
 	if (!text || uncompress((unsigned char *)text, &unpacked, packed, length) != Z_OK)
-		code = error_set(error, -EBADMSG, "a document does not unpack");
+		code = error_set(error, -EBADMSG, "a document cannot be decompressed");
 	else
 		code = parse_text(result, text, unpacked, error);
 	free(text);

@@ -10,13 +10,14 @@
 #include "core/base/compiler.h"
 #include "reports/history/sql.h"
 
-/* SQLite waits that long for the lock of another process. */
+/* How long SQLite waits for another process's lock. */
 #define BUSY_MS 10000
 
 /*
- * setups.key is equal where compare accepts two results as alike (same_setup.h). A series is one
- * figure of one case on one setup, as long as the case is run the same way (run_settings.h).
- * Numbers of runs sort as their names do. runs.document is compressed by zlib, from size bytes.
+ * setups.key is equal if compare accepts two results as the same setup (same_setup.h). A series is
+ * one figure of one case on one setup, as long as the case is run with the same settings
+ * (run_settings.h). Run ids sort like run names. runs.document is compressed with zlib;
+ * runs.size is its original size.
  */
 static const char *const tables[] = {
 	"CREATE TABLE setups(id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, "
@@ -50,7 +51,7 @@ static int create_tables(struct history *history, struct error *error)
 	return code;
 }
 
-/* 1: the database is empty. -EPROTO: it is not one that this version reads. */
+/* Returns 1 if the database is empty. -EPROTO: this version cannot read it. */
 static int check_version(struct history *history, struct error *error)
 {
 	int64_t application;
@@ -71,17 +72,18 @@ static int check_version(struct history *history, struct error *error)
 		return error_set(error, -EPROTO, "%s is a database of another program",
 				 history->path);
 	if (version != HISTORY_VERSION)
-		return error_set(error, -EPROTO,
-				 "%s has format %lld, and this verbmark knows format %d: use the "
-				 "verbmark that wrote it, or a newer one",
-				 history->path, (long long)version, HISTORY_VERSION);
+		return error_set(
+			error, -EPROTO,
+			"%s has format %lld, but this verbmark supports format %d: use the "
+			"verbmark that wrote it, or a newer one",
+			history->path, (long long)version, HISTORY_VERSION);
 	return 0;
 }
 
 static int no_history(const struct history *history, struct error *error)
 {
 	return error_set(error, -ENOENT,
-			 "there is no history in %s: 'verbmark history add FILE' creates one",
+			 "no history in %s; create one with 'verbmark history add FILE'",
 			 history->path);
 }
 
@@ -103,7 +105,7 @@ static int make_folders(char *path)
 	return code;
 }
 
-/* What SQLite cannot say as well. */
+/* Catches errors for which SQLite has no good message. */
 static int check_path(struct history *history, enum history_use use, struct error *error)
 {
 	struct stat found;
@@ -112,11 +114,10 @@ static int check_path(struct history *history, enum history_use use, struct erro
 	if (!stat(history->path, &found))
 		return S_ISREG(found.st_mode)
 			       ? 0
-			       : error_set(
-					 error, -EISDIR,
-					 "%s is not a file; 'verbmark history import FOLDER' takes "
-					 "the runs of a folder",
-					 history->path);
+			       : error_set(error, -EISDIR,
+					   "%s is not a file; to import the runs of a folder, use "
+					   "'verbmark history import FOLDER'",
+					   history->path);
 	if (errno != ENOENT)
 		return error_set_errno(error, -errno, "cannot open %s", history->path);
 	if (use == HISTORY_READ)
@@ -125,22 +126,22 @@ static int check_path(struct history *history, enum history_use use, struct erro
 	return code ? error_set_errno(error, code, "cannot create %s", history->path) : 0;
 }
 
-/* Completes the sentence of a failure: SQLite's own names no file. */
+/* Completes the error with the file name and a hint; SQLite's messages have neither. */
 static int explain(const struct history *history, enum history_use use, struct error *error)
 {
-	/* check_version has named it. */
+	/* check_version has named the file. */
 	if (error->code == -EPROTO)
 		return error->code;
 	error_wrap(error, use == HISTORY_WRITE ? "cannot write to %s" : "cannot read %s",
 		   history->path);
 	if (error->code == -EBUSY)
-		error_append(error, "another process is using it: try again once that has ended");
+		error_append(error, "another process is using it; retry when that has ended");
 	else if (error->code == -EIO)
-		error_append(error, "look at the space, the quota and the health of its disk");
+		error_append(error, "check the disk's free space, quota and health");
 	else if (error->code == -EBADMSG)
-		error_append(error, "restore a copy of it, or try 'sqlite3 FILE .recover'");
+		error_append(error, "restore a backup, or try 'sqlite3 FILE .recover'");
 	else if (use == HISTORY_WRITE && (error->code == -EACCES || error->code == -EROFS))
-		error_append(error, "the file and its folder have to be writable");
+		error_append(error, "the file and its folder must be writable");
 	return error->code;
 }
 
@@ -190,7 +191,7 @@ static int open_database(struct history *history, enum history_use use, struct e
 {
 	int code;
 
-	/* SQLite creates a new file at once: not before there is a result to add. */
+	/* SQLite creates the file on open; wait until there is a result to add. */
 	if (use == HISTORY_WRITE && access(history->path, F_OK))
 		return 0;
 	code = history_begin(history, HISTORY_READ, error);
@@ -199,7 +200,7 @@ static int open_database(struct history *history, enum history_use use, struct e
 	code = check_version(history, error);
 	if (code > 0 && use == HISTORY_READ)
 		return no_history(history, error);
-	/* Unlike COMMIT, it need not wait for readers. */
+	/* Unlike COMMIT, ROLLBACK need not wait for readers. */
 	sql_do(history->db, error, "ROLLBACK", "");
 	return error->code ? explain(history, use, error) : 0;
 }

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Results over time in one SQLite database: runs with their documents, the setups that they were
- * measured on, and series of values. SQLite keeps the file whole when a process is killed or the
- * disk is full, and lets one process at a time write. Every function leaves a sentence that
- * names the file.
+ * Results over time in one SQLite database: runs with their documents, their setups, and series of
+ * values. SQLite keeps the file intact if a process is killed or the disk is full, and allows one
+ * writer at a time. Every function that fails sets an error that names the file.
  */
 #ifndef REPORTS_HISTORY_DATABASE_H
 #define REPORTS_HISTORY_DATABASE_H
@@ -12,10 +11,10 @@
 
 #include "core/base/error.h"
 
-/* In application_id: "vbmk". */
+/* application_id: "vbmk". */
 #define HISTORY_APPLICATION 0x76626d6b
 
-/* In user_version. Count it up when the tables or the values in them change. */
+/* user_version. Increment it when the tables, or the meaning of their values, change. */
 #define HISTORY_VERSION 1
 
 struct history {
@@ -25,16 +24,16 @@ struct history {
 
 enum history_use {
 	HISTORY_READ,
-	HISTORY_WRITE, /* creates the file and its folder where they are missing */
+	HISTORY_WRITE, /* creates the file and its folder if missing */
 };
 
-/* -ENOENT: nobody has added a run yet. */
+/* Opens a history. -ENOENT: no run has been added yet. */
 int history_open(struct history *history, const char *path, enum history_use use,
 		 struct error *error);
 
 /*
- * Begins and ends what other processes see at once. End it with the code of the work: an error
- * rolls back, and gets a sentence that says what could not be done ("read", "write").
+ * Begin and end a transaction. Pass the result of the work to history_end: on an error it rolls
+ * back and adds to the message whether reading or writing failed.
  */
 int history_begin(struct history *history, enum history_use use, struct error *error);
 int history_end(struct history *history, enum history_use use, int code, struct error *error);

@@ -56,7 +56,7 @@ int history_folder_list(struct history_folder *folder, const char *path, struct 
 	return code ? error_set_errno(error, code, "cannot read the runs of %s", path) : 0;
 }
 
-/* Labels are trusted no more than options: anybody may have written the file. */
+/* Checks labels as strictly as options: the file may come from anywhere. */
 static int parse_label(struct history_label *label, const char *text, size_t length,
 		       struct error *error)
 {
@@ -85,7 +85,7 @@ int history_folder_label(struct history_label *label, const char *document, stru
 
 	*label = (struct history_label){0};
 	if (asprintf(&path, "%.*s.label", (int)stem, document) < 0)
-		return error_set_errno(error, -ENOMEM, "cannot keep a path");
+		return error_set_errno(error, -ENOMEM, "cannot build a path");
 	if (access(path, F_OK) && errno == ENOENT) {
 		free(path);
 		return 0;

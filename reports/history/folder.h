@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The runs of a folder, as verbmark kept a history before it used SQLite: documents in
- * runs/NAME.json, and what was said of them in runs/NAME.label. Nothing in it is changed.
+ * A history from before verbmark used SQLite: a folder with documents in runs/NAME.json and labels
+ * in runs/NAME.label. It is only read.
  */
 #ifndef REPORTS_HISTORY_FOLDER_H
 #define REPORTS_HISTORY_FOLDER_H
@@ -9,16 +9,16 @@
 #include "reports/history/name.h"
 
 struct history_folder {
-	char **paths; /* of the documents, by their names */
+	char **paths; /* of the documents, sorted by name */
 	size_t count;
 };
 
 int history_folder_list(struct history_folder *folder, const char *path, struct error *error);
 
-/* Reads the label beside a document: empty where there is no label. */
+/* Reads the label of a document; empty if it has no label. */
 int history_folder_label(struct history_label *label, const char *document, struct error *error);
 
-/* -EBADMSG: the document is not the one that got the name of the file. */
+/* Returns -EBADMSG if the document does not match the hash in its file name. */
 int history_folder_check(const char *path, const struct history_name *name, struct error *error);
 
 void history_folder_finish(struct history_folder *folder);

@@ -48,7 +48,7 @@ static json_t *count_of(size_t count)
 	return json_integer((json_int_t)count);
 }
 
-/* NULL for an empty text: the member is omitted. */
+/* Returns NULL for an empty text, so that json_pack omits the member. */
 static json_t *text_of(const char *text)
 {
 	return *text ? json_string(text) : NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A history for programs: series run by run, with their change points. */
+/* A history for programs: series by run, with their change points. */
 #ifndef REPORTS_HISTORY_JSON_H
 #define REPORTS_HISTORY_JSON_H
 
@@ -10,10 +10,10 @@
 
 #define HISTORY_SCHEMA "verbmark.history/1"
 
-/* Writes a row for each value. */
+/* Writes one row per value. */
 void history_csv(FILE *out, const struct history_view *view);
 
-/* Makes a document of that schema; tool is the version of verbmark. NULL: no memory. */
+/* Makes a document; tool is the version of verbmark. Returns NULL if memory runs out. */
 json_t *history_make(const struct history_view *view, const char *tool);
 
 #endif

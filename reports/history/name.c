@@ -11,11 +11,11 @@
 #include "reports/io/json_member.h"
 #include "reports/result/fingerprint.h"
 
-/* A number has the seconds above that many bits of the hash. */
+/* A run's number is the start time in seconds, followed by this many bits of the hash. */
 #define HASH_BITS 28
 #define YEAR_MOST 2999
 
-/* A text that is the time, and not just read as one: neither February 30 nor 9:05 comes back. */
+/* Accepts only canonical times: strptime would also take February 30 or 9:05. */
 static bool read_time(const char *text, struct tm *utc, int64_t *seconds)
 {
 	static const char format[] = "%Y-%m-%dT%H:%M:%SZ";
@@ -49,8 +49,8 @@ int history_name(struct history_name *name, const struct result *result, const c
 
 	if (result->imported && !result->started[0])
 		return error_set(error, -EINVAL,
-				 "an imported result needs the time of its measurement: import it "
-				 "with --started");
+				 "imported results need a start time: import the output with "
+				 "--started");
 	if (!read_time(result->started, &utc, &seconds))
 		return error_set(error, -EINVAL,
 				 "run.started is '%s', not a time such as 2026-11-23T10:12:44Z",
@@ -81,8 +81,7 @@ int history_label_set(char label[static HISTORY_LABEL], const char *text, const 
 				 HISTORY_LABEL - 1);
 	if (json_member_is_formula(text))
 		return error_set(error, -EINVAL,
-				 "%s begins with =, +, - or @, as a spreadsheet's formula does",
-				 option);
+				 "%s begins with =, +, - or @, like a spreadsheet formula", option);
 	if (!is_utf8(text) || !json_member_is_printable(text))
 		return error_set(error, -EINVAL, "%s is not printable UTF-8", option);
 	strcpy(label, text);

@@ -12,12 +12,12 @@
 #include "reports/page/page.h"
 #include "reports/page/table.h"
 
-/* Points of one figure of a setup: a page of all figures stays below 2 MB. */
+/* Values per chart, which keep a page of all figures below 2 MB. */
 #define POINTS_MOST 1000
-/* Series without room that are listed by name. */
+/* Series to name of those that are not drawn. */
 #define NAMED_MOST 200
 
-/* The page has a figure for each of these that a series has. */
+/* The page has a chart for each of these figures that a series has. */
 static const struct {
 	const struct compared_figure *figure;
 	const char *title;
@@ -31,7 +31,7 @@ static const struct {
 	{&compared_figure_messages, "Message rate, run by run",                   "rate", "Mmsg/s"},
 };
 
-/* Texts that live until the figure is printed: notes of points, or names of series left out. */
+/* Strings that live until the chart is printed: notes on points, or names of undrawn series. */
 struct notes {
 	char **list;
 	size_t count;
@@ -65,7 +65,7 @@ static size_t number_of(const struct history_view *view, size_t run)
 	return view->setups[it->setup].n_runs - it->newer;
 }
 
-_Static_assert(HISTORY_TEXT <= SVG_PANEL_TITLE, "each series is to have a title of its own");
+_Static_assert(HISTORY_TEXT <= SVG_PANEL_TITLE, "the title of every series must fit");
 
 static int add_point(struct chart *chart, struct notes *notes, const struct history_view *view,
 		     const struct history_series *series, const struct history_point *from)
@@ -95,7 +95,7 @@ static int add_point(struct chart *chart, struct notes *notes, const struct hist
 	return 0;
 }
 
-/* Counts marks: one for each run, and one for each change point. */
+/* Counts the marks of a series: one per run and one per change point. */
 static size_t count_points(const struct history_series *series)
 {
 	size_t count = series->n_points;
@@ -105,7 +105,7 @@ static size_t count_points(const struct history_series *series)
 	return count;
 }
 
-/* Adds a series whole or not at all: a cut would drop its newest runs. */
+/* Adds a whole series or nothing: a truncated one would lack its newest runs. */
 static int add_series(struct chart *chart, struct notes *notes, struct notes *undrawn,
 		      const struct history_view *view, const struct history_series *series)
 {
@@ -125,8 +125,9 @@ static void print_undrawn(FILE *out, const char *title, const struct notes *undr
 	if (!undrawn->count)
 		return;
 	fprintf(out,
-		"<p>%s: %zu series have no room among %d values and %d cases. <code>--last</code> "
-		"with fewer runs, or their names, show them:</p>\n<ul>\n",
+		"<p>%s: %zu series are not shown because a chart has at most %d values and %d "
+		"cases. To see them, use <code>--last</code> with fewer runs, or name "
+		"them:</p>\n<ul>\n",
 		title, undrawn->count, POINTS_MOST, CHART_PANELS);
 	for (size_t i = 0; i < undrawn->count && i < NAMED_MOST; i++)
 		html_element(out, "li", undrawn->list[i]);

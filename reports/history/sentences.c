@@ -32,7 +32,7 @@ void history_describe_setup(char text[static HISTORY_TEXT], const struct history
 		 it->n_runs == 1 ? "" : "s");
 }
 
-/* Titles of figures name the unit: "p50 us", "Gb/s". */
+/* The title of a figure includes its unit: "p50 us", "Gb/s". */
 static void describe_values(char text[static 160], const struct history_series *series,
 			    const struct history_change *change)
 {
@@ -70,7 +70,7 @@ void history_describe_change(char text[static HISTORY_TEXT], const struct histor
 			 values, run->started);
 	else if (is_same)
 		snprintf(text, HISTORY_TEXT,
-			 "%s: at %s, %.300s, like the run before: something else has changed",
+			 "%s: at %s, %.300s, same as the run before: something else changed",
 			 values, run->started, now);
 	else
 		snprintf(text, HISTORY_TEXT, "%s: at %s with %.300s; the run before: %.300s",
@@ -114,7 +114,7 @@ void history_describe_rule(char text[static HISTORY_TEXT], const struct history_
 	const struct change_points_rule *rule = view->choice.rule;
 
 	snprintf(text, HISTORY_TEXT,
-		 "A change point: E-divisive in windows of %zu runs, p < %g among shuffled runs, "
+		 "Change points: E-divisive in windows of %zu runs, p < %g in a permutation test, "
 		 "medians that differ by at least %g %%, at least %d runs on each side",
 		 rule->window, rule->level, 100 * rule->magnitude, CHANGE_POINTS_LEAST);
 }

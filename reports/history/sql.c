@@ -35,7 +35,7 @@ static int code_of(int result)
 
 int sql_fail(sqlite3 *db, int result, struct error *error)
 {
-	/* "disk I/O error" and "unable to open database file" say less than errno does. */
+	/* errno says more than "disk I/O error" or "unable to open database file". */
 	bool has_number = (result & 0xff) == SQLITE_IOERR || (result & 0xff) == SQLITE_CANTOPEN;
 	int number = db && has_number ? sqlite3_system_errno(db) : 0;
 

@@ -7,13 +7,13 @@
 
 #include "reports/history/view.h"
 
-/* Prints the setups and that many newest runs; 0: all. */
+/* Prints the setups and the given number of newest runs; 0: all. */
 void history_table_list(FILE *out, const struct history_view *view, size_t newest);
 
-/* Prints series run by run and their change points; series of one case are side by side. */
+/* Prints the series by run, those of a case side by side, and their change points. */
 void history_table_show(FILE *out, const struct history_view *view);
 
-/* Prints the change points in the newest runs; with_better: also improvements. */
+/* Prints the change points in the newest runs; with_better: improvements too. */
 void history_table_check(FILE *out, const struct history_view *view, bool with_better);
 
 #endif

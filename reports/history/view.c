@@ -16,7 +16,7 @@ static const struct compared_figure *const figures[] = {
 
 static int no_memory(struct error *error)
 {
-	return error_set_errno(error, -ENOMEM, "cannot keep the history");
+	return error_set_errno(error, -ENOMEM, "cannot load the history");
 }
 
 static char *copy(sqlite3_stmt *row, int column)
@@ -104,7 +104,7 @@ static int read_runs(struct history_view *view, sqlite3 *db, struct error *error
 
 static void count_runs(struct history_view *view)
 {
-	/* No run is without a setup. */
+	/* Without setups there are no runs. */
 	if (!view->setups)
 		return;
 	for (size_t i = view->n_runs; i > 0; i--) {
@@ -196,7 +196,7 @@ static bool is_of_case(const struct history_series *one, const struct history_se
 	       !strcmp(one->kind, other->kind);
 }
 
-/* Series of one case are neighbors. */
+/* Relies on the series of a case being adjacent. */
 static int describe_differences(struct history_view *view, struct error *error)
 {
 	size_t first = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The content of a history as plain data: runs, setups, and series with their change points.
- * Nobody has to keep the database open while it is shown.
+ * The contents of a history as plain data: runs, setups, and series with their change points. The
+ * database may be closed once the view is filled.
  */
 #ifndef REPORTS_HISTORY_VIEW_H
 #define REPORTS_HISTORY_VIEW_H
@@ -15,7 +15,7 @@
 #include "reports/verdict/verdict.h"
 
 struct history_run {
-	int64_t number; /* they are sorted by it */
+	int64_t number; /* sort key */
 	char name[HISTORY_NAME];
 	char started[32];
 	char *version;
@@ -28,9 +28,9 @@ struct history_run {
 struct history_setup {
 	int64_t id;
 	char *title;
-	char *banner; /* of the software device; else empty */
+	char *banner; /* of the software device, or empty */
 	size_t n_runs;
-	bool is_current; /* in use: it has one of the newest runs */
+	bool is_current; /* its runs include some of the newest */
 };
 
 struct history_point {
@@ -39,22 +39,22 @@ struct history_point {
 };
 
 struct history_change {
-	size_t run;    /* the first one after it */
-	size_t before; /* the last one before it */
+	size_t run;    /* the first run after the change */
+	size_t before; /* the last run before it */
 	double value_before;
 	double value_after;
 };
 
-/* Longer texts are cut. */
+/* Longer texts are truncated. */
 #define HISTORY_DIFFERS 256
 
 struct history_series {
 	int64_t id;
 	size_t setup;
 	char *case_id;
-	char *kind;    /* of a latency; else empty */
-	char *variant; /* settings that the id does not name */
-	char *differs; /* those in which series of the same id differ, each after a comma */
+	char *kind;    /* of a latency, or empty */
+	char *variant; /* settings that the id omits */
+	char *differs; /* the settings in which series of the same id differ, each after a comma */
 	const struct compared_figure *figure;
 	struct history_point *points; /* the newest, oldest first */
 	size_t n_points;
@@ -67,9 +67,9 @@ struct history_series {
 struct history_choice {
 	const char *const *cases; /* shell patterns of ids */
 	size_t n_cases;           /* 0: all cases */
-	size_t newest;            /* points of a series; 0: all */
-	size_t recent;            /* a setup is in use if one of so many newest runs is its */
-	const struct change_points_rule *rule; /* NULL: no values, no change points */
+	size_t newest;            /* values per series to show; 0: all */
+	size_t recent;            /* a setup with one of this many newest runs is current */
+	const struct change_points_rule *rule; /* NULL: load no values, find no change points */
 };
 
 struct history_view {
@@ -82,37 +82,37 @@ struct history_view {
 	size_t n_series;
 };
 
-/* Fills a view that has its choice. The caller calls history_view_finish, also where it fails. */
+/* Fills a view whose choice is set. The caller calls history_view_finish, even on failure. */
 int history_view_fill(struct history_view *view, struct history *history, struct error *error);
 
-/* More figures than a case has. */
+/* More than the figures of a case. */
 #define HISTORY_FIGURES 8
 
-/* A walk over the series of one case, which are neighbors, run by run. Begins zeroed. */
+/* Iterates over the adjacent series of a case, run by run. Initialize the rest to zero. */
 struct history_walk {
 	const struct history_series *series;
 	size_t count;
 	size_t next[HISTORY_FIGURES];
 	size_t run;
-	const struct history_point *points[HISTORY_FIGURES]; /* NULL: that run has no value */
+	const struct history_point *points[HISTORY_FIGURES]; /* NULL: no value in this run */
 };
 
-/* Returns the number of series of one case from that one on. */
+/* Returns the number of series of the case, starting at that one. */
 size_t history_view_group(const struct history_view *view, size_t first);
 
-/* Moves to the next run in any of the series. false: all have ended. */
+/* Moves to the next run that any of the series has. Returns false at the end. */
 bool history_walk(struct history_walk *walk);
 
 /* Returns the change point at that run, or NULL. */
 const struct history_change *history_change_at(const struct history_series *series, size_t run);
 
-/* Returns the banner of the first setup that has one, or NULL: it heads all that is shown. */
+/* Returns the first setup's banner, or NULL; it heads every report. */
 const char *history_view_banner(const struct history_view *view);
 
-/* Returns whether it lies in the newest runs of a setup that is in use. */
+/* Whether the change is in the newest runs of a current setup. */
 bool history_change_is_recent(const struct history_view *view, const struct history_change *change);
 
-/* Returns better or worse: its test has shown that the values differ. */
+/* Returns better or worse; a change point is always a difference. */
 enum verdict history_change_verdict(const struct history_series *series,
 				    const struct history_change *change);
 

@@ -14,7 +14,7 @@
 #define MEBIBYTE   1048576.0
 #define GIGABIT    1.25e8
 
-/* NAN: the row has no such number. */
+/* Returns NAN if the row has no such number. */
 static double find_number(const json_t *row, const char *name)
 {
 	const json_t *value = json_object_get(row, name);
@@ -29,7 +29,7 @@ static int64_t parameter(const struct perftest_run *run, const char *name, int64
 	return json_is_integer(found) ? json_integer_value(found) : fallback;
 }
 
-/* The id that run gives such a case; perftest's defaults are not part of it. */
+/* Makes the id that run would give the case; perftest's defaults are omitted. */
 static void make_id(char *id, size_t size, const struct perftest_run *run, uint64_t bytes)
 {
 	int64_t list = parameter(run, "post-list", 1);
@@ -70,8 +70,8 @@ static void make_id(char *id, size_t size, const struct perftest_run *run, uint6
 }
 
 /*
- * With -C times are cycles although the heading says usec. Medians of cycles have no hundredths
- * but 00 and 50; five times in microseconds look like that once in millions of rows.
+ * With -C, times are cycles although the heading says usec. Medians of cycles end in .00 or .50;
+ * for five times in microseconds, that happens once in millions of rows.
  */
 static int check_latency(const json_t *row, struct error *error)
 {
@@ -99,7 +99,7 @@ static int check_latency(const json_t *row, struct error *error)
 			: 0;
 }
 
-/* Only statistics that have enough samples beyond them. */
+/* Takes the statistics that have enough samples beyond them. */
 static void take_latency(struct import *import, struct result_trial *trial, const json_t *row)
 {
 	const struct hist like = {.count = trial->messages};
@@ -114,7 +114,7 @@ static void take_latency(struct import *import, struct result_trial *trial, cons
 		import->has_note[IMPORT_LATENCY] = true;
 }
 
-/* Bandwidth and message rate are one rate, printed with two and with six digits. */
+/* Bandwidth and message rate are the same rate, printed with two and six decimals. */
 static int find_rate(const json_t *row, double unit, double *rate, double *step,
 		     struct error *error)
 {
@@ -136,7 +136,9 @@ static int find_rate(const json_t *row, double unit, double *rate, double *step,
 		return error_set(error, -EINVAL, "BW average and MsgRate do not match");
 	*step = fmin(1, n == 1 ? 0.01 * found / size : 1);
 	*rate = *step < 1 ? bandwidth * found / size : messages;
-	return *rate > 0 ? 0 : error_set(error, -EINVAL, "the rate is below the printed digits");
+	return *rate > 0
+		       ? 0
+		       : error_set(error, -EINVAL, "the rate is too small for the printed digits");
 }
 
 static int take_bandwidth(struct import *import, struct result_trial *trial,
@@ -181,16 +183,16 @@ static int check_run(struct import *import, const struct perftest_run *run, cons
 	if ((end->device[0] && strcmp(end->device, run->device) != 0) ||
 	    (end->mtu && end->mtu != run->mtu) ||
 	    (end->link_layer && end->link_layer != run->link_layer))
-		return error_set(
-			error, -EINVAL,
-			"device, link or MTU differ from a run before: import it separately");
+		return error_set(error, -EINVAL,
+				 "device, link or MTU differ from an earlier run; import this run "
+				 "separately");
 	memcpy(end->device, run->device, sizeof(end->device));
 	end->mtu = run->mtu;
 	end->link_layer = run->link_layer;
 	return 0;
 }
 
-/* Finds the case of that run and size, whose parameters must be equal, or makes it. */
+/* Finds the run's case of that size, whose parameters must be equal, or adds it. */
 static struct result_case *open_case(struct result *result, const struct perftest_run *run,
 				     uint64_t size, struct error *error)
 {
@@ -221,7 +223,8 @@ static struct result_case *open_case(struct result *result, const struct perftes
 	if (line) {
 		if (!json_equal(made.parameters, line->parameters)) {
 			error_set(error, -EINVAL,
-				  "%s: options differ from a run before: import it separately",
+				  "%s: options differ from an earlier run; import this run "
+				  "separately",
 				  made.id);
 			line = NULL;
 		}

@@ -19,9 +19,9 @@ static const struct {
 } notes[] = {
 	{"perftest-latency",
 	 "t_avg excludes the two largest samples; t_max, the third largest, and t_stdev are not imported",
-	 "perftest drops its two largest samples, and truncates deviations to microseconds"                                         },
+	 "perftest drops its two largest samples, and truncates deviations to microseconds"                                              },
 	{"perftest-rate",
-	 "durations, and the halves of bidirectional rates, are computed from the printed rates",	  "perftest prints neither"},
+	 "durations, and the halves of bidirectional rates, are computed from the printed rates",	  "perftest does not print them"},
 };
 
 int import_begin(struct import *import, const char *version, struct error *error)
@@ -55,8 +55,7 @@ int import_file(struct import *import, const char *path, struct error *error)
 {
 	char *text;
 	size_t length;
-	int code =
-		read_whole_file(path, "what is imported", IMPORT_BYTES_MOST, &text, &length, error);
+	int code = read_whole_file(path, "an import", IMPORT_BYTES_MOST, &text, &length, error);
 
 	if (!code && import_add(import, text, length, error))
 		code = error_wrap(error, "%s", read_file_name(path));
@@ -83,7 +82,7 @@ static int warn(struct import *import, struct error *error)
 						    notes[i].code, "spoils", i == IMPORT_LATENCY,
 						    "host", "perftest", "what", notes[i].what,
 						    "why", notes[i].why, "mend",
-						    "run verbmark in place of perftest")))
+						    "use verbmark instead of perftest")))
 			return error_set_errno(error, -ENOMEM, "cannot keep the warnings");
 	return 0;
 }

@@ -28,7 +28,7 @@ const struct perftest_column perftest_columns[PERFTEST_COLUMNS] = {
 	{"CPU_Util[%]",            "CPU_util",        ""     },
 };
 
-/* perftest called the first MB until 2024. */
+/* perftest wrote MB for MiB until 2024. */
 static const struct {
 	const char *text;
 	double bytes;
@@ -43,7 +43,7 @@ struct word {
 	const char *ours;
 };
 
-/* The beginnings of titles. */
+/* Prefixes of titles. */
 static const struct word operations[] = {
 	{"Send ",                 "send"        },
 	{"RDMA Write ",           "write"       },
@@ -63,7 +63,7 @@ static const struct word link_layers[] = {
         {"IB",       "InfiniBand"}
 };
 
-/* Numbers that options of verbmark stand for. */
+/* Numbers that correspond to options of verbmark. */
 static const struct word counts[] = {
 	{"Number of qps",   "qps"        },
         {"TX depth",        "tx-depth"   },
@@ -77,11 +77,11 @@ static const struct word counts[] = {
         {"TOS",             "tos"        },
 };
 
-/* The beginnings of lines of output that cannot be imported. */
+/* Prefixes of lines in output that cannot be imported. */
 static const struct word refusals[] = {
-	{"#, ",				  "samples (-U, -H) are not supported"            },
-	{"Local results:",                       "--report-both is not supported"                },
-	{"* Waiting for client to connect... *", "this is a server's output: import the client's"},
+	{"#, ",				  "samples (-U, -H) are not supported"        },
+	{"Local results:",                       "--report-both is not supported"            },
+	{"* Waiting for client to connect... *", "this is server output; import the client's"},
 };
 
 static bool skip(const char **text, const char *word)
@@ -106,7 +106,7 @@ static bool ends(const char *text, const char *with)
 	return length >= strlen(with) && !strcmp(text + length - strlen(with), with);
 }
 
-/* Versions differ in capitals. */
+/* Capitalization differs between versions. */
 static const char *find_word(const struct word *list, size_t count, const char *text)
 {
 	for (size_t i = 0; i < count; i++)
@@ -115,7 +115,7 @@ static const char *find_word(const struct word *list, size_t count, const char *
 	return NULL;
 }
 
-/* JSON has underscores in place of spaces. */
+/* Replaces the underscores that JSON has instead of spaces. */
 static void with_spaces(char *into, size_t size, const char *text)
 {
 	snprintf(into, size, "%s", text);
@@ -156,9 +156,9 @@ static int keep(json_t *object, const char *name, json_t *value, struct error *e
 	return 0;
 }
 
-/* "4096[B]" */
-static int tell_count(struct perftest_run *run, const char *ours, const char *value,
-		      struct error *error)
+/* Parses a number, such as "4096[B]". */
+static int set_count(struct perftest_run *run, const char *ours, const char *value,
+		     struct error *error)
 {
 	size_t digits = strspn(value, "0123456789");
 	unsigned long count = strtoul(value, NULL, 10);
@@ -170,8 +170,8 @@ static int tell_count(struct perftest_run *run, const char *ours, const char *va
 	return keep(run->parameters, ours, json_integer((json_int_t)count), error);
 }
 
-static int run_tell(struct perftest_run *run, const char *name, const char *value,
-		    struct error *error)
+static int run_set(struct perftest_run *run, const char *name, const char *value,
+		   struct error *error)
 {
 	char plain[80];
 	const char *ours;
@@ -179,7 +179,7 @@ static int run_tell(struct perftest_run *run, const char *name, const char *valu
 	with_spaces(plain, sizeof(plain), name);
 	ours = find_word(counts, ARRAY_LENGTH(counts), plain);
 	if (ours)
-		return tell_count(run, ours, value, error);
+		return set_count(run, ours, value, error);
 	if (!strcasecmp(plain, "Using SRQ"))
 		return keep(run->parameters, "use-srq", json_boolean(!strcmp(value, "ON")), error);
 	if (!strcasecmp(plain, "rdma cm QPs"))
@@ -216,11 +216,11 @@ static int row_keep(json_t *row, size_t column, double value, struct error *erro
 struct text {
 	struct import *import;
 	struct perftest_run run;
-	size_t begun; /* the line of its title; 0: no run */
+	size_t begun; /* line of the title; 0: outside a run */
 	size_t n_rows;
 	size_t columns[PERFTEST_COLUMNS];
-	size_t n_columns; /* 0: in no table */
-	size_t number;    /* of the line */
+	size_t n_columns; /* 0: outside a table */
+	size_t number;    /* current line */
 };
 
 static char *trim(char *text)
@@ -238,14 +238,14 @@ static int text_finish_run(struct text *text, struct error *error)
 {
 	run_end(&text->run);
 	if (text->n_columns)
-		return error_set(error, -EINVAL, "the table breaks off");
+		return error_set(error, -EINVAL, "the table ends early");
 	if (text->begun && !text->n_rows)
 		return error_set(error, -EINVAL, "the run on line %zu has no figures", text->begun);
 	return 0;
 }
 
-/* "name : value", and more of them after tabs. */
-static int text_tell(struct text *text, char *line, struct error *error)
+/* Parses "name : value" pairs, which are separated by tabs. */
+static int text_set(struct text *text, char *line, struct error *error)
 {
 	int code = 0;
 
@@ -259,7 +259,7 @@ static int text_tell(struct text *text, char *line, struct error *error)
 		next = strchr(colon, '\t');
 		if (next)
 			*next++ = '\0';
-		code = run_tell(&text->run, trim(line), trim(colon), error);
+		code = run_set(&text->run, trim(line), trim(colon), error);
 	}
 	return code;
 }
@@ -267,7 +267,7 @@ static int text_tell(struct text *text, char *line, struct error *error)
 static int text_open_table(struct text *text, const char *heading, struct error *error)
 {
 	if (!text->begun)
-		return error_set(error, -EINVAL, "the head of the run is missing");
+		return error_set(error, -EINVAL, "the header of the run is missing");
 	text->n_columns = 0;
 	while (*heading) {
 		const char *at = heading;
@@ -326,7 +326,7 @@ static int text_add_line(struct text *text, char *line, struct error *error)
 		text->n_columns = 0;
 		return 0;
 	}
-	/* Logs may contain standard error. */
+	/* Logs may include standard error. */
 	if (text->n_columns && (!*line || starts(line, "Conflicting CPU frequency")))
 		return 0;
 	for (size_t i = 0; i < ARRAY_LENGTH(refusals); i++)
@@ -344,7 +344,7 @@ static int text_add_line(struct text *text, char *line, struct error *error)
 	}
 	if (starts(line, "Test with events"))
 		text->run.has_events = true;
-	return text->begun && !text->n_rows ? text_tell(text, line, error) : 0;
+	return text->begun && !text->n_rows ? text_set(text, line, error) : 0;
 }
 
 int perftest_add_text(struct import *import, const char *from, size_t length, struct error *error)
@@ -360,9 +360,9 @@ int perftest_add_text(struct import *import, const char *from, size_t length, st
 		size = newline ? (size_t)(newline - from) - at : length - at;
 		text.number++;
 		if (memchr(from + at, '\0', size))
-			code = error_set(error, -EINVAL, "a zero byte is not text");
+			code = error_set(error, -EINVAL, "the line has a NUL byte");
 		else if (size > LINE_MOST && text.n_columns)
-			code = error_set(error, -EINVAL, "too long for a row");
+			code = error_set(error, -EINVAL, "the line is too long for a row");
 		else if (size <= LINE_MOST) {
 			snprintf(line, sizeof(line), "%.*s", (int)size, from + at);
 			code = text_add_line(&text, trim(line), error);
@@ -371,12 +371,12 @@ int perftest_add_text(struct import *import, const char *from, size_t length, st
 	if (!code)
 		code = text_finish_run(&text, error);
 	if (!code && import->n_rows == rows)
-		code = error_set(error, -EINVAL, "perftest's output was expected");
+		code = error_set(error, -EINVAL, "no perftest output found");
 	run_end(&text.run);
 	return code ? error_wrap(error, "line %zu", text.number) : 0;
 }
 
-/* Both members of the file. A value becomes the text that the text form has. */
+/* Parses both members of the file. Numbers are formatted as in the text output. */
 static int json_add(struct import *import, struct perftest_run *run, const json_t *file,
 		    json_t *row, struct error *error)
 {
@@ -395,11 +395,11 @@ static int json_add(struct import *import, struct perftest_run *run, const json_
 
 		snprintf(text, sizeof(text), "%.0f", json_number_value(value));
 		if (!code)
-			code = run_tell(run, name, word ? word : text, error);
+			code = run_set(run, name, word ? word : text, error);
 	}
 	if (!code && run->is_bidirectional)
 		code = error_set(error, -EINVAL,
-				 "JSON of bidirectional runs is ambiguous: import the text");
+				 "JSON of bidirectional runs is ambiguous; import the text output");
 	for (size_t i = 0; i < PERFTEST_COLUMNS && !code; i++) {
 		value = json_object_get(results, perftest_columns[i].name);
 		if (json_is_number(value))
@@ -419,7 +419,8 @@ int perftest_add_json(struct import *import, const char *text, size_t length, st
 	if (!file)
 		return error_set(
 			error, -EINVAL,
-			"line %d: %s; before 2024 perftest's JSON was malformed: import the text",
+			"line %d: %s; perftest's JSON was malformed before 2024: import the text "
+			"output",
 			fault.line, fault.text);
 	row = json_object();
 	code = json_add(import, &run, file, row, error);

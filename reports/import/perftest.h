@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The output of perftest: how a run was made, and rows of figures. A row is a JSON object of the
- * numbers by their names in JSON, whichever form it came in. t_max is not the maximum and
- * t_stdev is truncated, so both are only kept beside the trial.
+ * perftest's output: the settings of a run, and rows of figures. A row is a JSON object of numbers
+ * by their JSON names, whatever the input format. t_max is not the maximum, and t_stdev is
+ * truncated, so both are only kept with the trial.
  */
 #ifndef REPORTS_IMPORT_PERFTEST_H
 #define REPORTS_IMPORT_PERFTEST_H
@@ -12,7 +12,7 @@
 #define PERFTEST_COLUMNS 14
 
 struct perftest_column {
-	const char *title; /* in text; behind one that ends with '[' is a unit of bandwidth */
+	const char *title; /* in text; if it ends with '[', a unit of bandwidth follows */
 	const char *name;  /* in JSON */
 	const char *statistic;
 };
@@ -36,7 +36,7 @@ struct perftest_run {
 int perftest_add_text(struct import *import, const char *text, size_t length, struct error *error);
 int perftest_add_json(struct import *import, const char *text, size_t length, struct error *error);
 
-/* Adds the row as a trial of its case, which keeps it. */
+/* Adds the row as a trial of its case, which takes a reference to it. */
 int perftest_add(struct import *import, const struct perftest_run *run, json_t *row,
 		 struct error *error);
 

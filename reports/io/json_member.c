@@ -8,13 +8,13 @@
 
 #define WORD_MOST 63
 
-/* As counts have it. Sums and products of larger ones may be beyond what a double holds. */
+/* JSON counts are smaller. Sums and products of larger figures may overflow a double. */
 #define FIGURE_MOST 0x1p63
 
 static int wrong(const json_t *object, const char *name, const char *what, struct error *error)
 {
 	if (!json_object_get(object, name))
-		return error_set(error, -EINVAL, "there is no \"%s\"", name);
+		return error_set(error, -EINVAL, "\"%s\" is missing", name);
 	return error_set(error, -EINVAL, "\"%s\" is %s", name, what);
 }
 
@@ -23,7 +23,7 @@ int json_member_count(const json_t *object, const char *name, uint64_t *count, s
 	const json_t *json = json_object_get(object, name);
 
 	if (!json_is_integer(json) || json_integer_value(json) < 0)
-		return wrong(object, name, "no count", error);
+		return wrong(object, name, "not a count", error);
 	*count = (uint64_t)json_integer_value(json);
 	return 0;
 }
@@ -37,7 +37,7 @@ int json_member_small(const json_t *object, const char *name, unsigned int most,
 	if (code)
 		return code;
 	if (value > most)
-		return error_set(error, -EINVAL, "\"%s\" is beyond %u", name, most);
+		return error_set(error, -EINVAL, "\"%s\" is above %u", name, most);
 	*count = (unsigned int)value;
 	return 0;
 }
@@ -47,7 +47,7 @@ int json_member_number(const json_t *object, const char *name, double *number, s
 	const json_t *json = json_object_get(object, name);
 
 	if (!json_is_number(json) || !isfinite(json_number_value(json)))
-		return wrong(object, name, "no number", error);
+		return wrong(object, name, "not a number", error);
 	*number = json_number_value(json);
 	return 0;
 }
@@ -58,7 +58,7 @@ int json_member_figure(const json_t *object, const char *name, double *figure, s
 
 	if (!code && *figure < 0)
 		return wrong(object, name, "negative", error);
-	return !code && *figure >= FIGURE_MOST ? wrong(object, name, "beyond 2^63", error) : code;
+	return !code && *figure >= FIGURE_MOST ? wrong(object, name, "above 2^63", error) : code;
 }
 
 int json_member_flag(const json_t *object, const char *name, bool *flag, struct error *error)
@@ -71,7 +71,7 @@ int json_member_flag(const json_t *object, const char *name, bool *flag, struct 
 	return 0;
 }
 
-/* Control characters are those of ASCII, and in UTF-8 the C1 ones: C2 80 to C2 9F. */
+/* Rejects control characters: those of ASCII and C1 (C2 80 to C2 9F in UTF-8). */
 bool json_member_is_printable(const char *text)
 {
 	for (const unsigned char *byte = (const unsigned char *)text; *byte; byte++)
@@ -85,11 +85,11 @@ static json_t *find_text(const json_t *object, const char *name, size_t most, st
 	json_t *json = json_object_get(object, name);
 
 	if (!json_is_string(json))
-		wrong(object, name, "no text", error);
+		wrong(object, name, "not a string", error);
 	else if (json_string_length(json) > most)
 		error_set(error, -EINVAL, "\"%s\" is longer than %zu bytes", name, most);
 	else if (!json_member_is_printable(json_string_value(json)))
-		wrong(object, name, "not all printable", error);
+		wrong(object, name, "not printable", error);
 	else
 		return json;
 	return NULL;
@@ -144,11 +144,11 @@ const char *json_member_or_empty(const json_t *object, const char *name)
 int json_member_object(const json_t *object, const char *name, json_t **found, struct error *error)
 {
 	*found = json_object_get(object, name);
-	return json_is_object(*found) ? 0 : wrong(object, name, "no object", error);
+	return json_is_object(*found) ? 0 : wrong(object, name, "not an object", error);
 }
 
 int json_member_array(const json_t *object, const char *name, json_t **found, struct error *error)
 {
 	*found = json_object_get(object, name);
-	return json_is_array(*found) ? 0 : wrong(object, name, "no array", error);
+	return json_is_array(*found) ? 0 : wrong(object, name, "not an array", error);
 }

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Doubles the room as it reads: nobody knows how long a pipe is. */
+/* Doubles the buffer as it reads, since the length of a pipe is unknown. */
 static int read_stream(FILE *in, size_t most, char **text, size_t *length, struct error *error)
 {
 	size_t room = (1 << 16) + 1;
@@ -22,14 +22,14 @@ static int read_stream(FILE *in, size_t most, char **text, size_t *length, struc
 		errno = 0;
 		*length += fread(*text + *length, 1, room - *length, in);
 		if (ferror(in))
-			return error_set_errno(error, errno ? -errno : -EIO, "cannot read it");
+			return error_set_errno(error, errno ? -errno : -EIO, "read failed");
 		if (*length < room)
 			break;
 	}
 	return 0;
 }
 
-/* A file that tells how long it is need not be read to see that it is too long. */
+/* Whether a regular file is too long, by its size alone. */
 static bool is_longer(FILE *in, size_t most)
 {
 	struct stat seen;
@@ -60,7 +60,7 @@ int read_whole_file(const char *path, const char *is, size_t most, char **text, 
 	if (!is_standard)
 		fclose(in);
 	if (!code && *length > most)
-		code = error_set(error, -EFBIG, "this is longer than %s may be: %zu MiB", is,
+		code = error_set(error, -EFBIG, "too long for %s; the maximum is %zu MiB", is,
 				 most >> 20);
 	return code ? error_wrap(error, "%s", read_file_name(path)) : 0;
 }

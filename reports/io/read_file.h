@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The whole of a file in memory, so much of it at the most. */
+/* Reads a whole file into memory, up to a maximum length. */
 #ifndef REPORTS_IO_READ_FILE_H
 #define REPORTS_IO_READ_FILE_H
 
@@ -7,12 +7,12 @@
 
 #include "core/base/error.h"
 
-/* The path, as errors name it. */
+/* Returns the path, or "standard input" for "-". */
 const char *read_file_name(const char *path);
 
 /*
- * path "-" is standard input. The text is the caller's to free, also where this fails; no
- * zero follows it. -EFBIG: there is more than most; is: what it was to be, such as "a result".
+ * Reads a file; path "-" is standard input. The caller frees the text, even on failure; it is not
+ * terminated. -EFBIG: the file is longer than most. is: what the file should be, e.g. "a result".
  */
 int read_whole_file(const char *path, const char *is, size_t most, char **text, size_t *length,
 		    struct error *error);

@@ -10,7 +10,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-/* What a short result takes. */
+/* The size of a short result. */
 #define LEAST_ROOM (64 << 10)
 #define LINKS_MOST 40
 
@@ -23,7 +23,7 @@ int save_json(FILE *out, json_t *document, size_t flags)
 	return code && !ferror(out) ? -ENOMEM : 0;
 }
 
-/* Calls the writer, and returns the error of out if the writer has none. */
+/* Calls the writer. Returns its error, or else the stream's. */
 static int write_all(FILE *out, save_writer *write, const void *what)
 {
 	int code;
@@ -35,13 +35,13 @@ static int write_all(FILE *out, save_writer *write, const void *what)
 	return code;
 }
 
-/* What a path leads to. */
+/* The file that a path leads to. */
 struct place {
-	char *path;  /* link by link, so that links stay; to be freed */
-	bool is_own; /* a descriptor of a process: a file there may have more in it */
+	char *path;  /* with all links resolved, so that they stay; freed by the caller */
+	bool is_own; /* an open descriptor of a process, whose file may have more content */
 };
 
-/* What a link is in, as long as the path of it has a folder. */
+/* Returns the folder of a path with its slash, or an empty string. */
 static char *folder_of(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -56,7 +56,7 @@ static bool is_descriptor(const char *folder)
 	return *folder && !statfs(folder, &found) && found.f_type == PROC_SUPER_MAGIC;
 }
 
-/* One link further: 0 where it is none, nothing is there, or it is a descriptor. */
+/* Follows one link. Returns 1, or 0 if there is no link, or a link to a descriptor. */
 static int follow(struct place *place)
 {
 	char target[PATH_MAX];
@@ -82,8 +82,9 @@ static int follow(struct place *place)
 }
 
 /*
- * 0: a file, that is there or is to be; 1: what is written to as it is, for a file renamed over
- * it would take its place: a device, a pipe, a descriptor. -EISDIR is for a folder.
+ * Resolves a path. Returns 0 for a file that exists or can be created, and 1 for a device, a pipe
+ * or a descriptor, which is written in place, because renaming a file over it would replace it.
+ * -EISDIR: a folder.
  */
 static int save_find(const char *path, struct place *place)
 {
@@ -117,7 +118,7 @@ static int write_special(const char *path, save_writer *write, const void *what)
 	return code;
 }
 
-/* It can only be read by setting it. */
+/* The only way to read the umask is to set it. */
 static mode_t current_umask(void)
 {
 	mode_t mask = umask(0);
@@ -146,10 +147,10 @@ static int write_file(const char *path, save_writer *write, const void *what)
 			close(fd);
 	} else {
 		code = write_all(out, write, what);
-		/* mkstemp makes it private; a result is as public as any new file. */
+		/* mkstemp creates a private file, but a result has the mode of any new file. */
 		if (!code && fchmod(fd, 0666 & ~current_umask()))
 			code = -errno;
-		/* A machine that stops is not to leave an empty one under its name. */
+		/* Without fsync, a crash could leave an empty file under the final name. */
 		if (!code && (fflush(out) || fsync(fd)))
 			code = -errno;
 		if (fclose(out) && !code)
@@ -216,7 +217,7 @@ int save_output(const char *path, save_writer *write, const void *what, struct e
 	return code ? error_set_errno(error, code, "cannot write standard output") : 0;
 }
 
-/* A full disk takes an empty file. */
+/* Writes some bytes, because even a full disk accepts an empty file. */
 static int try_room(int fd)
 {
 	static const char page[4096];

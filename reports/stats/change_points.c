@@ -10,7 +10,7 @@
 #include "reports/stats/e_divisive.h"
 #include "reports/stats/median.h"
 
-/* Change points that far before a window are final. */
+/* Change points this many windows before the current one are final. */
 #define WINDOWS_OPEN 2
 
 const struct change_points_rule change_points_usual = {
@@ -47,7 +47,7 @@ static double median(const struct look *look, size_t from, size_t to)
 	return median_of_sorted(sorted, count);
 }
 
-/* Finds the values on both sides of a change point, up to its neighbors. */
+/* Finds the values on both sides of a change point, up to the adjacent change points. */
 static void find_sides(const struct look *look, const struct change_points *points, size_t number,
 		       size_t *from, size_t *to)
 {
@@ -70,7 +70,7 @@ static void take_medians(const struct look *look, struct change_points *points, 
 	points->list[number].after = median(look, points->list[number].at, to);
 }
 
-/* Computes the p of a change point between its two sides; 1: it is too small. */
+/* Computes the p of a change point between its two sides; 1 if the change is too small. */
 static int chance(double *p, const struct look *look, struct change_points *points, size_t number,
 		  struct error *error)
 {
@@ -99,7 +99,7 @@ static void drop(struct change_points *points, size_t number)
 	points->count--;
 }
 
-/* Drops open points that fail the test, the weakest first: its neighbors gain its values. */
+/* Drops open points that fail the test, the weakest first: adjacent points gain its values. */
 static int prune(const struct look *look, struct change_points *points, struct error *error)
 {
 	size_t open = less(look->begin, look->rule->window / 2);
@@ -141,7 +141,7 @@ static int change_points_add(struct change_points *points, const struct change_p
 	return 0;
 }
 
-/* Two windows find one change at neighboring places: the clearer point stays. */
+/* Overlapping windows may find the same change at slightly different places: keep the clearer. */
 static int merge(struct change_points *points, const struct change_point *point,
 		 struct error *error)
 {
@@ -180,7 +180,7 @@ static int look_at(const struct look *look, struct change_points *points, struct
 	return code ? code : prune(look, points, error);
 }
 
-/* Points that are final keep their medians. */
+/* Updates medians, except those of final points. */
 static void take_all_medians(const struct look *look, struct change_points *points)
 {
 	size_t open = less(look->begin, WINDOWS_OPEN * look->rule->window);
@@ -211,7 +211,7 @@ int change_points_find(struct change_points *found, const struct change_points_r
 		look.end = look.begin + rule->window;
 		code = look_at_window(&look, found, error);
 	}
-	/* More values before a change reveal it sooner: the newest window is longer. */
+	/* The newest window is longer, because more values before a change reveal it sooner. */
 	look.begin = less(look.begin, rule->window / 2);
 	look.end = count;
 	if (!code && count)

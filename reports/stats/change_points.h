@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Change points of a series: the values from which on its level is another. The series is
- * divided in windows that overlap by half (e_divisive.h), and each candidate is tested between
- * the values on its two sides.
+ * Change points of a series: the values at which its level changes. The series is divided in
+ * windows that overlap by half (e_divisive.h), and each candidate is tested between the values on
+ * its two sides.
  */
 #ifndef REPORTS_STATS_CHANGE_POINTS_H
 #define REPORTS_STATS_CHANGE_POINTS_H
@@ -14,27 +14,27 @@
 /* The fewest values on each side of a change point. */
 #define CHANGE_POINTS_LEAST 4
 
-/* Bounds of rule.window: e_divisive.h takes up to half more values. */
+/* Bounds of rule.window: e_divisive.h accepts up to half as many values more. */
 #define CHANGE_POINTS_WINDOW_LEAST 20
 #define CHANGE_POINTS_WINDOW_MOST  200
 
 struct change_points_rule {
-	size_t window;    /* values */
-	double level;     /* a change point has a smaller p */
-	double magnitude; /* the medians differ by at least that part of the smaller one */
+	size_t window;    /* values per window */
+	double level;     /* p of a change point is below this */
+	double magnitude; /* least relative difference of the medians, to the smaller one */
 };
 
 extern const struct change_points_rule change_points_usual;
 
 struct change_point {
 	size_t at;        /* index of the first value after the change */
-	double statistic; /* of the window that found it */
+	double statistic; /* in the window that found it */
 	double before;    /* medians of at most a window's values */
 	double after;
 };
 
 struct change_points {
-	struct change_point *list; /* by their places */
+	struct change_point *list; /* in order */
 	size_t count;
 };
 

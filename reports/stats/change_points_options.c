@@ -7,7 +7,7 @@
 
 #include "reports/stats/change_points.h"
 
-/* Digits with a point, and what is behind them. */
+/* Parses digits with an optional point; *end is what follows. */
 static bool take_number(const char *text, double *number, const char **end)
 {
 	size_t length = strspn(text, "0123456789.");
@@ -35,7 +35,7 @@ const char *change_points_parse_level(const char *text, void *level)
 	const char *end;
 	double number;
 
-	/* A smaller level needs more than a hundred thousand shuffles for one change point. */
+	/* A smaller level needs more than 100000 shuffles per change point. */
 	if (!take_number(text, &number, &end) || *end || number < 0.00001 || number > 0.1)
 		return "is not a probability from 0.00001 to 0.1";
 	*(double *)level = number;
@@ -48,7 +48,7 @@ const char *change_points_parse_magnitude(const char *text, void *magnitude)
 	double number;
 
 	if (!take_number(text, &number, &end) || strcmp(end, "%") != 0 || number > 1000)
-		return "is not a part such as 3%";
+		return "is not a percentage such as 3%";
 	*(double *)magnitude = number / 100;
 	return NULL;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Parsers of options, as bench/cli/option.h has them: what is wrong with the text, or NULL. */
+/* Option parsers (bench/cli/option.h). They return what is wrong with the text, or NULL. */
 #ifndef REPORTS_STATS_CHANGE_POINTS_OPTIONS_H
 #define REPORTS_STATS_CHANGE_POINTS_OPTIONS_H
 

@@ -9,16 +9,16 @@
 
 #include "core/base/random.h"
 
-/* Sums of the same distances in another order are not the same to the last digit. */
+/* The same distances, summed in another order, may differ in the last digits. */
 #define ROUNDING 1e-9
 
 /* [k][j]: the sum of the distances from the first k values to the j-th. */
 struct space {
 	double sums[E_DIVISIVE_MOST + 1][E_DIVISIVE_MOST];
-	double own[E_DIVISIVE_MOST];        /* that of each value to those before it */
-	double reciprocal[E_DIVISIVE_MOST]; /* of n - 1 */
+	double own[E_DIVISIVE_MOST];        /* sum of distances from each value to those before */
+	double reciprocal[E_DIVISIVE_MOST]; /* 1 / (n - 1) */
 	double shuffled[E_DIVISIVE_MOST];
-	size_t bounds[E_DIVISIVE_MOST + 1]; /* where segments begin, and the end of the last */
+	size_t bounds[E_DIVISIVE_MOST + 1]; /* starts of the segments, and the end of the last */
 	size_t n_segments;
 };
 
@@ -35,7 +35,7 @@ static struct space *create_space(void)
 
 unsigned int e_divisive_shuffles(double level)
 {
-	/* One order of them all is the one that there is. */
+	/* The original order counts as one of the orders. */
 	return (unsigned int)floor(1 / level * (1 + ROUNDING));
 }
 
@@ -53,7 +53,7 @@ static void add_up(struct space *space, const double *values, size_t count)
 	}
 }
 
-/* What is divided ends anywhere, so that a later change does not hide an earlier one. */
+/* Tries every end of the second part, so that a later change does not hide an earlier one. */
 static void find_end(struct e_divisive_place *place, const struct space *space, size_t at,
 		     double within_first, size_t count, size_t least)
 {
@@ -102,7 +102,7 @@ int e_divisive_find(struct e_divisive_place *place, const double *values, size_t
 	struct space *space;
 
 	if (count > E_DIVISIVE_MOST)
-		return error_set(error, -EINVAL, "%zu values are more than %d", count,
+		return error_set(error, -EINVAL, "%zu values exceed the maximum of %d", count,
 				 E_DIVISIVE_MOST);
 	space = create_space();
 	if (!space)
@@ -112,7 +112,7 @@ int e_divisive_find(struct e_divisive_place *place, const double *values, size_t
 	return 0;
 }
 
-/* From 0 to below count. */
+/* Draws a number below count. */
 static size_t draw(uint64_t *state, size_t count)
 {
 	return (size_t)((random_next(state) >> 32) * count >> 32);
@@ -139,7 +139,7 @@ static double part_of(const struct e_divisive_rule *rule, unsigned int reached)
 	return (1.0 + reached) / (1.0 + rule->shuffles);
 }
 
-/* The best of all segments, and in which it is. */
+/* Finds the best place in all segments, and its segment. */
 static struct e_divisive_place find_all(struct space *space, const double *values, size_t least,
 					size_t *segment)
 {
@@ -159,7 +159,7 @@ static struct e_divisive_place find_all(struct space *space, const double *value
 	return best;
 }
 
-/* Values stay within their segments: what was divided is so in all orders. */
+/* Shuffles values within their segments only, so that divisions already made stay. */
 static double chance(struct space *space, const struct e_divisive_rule *rule, uint64_t *state,
 		     const double *values, double statistic)
 {
@@ -209,7 +209,7 @@ int e_divisive_divide(const struct e_divisive_rule *rule, const double *values, 
 
 	*n_divisions = 0;
 	if (count > E_DIVISIVE_MOST)
-		return error_set(error, -EINVAL, "%zu values are more than %d", count,
+		return error_set(error, -EINVAL, "%zu values exceed the maximum of %d", count,
 				 E_DIVISIVE_MOST);
 	space = create_space();
 	if (!space)
@@ -234,7 +234,7 @@ int e_divisive_divide(const struct e_divisive_rule *rule, const double *values, 
 	return 0;
 }
 
-/* A value, and of which of the two samples it is. */
+/* A value, and which of the two samples it belongs to. */
 struct sample {
 	double value;
 	bool is_first;
@@ -249,8 +249,8 @@ static int by_value(const void *left, const void *right)
 }
 
 /*
- * Of values in their order all distances are sums of the gaps between neighbours: each gap
- * counts for those pairs that it lies between.
+ * Sums distances of sorted values as gaps between adjacent values: each gap counts once for every
+ * pair of values around it.
  */
 static double distance_of(const struct sample *samples, size_t n_first, size_t count)
 {

@@ -23,7 +23,7 @@ int holm_correct(double *probabilities, size_t count, struct error *error)
 	for (size_t i = 0; i < count; i++)
 		sorted[i] = &probabilities[i];
 	qsort(sorted, count, sizeof(*sorted), order);
-	/* Each as many times as tests are left, and none before a smaller one. */
+	/* Multiply each by the number of tests left, but let none be below a smaller one. */
 	for (size_t i = 0; i < count; i++) {
 		most = fmax(most, fmin(1, *sorted[i] * (double)(count - i)));
 		*sorted[i] = most;

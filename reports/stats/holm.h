@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Of many tests one in twenty alarms for nothing at 5 %. Holm's correction has it so
- * that among all of them together there is a false alarm in one of twenty cases, in
- * whatever way they depend on each other, and is never weaker than Bonferroni's.
+ * Holm's correction for multiple tests. At a level of 5 %, one in twenty tests alarms falsely;
+ * corrected, one in twenty families of tests has any false alarm, however the tests depend on each
+ * other. It is never weaker than Bonferroni's correction.
  */
 #ifndef REPORTS_STATS_HOLM_H
 #define REPORTS_STATS_HOLM_H
@@ -12,8 +12,8 @@
 #include "core/base/error.h"
 
 /*
- * Puts in the place of each probability the corrected one, at most 1: what it rejects at
- * a level is what is not above it. -ENOMEM leaves them as they are.
+ * Replaces each probability by the corrected one, at most 1. A test is rejected at a level if its
+ * corrected probability is not above it. On -ENOMEM they do not change.
  */
 int holm_correct(double *probabilities, size_t count, struct error *error);
 

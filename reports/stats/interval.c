@@ -11,9 +11,9 @@
 #define CONFIDENCE 0.95
 
 /*
- * How many values to leave out at either end. The median is below the (k+1)-th value
- * when at most k of n fall below it, as heads of a coin; as logarithms, since 2^-n
- * leaves a double's range at a thousand values.
+ * Returns the number of values to exclude at either end. The median is below the (k+1)-th value if
+ * at most k of n values are below it, like heads of a coin. Computed with logarithms, because 2^-n
+ * underflows a double at about a thousand values.
  */
 static size_t find_margin(size_t n, double *confidence)
 {
@@ -43,7 +43,7 @@ bool interval_is_sure(const struct interval *interval)
 static int interval_check(const double *values, size_t n_values, struct error *error)
 {
 	if (!n_values)
-		return error_set(error, -EINVAL, "no values, no median");
+		return error_set(error, -EINVAL, "no values");
 	for (size_t i = 0; i < n_values; i++)
 		if (isnan(values[i]))
 			return error_set(error, -EINVAL, "value %zu of %zu is not a number", i + 1,

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The median of some trials with its confidence interval, from order statistics alone:
- * whatever the distribution, the ends are two of the values themselves. With them
- * comes the confidence that they really have, which is rarely 95 % to the point.
+ * The median of trials with its confidence interval from order statistics: it assumes no
+ * distribution, and its bounds are two of the values. Its actual confidence is rarely exactly 95 %.
  */
 #ifndef REPORTS_STATS_INTERVAL_H
 #define REPORTS_STATS_INTERVAL_H
@@ -16,17 +15,16 @@ struct interval {
 	double low;
 	double high;
 	double median;
-	double confidence; /* of 1: at least 0.95 for 6 values and more, 0 for one */
+	double confidence; /* from 0 to 1: at least 0.95 with 6 values or more, 0 with one */
 };
 
-/* Whether that is 95 % at least: what has less of it is not shown as bounds. */
+/* Whether the confidence is at least 95 %; otherwise the bounds are not shown. */
 bool interval_is_sure(const struct interval *interval);
 
 /*
- * The narrowest interval of ranks, as far from one end as from the other, that covers
- * the median with 95 % confidence. Fewer than 6 values have none: it is then all of
- * them, from the least to the largest. values stay as they are; at least one is
- * needed, and all have to be numbers, else -EINVAL.
+ * Computes the narrowest symmetric interval of ranks that covers the median with 95 % confidence.
+ * With fewer than 6 values it has less confidence and covers all of them. -EINVAL: there are no
+ * values, or one is not a number.
  */
 int interval_median(struct interval *interval, const double *values, size_t n_values,
 		    struct error *error);

@@ -5,7 +5,7 @@
 
 #include "reports/stats/student.h"
 
-#define MISSED 0.05 /* by the interval */
+#define MISSED 0.05 /* chance that the interval misses the ratio */
 
 static double mean_of_logs(const struct ratio_side *side)
 {
@@ -29,9 +29,9 @@ static double squares(const struct ratio_side *side, double mean)
 }
 
 /*
- * Works on logarithms, since the noise of a machine scales with the value. Each value is a median
- * over trials, which tames the tails. A rank test would assume no distribution, but with three
- * runs a side its p never falls below 0.1. The price is a wide interval for few runs.
+ * Works on logarithms, since noise scales with the value. Each value is a median over trials, which
+ * tames the tails. A rank test would assume no distribution, but with three runs per side its p
+ * never falls below 0.1. The price is a wide interval for few runs.
  */
 static void widen(struct ratio *ratio, double variance, double freedom)
 {
@@ -54,9 +54,9 @@ static void pool(struct ratio *ratio, const double squares[], const double count
 }
 
 /*
- * Welch's interval: each side has its own spread, with Satterthwaite's degrees of freedom. Two
- * runs beside more of them may be equal by chance, which gave 9 % of false alarms instead of 5:
- * they get one degree of freedom.
+ * Welch's interval: each side has its own spread, with Satterthwaite's degrees of freedom. Two runs
+ * on one side may be equal by chance, which gave 9 % false alarms instead of 5 % if the other side
+ * has more: then use one degree of freedom.
  */
 static void separate(struct ratio *ratio, const double squares[], const double counts[],
 		     double least)
@@ -79,8 +79,8 @@ static void separate(struct ratio *ratio, const double squares[], const double c
 }
 
 /*
- * Takes the wider of both intervals: Student's alone is too narrow if the side with fewer runs has
- * more of the spread, and Welch's alone if the runs of that side are equal by chance.
+ * Uses the wider of both intervals: Student's alone is too narrow if the side with fewer runs has
+ * more spread, and Welch's alone if the runs of that side are equal by chance.
  */
 void ratio_of(struct ratio *ratio, const struct ratio_side *base, const struct ratio_side *now,
 	      double resolution)
@@ -89,7 +89,7 @@ void ratio_of(struct ratio *ratio, const struct ratio_side *base, const struct r
 	double after = mean_of_logs(now);
 	const double sums[] = {squares(base, before), squares(now, after)};
 	const double counts[] = {(double)base->count, (double)now->count};
-	/* Rounding to a step has a variance of a twelfth of its square. */
+	/* Rounding to a step has a variance of 1/12 of the step squared. */
 	double least = resolution * resolution / 12;
 
 	*ratio = (struct ratio){.base = exp(before),
@@ -110,7 +110,7 @@ bool ratio_is_known(const struct ratio *ratio)
 	return ratio->n_spreads > 0;
 }
 
-/* distance: of the ratio's logarithm beyond a bound. */
+/* distance: how far the ratio's logarithm is beyond the bound. */
 static double one_sided(const struct ratio_spread *spread, double distance)
 {
 	double t = spread->error > 0 ? fabs(distance) / spread->error : HUGE_VAL;

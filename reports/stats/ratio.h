@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Two groups of runs of the same thing: how many times the one is the other, and whether
- * that is more than runs differ among themselves. A run is one value, whatever number of
- * trials and messages it is made of: those of one run have the same machine, memory and
- * minute, and do not tell what the next run has.
+ * The ratio of two groups of runs, and whether it exceeds the spread between runs. A run is one
+ * value, however many trials and messages it has: these share a machine, memory and time, and do
+ * not show how runs vary.
  */
 #ifndef REPORTS_STATS_RATIO_H
 #define REPORTS_STATS_RATIO_H
@@ -11,9 +10,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Fewer runs of a side do not tell their spread. */
+/* The fewest runs of a side that have a spread. */
 #define RATIO_RUNS_LEAST 2
-/* Beside this many runs of the other side, the spread is assumed to be theirs. */
+/* If the other side has at least this many runs, a single run is assumed to vary like them. */
 #define RATIO_RUNS_BESIDE 5
 
 /* Standard error of the logarithm of a ratio, and its degrees of freedom. */
@@ -24,9 +23,9 @@ struct ratio_spread {
 
 struct ratio {
 	double base;  /* geometric mean of the runs */
-	double now;   /* the same of the other side */
+	double now;   /* geometric mean of the other side */
 	double ratio; /* now / base */
-	/* The spread between runs, pooled and by side; without it the ratio has no interval. */
+	/* The spread between runs: pooled, and by side. Without it the ratio has no interval. */
 	struct ratio_spread spreads[2];
 	size_t n_spreads;
 	double low; /* 95 % confidence interval; NAN without a spread */
@@ -40,7 +39,8 @@ struct ratio_side {
 };
 
 /*
- * resolution: of one value, as a part of it. Runs that were rounded to the same value may differ.
+ * Computes the ratio now / base. resolution: relative step of the values; runs rounded to the same
+ * value may differ.
  */
 void ratio_of(struct ratio *ratio, const struct ratio_side *base, const struct ratio_side *now,
 	      double resolution);
@@ -49,14 +49,14 @@ void ratio_of(struct ratio *ratio, const struct ratio_side *base, const struct r
 bool ratio_is_known(const struct ratio *ratio);
 
 /*
- * Returns the chance of a ratio as far beyond the threshold (0.05: 5 %), in the direction of this
- * one, if the true ratio were at the threshold. NAN without a spread.
+ * Returns the chance of a ratio this far beyond the threshold (0.05: 5 %), in its direction, if the
+ * true ratio were at the threshold. NAN without a spread.
  */
 double ratio_beyond(const struct ratio *ratio, double threshold);
 
 /*
- * Returns how far from the threshold the logarithm of a ratio has to be for a chance of at most
- * this. NAN without a spread.
+ * Returns how far beyond the threshold the logarithm of a ratio must be for a chance of at most
+ * chance. NAN without a spread.
  */
 double ratio_reach(const struct ratio *ratio, double chance);
 

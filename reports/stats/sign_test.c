@@ -4,8 +4,8 @@
 #include <math.h>
 
 /*
- * Sums terms of the binomial distribution from its thin end on, as logarithms: 2^-n leaves
- * a double's range at a thousand coins.
+ * Sums terms of the binomial distribution from its thin end, as logarithms: 2^-n underflows a
+ * double at about a thousand coins.
  */
 double sign_test_chance(size_t heads, size_t count)
 {
@@ -21,14 +21,14 @@ double sign_test_chance(size_t heads, size_t count)
 	return fmin(sum, 1);
 }
 
-/* The k-th smallest is above the median where fewer than k of all are below it. */
+/* The k-th smallest value is above the median if fewer than k values are below the median. */
 size_t sign_test_rank(size_t count, double level)
 {
 	double log_term = -(double)count;
 	double sum = exp2(log_term);
 	size_t rank = 0;
 
-	/* sum: sign_test_chance(count - rank, count), from one to the next. */
+	/* sum is sign_test_chance(count - rank, count), updated step by step. */
 	while (rank < count && sum <= level) {
 		log_term += log2((double)(count - rank) / (double)(rank + 1));
 		sum += exp2(log_term);

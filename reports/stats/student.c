@@ -7,11 +7,11 @@
 #include <stddef.h>
 
 /*
- * For whole degrees of freedom the finite sums of Abramowitz and Stegun, 26.7.3 and 26.7.4, with
- * t = tan(theta) * sqrt(freedom): the probability to be within t is
+ * For integer degrees of freedom: the finite sums of Abramowitz and Stegun, 26.7.3 and 26.7.4, with
+ * t = tan(theta) * sqrt(freedom). The probability to be within t is
  *   sin (1 + 1/2 cos^2 + 1*3/(2*4) cos^4 + ...)                for even degrees,
- *   2/pi (theta + sin (cos + 2/3 cos^3 + 2*4/(3*5) cos^5 ...)) for odd ones,
- * with as many terms as there are degrees of freedom in pairs.
+ *   2/pi (theta + sin (cos + 2/3 cos^3 + 2*4/(3*5) cos^5 ...)) for odd degrees,
+ * with as many terms as pairs of degrees of freedom.
  */
 static double within_whole(double t, size_t freedom)
 {
@@ -30,15 +30,15 @@ static double within_whole(double t, size_t freedom)
 	return is_odd ? 2 / M_PI * (theta + within) : within;
 }
 
-/* What the continued fraction's next part has to be divided by: never 0. */
+/* Keeps a divisor of the continued fraction from being 0. */
 static double nonzero(double value)
 {
 	return fabs(value) < DBL_MIN ? DBL_MIN : value;
 }
 
 /*
- * Their continued fraction of the incomplete beta function, 26.5.8, from its first part to as
- * many as change anything, as Lentz evaluates it.
+ * The continued fraction of the incomplete beta function, 26.5.8, evaluated by Lentz's method until
+ * further parts change nothing.
  */
 static double beta_fraction(double x, double a, double b)
 {
@@ -64,7 +64,7 @@ static double beta_fraction(double x, double a, double b)
 	return sum;
 }
 
-/* 26.7.1: it is the incomplete beta function of half the degrees of freedom and of a half. */
+/* 26.7.1: the incomplete beta function of half the degrees of freedom and 1/2. */
 static double beyond_any(double t, double freedom)
 {
 	double a = freedom / 2;
@@ -88,7 +88,7 @@ double student_beyond(double t, double freedom)
 	double beyond =
 		whole < freedom ? beyond_any(t, freedom) : 1 - within_whole(t, (size_t)whole);
 
-	/* What is left of 1 is not known any better. */
+	/* Differences to 1 are not known more precisely. */
 	return fmax(beyond, DBL_EPSILON);
 }
 
@@ -101,7 +101,7 @@ double student_bound(double probability, double freedom)
 		return HUGE_VAL;
 	while (student_beyond(high, freedom) > probability && high < DBL_MAX / 2)
 		high *= 2;
-	/* Until the two are neighbours. */
+	/* Bisect until the two are adjacent doubles. */
 	for (;;) {
 		double middle = low + (high - low) / 2;
 

@@ -9,7 +9,7 @@ static double percent(double ratio)
 	return 100 * (ratio - 1);
 }
 
-/* Rounds up, but for what a double is off by. */
+/* Rounds up, but ignores the rounding error of a double. */
 static double round_up(double percent)
 {
 	return ceil(percent - 1e-6);
@@ -26,7 +26,7 @@ void verdict_cell(char *text, size_t size, const struct judged_ratio *judged)
 		snprintf(text, size, "%s", verdict_name(judged->verdict));
 }
 
-static size_t tell_interval(char *text, size_t size, const struct judged_ratio *judged)
+static size_t describe_interval(char *text, size_t size, const struct judged_ratio *judged)
 {
 	double change = percent(judged->ratio);
 	int length = snprintf(text, size, "%.1f %% %s", fabs(change), change < 0 ? "less" : "more");
@@ -37,10 +37,10 @@ static size_t tell_interval(char *text, size_t size, const struct judged_ratio *
 	return (size_t)length;
 }
 
-void verdict_tell(char *text, size_t size, const struct judged_ratio *judged)
+void verdict_describe(char *text, size_t size, const struct judged_ratio *judged)
 {
 	double detectable = verdict_detectable(judged);
-	size_t length = tell_interval(text, size, judged);
+	size_t length = describe_interval(text, size, judged);
 
 	if (judged->verdict != VERDICT_UNCLEAR || length >= size)
 		return;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Wording of verdicts, shared by all reports: the cell of a table, a sentence on one figure, the
- * counts of all. Texts are cut to the room that the caller has.
+ * Wording of verdicts, shared by all reports: a table cell, a sentence about one figure, the
+ * counts of all. Texts are truncated to the caller's buffer.
  */
 #ifndef REPORTS_VERDICT_SENTENCES_H
 #define REPORTS_VERDICT_SENTENCES_H
@@ -17,12 +17,12 @@
 void verdict_cell(char *text, size_t size, const struct judged_ratio *judged);
 
 /*
- * "9.8 % more (+8.7 to +11.0 %)", and for an unclear one what the data could have shown. The
- * caller names the sides.
+ * "9.8 % more (+8.7 to +11.0 %)", and for an unclear verdict the smallest detectable difference.
+ * The caller names the sides.
  */
-void verdict_tell(char *text, size_t size, const struct judged_ratio *judged);
+void verdict_describe(char *text, size_t size, const struct judged_ratio *judged);
 
-/* "1 worse, 2 unclear, 4 same", the worst first; "nothing" without any. */
+/* "1 worse, 2 unclear, 4 same", worst first; "nothing" if all counts are 0. */
 void verdict_list(char *text, size_t size, const size_t counts[static VERDICTS]);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include "reports/stats/holm.h"
 
-/* Two values exactly one step apart are no difference, however their ratio is rounded. */
+/* Values exactly one step apart are not a difference, however their ratio is rounded. */
 #define ROUNDING 1e-6
 
 const char *verdict_name(enum verdict verdict)
@@ -36,7 +36,7 @@ static bool has_interval(const struct judged_ratio *judged)
 	return judged->low > 0 && isfinite(judged->high);
 }
 
-/* Returns unclear if the family leaves too little of the evidence. */
+/* Returns unclear if the corrected chance is above VERDICT_LEVEL. */
 static enum verdict verdict_beyond(const struct judged_ratio *judged, bool is_more)
 {
 	bool is_better = is_more == judged->more_is_good;

@@ -112,7 +112,7 @@ class Compare(unittest.TestCase):
         shown = self.compared(one, other)
         self.assertRegex(shown, r"(?m)^send +64 poll half p50 us +1\.24 +1\.36 +1\.100 +- +1/1 +"
                                 r"unclear$")
-        self.assertIn("! the spread between runs is unknown, and every such figure unclear: run each side", shown)
+        self.assertIn("! the spread between runs is unknown, so such figures are unclear: alternate several runs", shown)
         self.assertIn("verbmark run --interleave", shown)
         self.assertNotIn("verbmark gate", shown)
         self.assertTrue(shown.endswith("unclear: 2 figures of 2 cases: 2 unclear; 0 cases not "
@@ -201,7 +201,7 @@ class Compare(unittest.TestCase):
         document = self.found(*base, "--new", *self.runs("short"), "--fail", status=1)
         self.assertEqual((document["counts"]["worse"], document["counts"]["unclear"]), (0, 0))
         self.assertEqual(document["unknown"], [{
-            "case": LATENCY, "figure": "p99_ns", "reason": "not known in 3 of 3 runs of NEW",
+            "case": LATENCY, "figure": "p99_ns", "reason": "unknown in 3 of 3 runs of NEW",
         }])
         less = self.runs("less", change=lambda document: document["cases"].pop())
         self.compared(*base, "--new", *less, "--fail", status=1)
@@ -222,7 +222,7 @@ class Compare(unittest.TestCase):
         # Facts must also agree within a side.
         self.refused(base, new, "--new", self.write("more.json", self.document()))
         shown = self.compared("--force", base, new).splitlines()
-        self.assertRegex(shown[0], r"^FORCED: the circumstances differ, .*the server: cpu model")
+        self.assertRegex(shown[0], r"^FORCED: the setups differ, .*the server: cpu model")
         self.assertEqual(shown[-2], shown[0])
         shown = self.compared("--force", base, new, "--format", "markdown").splitlines()
         self.assertEqual(len([line for line in shown if "FORCED" in line]), 2)
@@ -236,7 +236,7 @@ class Compare(unittest.TestCase):
         # An unknown fact is no difference, but it is reported.
         del other["hosts"]["server"]["hard_fingerprint"]
         shown = self.compared(base, self.write("new.json", other))
-        self.assertIn("! 1 of 2 results do not tell all circumstances", shown)
+        self.assertIn("! 1 of 2 results do not record the setup of both hosts", shown)
 
     def test_software_device(self):
         def soft(document):
@@ -270,8 +270,8 @@ class Compare(unittest.TestCase):
             self.assertEqual({figure["case"] for figure in document["figures"]}, {RATE})
             self.assertEqual(document["missing"], [{
                 "case": LATENCY, "compared": False,
-                "reason": "its latency is half in one run and full in another: two kinds are "
-                          "never compared",
+                "reason": "its latency is half in one run and full in another: different "
+                          "kinds cannot be compared",
             }])
 
     def test_missing_cases(self):
@@ -309,7 +309,7 @@ class Compare(unittest.TestCase):
         self.assertEqual(
             (rows[-1]["case"], rows[-1]["figure"], rows[-1]["unit"], rows[-1]["reason"]),
             (LATENCY, "p99_ns", "ns",
-             "not known in 3 of 3 runs of BASE and 3 of 3 runs of NEW"))
+             "unknown in 3 of 3 runs of BASE and 3 of 3 runs of NEW"))
         self.assertEqual((rows[-1]["verdict"], rows[-1]["ratio"], rows[-1]["banner"]), ("", "", ""))
         for row, figure in zip(rows, found):
             self.assertNotIn(None, row)
@@ -398,8 +398,8 @@ class Compare(unittest.TestCase):
     def test_broken_files(self):
         good = self.write("good.json", self.document())
         for text, sentence in (
-            ("", "line 1"), ("{}", "this is no result of verbmark"), ("[1", "line 1"),
-            ('{"schema": "verbmark.comparison/1"}', "this is no result of verbmark"),
+            ("", "line 1"), ("{}", "not a verbmark result"), ("[1", "line 1"),
+            ('{"schema": "verbmark.comparison/1"}', "not a verbmark result"),
         ):
             bad = self.write("bad.json", text)
             for words in ((good, bad), (bad, good), (good, "--new", good, bad)):
@@ -416,7 +416,7 @@ class Compare(unittest.TestCase):
         new = self.runs("new", 2, change=nothing)
         document = self.found(*base, "--new", *new)
         self.assertEqual(document["missing"][0]["reason"],
-                         "none of its figures is known in all runs")
+                         "no figure is known in all runs")
 
     def test_standard_input(self):
         base = self.write("base.json", self.document())

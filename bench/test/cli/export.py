@@ -356,13 +356,13 @@ class Export(unittest.TestCase):
         other = self.write("b.json", result(bandwidth([5])))
         self.assertEqual(
             self.refused("prometheus", one, other),
-            f"{other}: n01 mlx5_0/1 -> n02 mlx5_1/1 was in {one} already, and there is room for "
-            "one; report --merge makes one of both",
+            f"{other}: n01 mlx5_0/1 -> n02 mlx5_1/1 is already in {one}, and the format allows "
+            "only one; merge both with 'report --merge'",
         )
         twice = self.write("c.json", result(bandwidth([5]), bandwidth([6])))
         self.assertEqual(
             self.refused("prometheus", twice),
-            f"{twice}: case 2 has the id of another one: write/bw/1000/event",
+            f"{twice}: case 2 has the same id as another: write/bw/1000/event",
         )
 
     def test_prometheus_of_the_software_device(self):
@@ -421,12 +421,12 @@ class Export(unittest.TestCase):
         path = self.write("a.json", result(*WHOLE))
         self.assertEqual(
             self.refused("hgrm", path),
-            f"{path}: 2 cases have a latency, such as send/lat/64/poll: --case says which one",
+            f"{path}: 2 cases have a latency, such as send/lat/64/poll; choose one with --case",
         )
         alone = self.exported("hgrm", self.write("b.json", result(WHOLE[2]))).out
         self.assertEqual(self.exported("hgrm", path, "--case", WHOLE[2]["id"]).out, alone)
         for identifier, sentence in (
-            ("send/lat/65/poll", "there is no case send/lat/65/poll"),
+            ("send/lat/65/poll", "no case send/lat/65/poll"),
             ("write/bw/1000/event", "write/bw/1000/event has no latency"),
             ("read/lat/64/poll", "read/lat/64/poll has no latency"),
         ):
@@ -459,8 +459,8 @@ class Export(unittest.TestCase):
             identifier = "write/bw/1000/event" if "bw" in words else "send/lat/64/poll"
             self.assertEqual(
                 self.refused(*words, one, other),
-                f"{other}: {identifier} was in {one} already, and there is room for one; "
-                "report --merge makes one of both",
+                f"{other}: {identifier} is already in {one}, and the format allows only one; "
+                "merge both with 'report --merge'",
             )
 
     def test_no_figures(self):
@@ -495,7 +495,7 @@ class Export(unittest.TestCase):
         torn["cases"][0]["latency_ns"]["histogram"]["bins"][0][2] += 1
         for words in FORMATS:
             for document, sentence in (
-                ({}, "this is no result of verbmark"),
+                ({}, "not a verbmark result"),
                 (torn, "send/lat/64/poll: latency_ns: the bins do not add up to the count 2000"),
             ):
                 bad = self.write("bad.json", document)

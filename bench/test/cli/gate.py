@@ -188,7 +188,7 @@ class Gate(unittest.TestCase):
         document, shown = self.gate(head=self.side("broken=7"), status=3, cases=cases)
         self.assertEqual(document["verdict"], "invalid")
         self.assertEqual(len(document["rounds"]), ROUNDS + 1)
-        self.assertIn("only 11 of 12 pairs of runs have a value of both sides: it takes 12", shown)
+        self.assertIn("only 11 of 12 pairs of runs have values on both sides; a verdict needs 12", shown)
         # Only the head fails four times, as four coins do in one of 16 tries.
         document, _ = self.gate(head=self.side("broken=10"), status=3)
         self.assertEqual(document["verdict"], "invalid")
@@ -196,7 +196,7 @@ class Gate(unittest.TestCase):
         cases = ("--op", "send", "--metric", "lat", "-s", "64")
         document, shown = self.gate(head=self.side("lat=1.4", "broken=14"), status=1, cases=cases)
         self.assertEqual(document["verdict"], "worse")
-        self.assertIn("worse at first, and then fails in 13 of 13 pairs of runs: no completion", shown)
+        self.assertIn("worse at first, then failed in 13 of 13 pairs of runs: no completion", shown)
         self.assertIn("trials failed: 0 of the base and 13 of the head", shown)
         # If both sides fail, the machine is at fault.
         document, _ = self.gate(base=self.side("broken=14"), head=self.side("lat=1.4", "broken=14"),
@@ -265,7 +265,7 @@ class Gate(unittest.TestCase):
         self.assertIn("! in 4 of 4 cases (e.g. ", shown)
         document, shown = self.gate(base=self.side("losses=1"), status=3)
         self.assertEqual(document["verdict"], "invalid")
-        self.assertIn("messages were lost and sent again in 12 of 12 runs of the base, and in 0 "
+        self.assertIn("messages were lost and retransmitted in 12 of 12 runs of the base, and in 0 "
                       "of the head", shown)
         self.assertEqual(self.gate(head=self.side("losses=1"))[0]["verdict"], "same")
 

@@ -78,7 +78,7 @@ class History(Histories):
             for verb in ("list", "show", "check"):
                 self.assertEqual(
                     self.refused(verb),
-                    f"there is no history in {self.db}: 'verbmark history add FILE' creates one")
+                    f"no history in {self.db}; create one with 'verbmark history add FILE'")
             # An empty file, as left by a process that was killed early.
             with open(self.db, "w", encoding="ascii"):
                 pass
@@ -96,7 +96,7 @@ class History(Histories):
             (("list", "--worse"), "'history list' has no option --worse"),
             (("show", "--last", "x"), "--last: 'x' is not a number of runs"),
             (("check", "--window", "5"), "--window: '5' is not a number of runs from 20 to 200"),
-            (("check", "--magnitude", "3"), "--magnitude: '3' is not a part such as 3%"),
+            (("check", "--magnitude", "3"), "--magnitude: '3' is not a percentage such as 3%"),
             (("show", "--format", "xml"), "--format: 'xml' is none of table, html, csv, json"),
         ):
             ended = verbmark("history", *words)
@@ -156,7 +156,7 @@ class History(Histories):
     def test_same_version(self):
         self.add(*self.runs(*range(30)), version="1")
         self.add(*self.runs(*range(30, 38), factor=1.2), version="1")
-        self.assertIn("version 1, like the run before: something else has changed",
+        self.assertIn("version 1, same as the run before: something else changed",
                       self.called("check", status=1))
 
     def test_no_change_point(self):

@@ -16,7 +16,7 @@ from verbmark import Ended, Program, wait_until
 IS_ROOT = os.geteuid() == 0
 # A user who may write only to files that are writable for everybody.
 ANYBODY = {"user": 65534, "group": 65534, "extra_groups": ()} if IS_ROOT else {}
-HINT = "restore a copy of it, or try 'sqlite3 FILE .recover'"
+HINT = "restore a backup, or try 'sqlite3 FILE .recover'"
 
 
 class Database(Histories):
@@ -70,8 +70,8 @@ class Database(Histories):
         self.add(paths[0])
         before = self.kept()
         self.open().execute("PRAGMA user_version = 2")
-        sentence = (f"{self.db} has format 2, and this verbmark knows format 1: use the verbmark "
-                    "that wrote it, or a newer one")
+        sentence = (f"{self.db} has format 2, but this verbmark supports format 1: use the "
+                    "verbmark that wrote it, or a newer one")
         for words in (("list",), ("show",), ("check",), ("add", paths[1])):
             self.assertEqual(self.fails(*words), sentence)
         self.assertEqual(self.kept(), before)
@@ -94,8 +94,8 @@ class Database(Histories):
         os.mkdir(self.db)
         for words in (("list",), ("add", path)):
             self.assertEqual(self.fails(*words),
-                             f"{self.db} is not a file; 'verbmark history import FOLDER' takes "
-                             "the runs of a folder")
+                             f"{self.db} is not a file; to import the runs of a folder, use "
+                             "'verbmark history import FOLDER'")
 
     def test_damage(self):
         self.add(*self.runs(*range(5)))
@@ -117,7 +117,7 @@ class Database(Histories):
         self.open().execute("UPDATE runs SET document = x'00' WHERE id = (SELECT max(id) FROM runs)")
         ended = Ended(Program(self.command("list")[0], "compare", f"--history={self.db}", new))
         self.assertEqual((ended.status, ended.out, ended.err),
-                         (1, "", f"verbmark: cannot read {self.db}: a document does not unpack; "
+                         (1, "", f"verbmark: cannot read {self.db}: a document cannot be decompressed; "
                                  f"{HINT}"))
         self.called("check")
 
@@ -131,8 +131,8 @@ class Database(Histories):
 
     def test_no_room(self):
         first, second = self.runs(0, 1)
-        sentence = (f"cannot write to {self.db}: disk I/O error; look at the space, the quota and "
-                    "the health of its disk")
+        sentence = (f"cannot write to {self.db}: disk I/O error; check the disk's free space, "
+                    "quota and health")
         self.assertEqual(self.limited(1000, "add", first), sentence)
         self.add(first)
         names = self.kept()
@@ -150,7 +150,7 @@ class Database(Histories):
         os.chmod(self.db, 0o444)
         ended = Ended(Program(*self.command("show"), **ANYBODY))
         self.assertEqual((ended.status, ended.out, ended.err), (0, shown, ""))
-        hint = "the file and its folder have to be writable"
+        hint = "the file and its folder must be writable"
         self.assertEqual(
             self.fails("add", second, **ANYBODY),
             f"cannot write to {self.db}: attempt to write a readonly database; {hint}")
@@ -205,7 +205,7 @@ class Database(Histories):
         for reader in readers:
             ended = Ended(reader)
             # A reader may start before the first writer.
-            self.assertTrue(not ended.status or "there is no history" in ended.err, ended.err)
+            self.assertTrue(not ended.status or "no history in" in ended.err, ended.err)
         # Each was added once.
         self.assertEqual((words.count("added"), words.count("is there already")),
                          (20, sum(map(len, parts)) - 20))
@@ -222,8 +222,8 @@ class Database(Histories):
         self.assertEqual(self.called("list"), listed)
         self.assertEqual(
             self.fails("add", second),
-            f"cannot write to {self.db}: database is locked; another process is using it: try "
-            "again once that has ended")
+            f"cannot write to {self.db}: database is locked; another process is using it; retry "
+            "when that has ended")
         shell.execute("ROLLBACK")
         self.add(second)
 

@@ -78,8 +78,8 @@ class Imported(Histories):
     def test_without_a_time(self):
         path = self.imported(None, self.text())
         self.assertEqual(self.refused("add", path),
-                         f"{path}: an imported result needs the time of its measurement: import it "
-                         "with --started")
+                         f"{path}: imported results need a start time: import the output with "
+                         "--started")
 
     def test_imported_next_to_native_runs(self):
         """Imported runs are ordered by time and form a setup of their own."""
@@ -134,7 +134,7 @@ class Imported(Histories):
                                   r"1\.1\d+ times, worse")
         self.assertIn(f"{self.document(12)['run']['started']}; neither run has a version or a "
                       "commit: label them with 'history add --version'", checked)
-        self.assertNotIn("something else has changed", checked)
+        self.assertNotIn("something else changed", checked)
 
 
 class Compared(Histories):
@@ -161,7 +161,7 @@ class Compared(Histories):
             self.assertEqual({figure["base_runs"] for figure in figures}, {8})
         self.compared("--fail", slower, status=1)
         shown = self.compared(slower).out
-        self.assertIn("! NEW is a single run and is assumed to vary as those of BASE do; run it "
+        self.assertIn("! NEW is a single run and is assumed to vary like those of BASE; run it "
                       "again to be sure", shown)
         self.assertEqual(
             {figure["base_runs"] for figure in self.found("--last", "5", other)["figures"]}, {5}
@@ -205,7 +205,7 @@ class Compared(Histories):
 
     def test_usage(self):
         new, base = self.runs(0, 1)
-        self.assertIn("there is no history in", self.compared(new, status=1).err)
+        self.assertIn("no history in", self.compared(new, status=1).err)
         self.assertEqual(
             self.compared(base, "--new", new, status=2).err,
             "verbmark: --history replaces the baseline files: drop those before --new",

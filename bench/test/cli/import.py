@@ -38,7 +38,7 @@ READERS = (
 # Samples that are rejected, and a word of the reason.
 REFUSED = {
     f"{TEXTS}/real-send-lat-C": "cycles", f"{TEXTS}/real-send-bw-both": "--report-both",
-    f"{TEXTS}/real-server-send-lat": "server's output", f"{JSONS}/both": "ambiguous",
+    f"{TEXTS}/real-server-send-lat": "server output", f"{JSONS}/both": "ambiguous",
     f"{JSONS}/old": "line 2: ", f"{JSONS}/no-test": "test_info",
 }
 HEAD = """\
@@ -284,7 +284,7 @@ class Import(unittest.TestCase):
             with self.subTest(option):
                 marked = HEAD + f" {option}\n" + TITLES + ROW + LINE
                 for text in (marked + plain, plain + marked):
-                    self.refused(text, "options differ from a run before")
+                    self.refused(text, "options differ from an earlier run")
                 line, = self.imported(self.write("a", marked + marked))["cases"]
                 self.assertEqual(line[name.replace("-", "_")], int(option.split()[-1]))
                 self.assertEqual(len(line["trials"]), 2)
@@ -296,12 +296,12 @@ class Import(unittest.TestCase):
     def test_rejected_input(self):
         table = HEAD + TITLES + ROW
         for text, word in (
-            ("", "was expected"), (" \n\n", "was expected"), ("Hello\n", "was expected"),
-            (b"\0\0\0\0", "zero"), (table.encode() + b"\0", "zero"), ("{", "line 1: "),
-            ("[1]", "was expected"), ('{"schema": 1}', "test_info"),
+            ("", "no perftest output"), (" \n\n", "no perftest output"), ("Hello\n", "no perftest output"),
+            (b"\0\0\0\0", "NUL"), (table.encode() + b"\0", "NUL"), ("{", "line 1: "),
+            ("[1]", "no perftest output"), ('{"schema": 1}', "test_info"),
             ('{"test_info": {"test": "a"}, "test_info": 1}', "duplicate"),
-            (table, "breaks off"), (table[:-20], "is not a row"), (HEAD, "no figures"),
-            (HEAD + TITLES + LINE, "no figures"), (TITLES + ROW + LINE, "head of the run"),
+            (table, "ends early"), (table[:-20], "is not a row"), (HEAD, "no figures"),
+            (HEAD + TITLES + LINE, "no figures"), (TITLES + ROW + LINE, "header of the run"),
             (table + HEAD + LINE, "is not a row"),
             (table + LINE + HEAD.replace("mlx5_0", "mlx5_1") + TITLES + ROW + LINE, "device"),
             (table.replace("RC", "DC") + LINE, "DC"),
@@ -388,7 +388,7 @@ class Import(unittest.TestCase):
         self.assertIn("t_max", verbmark("report", lat).out)
         merged = verbmark("report", "--merge", lat, bw)
         self.assertEqual(merged.status, 1)
-        self.assertIn("import takes the files", merged.err)
+        self.assertIn("import the files of all runs", merged.err)
 
     def test_start_time(self):
         """perftest does not print the time, so it comes from the command line."""
@@ -441,7 +441,7 @@ class Import(unittest.TestCase):
         forced = verbmark("compare", "--force", base, ours)
         self.assertEqual(forced.status, 0, forced.err)
         self.assertIn("FORCED", forced.out)
-        self.assertRegex(forced.out, r"use.srq is not the same in all runs.*compared all the same")
+        self.assertRegex(forced.out, r"use.srq differs between runs.*compared anyway")
         with open(base, encoding="utf-8") as file:
             document = json.load(file)
         del document["imported"]
@@ -471,8 +471,8 @@ class Import(unittest.TestCase):
     def test_large_files(self):
         path = self.write("large", b"")
         os.truncate(path, 257 * MIB)
-        self.refused_large(path, "longer than a result may be: 256 MiB")
-        self.refused_large("/dev/zero", "longer than a result may be: 256 MiB")
+        self.refused_large(path, "too long for a result; the maximum is 256 MiB")
+        self.refused_large("/dev/zero", "too long for a result; the maximum is 256 MiB")
         # Read as text, as a whole, and up to the first error; a JSON value needs at least 64 bytes.
         for start, part, word in (
             (b"[", b"{},", "too many values"), (b"", b"[", "too many values"),

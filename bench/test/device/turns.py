@@ -172,10 +172,10 @@ class Tips(Served):
         self.assertTrue(overflow["told"], overflow)
         self.assertIn("the completion queue overran", overflow["seen"])
         # 'verbmark report' prints the same from the document.
-        shown = ended.err[ended.err.index("IN TURN"):].splitlines()
+        shown = ended.err[ended.err.index("INTERLEAVED"):].splitlines()
         again = subprocess.run([VERBMARK, "report", "-"], input=ended.out, capture_output=True,
                                text=True, timeout=PATIENCE, check=True).stdout
-        self.assertEqual(again[again.index("IN TURN"):].splitlines()[:10], shown[:10])
+        self.assertEqual(again[again.index("INTERLEAVED"):].splitlines()[:10], shown[:10])
 
     def test_machine_with_one_node(self):
         """Without a second NUMA node no CPU is far; that is listed, but is no failure."""

@@ -368,7 +368,7 @@ class Shown(OnSoft):
         with open(paths[2], "w", encoding="utf-8") as file:
             json.dump(document, file)
         self.assertTrue(self.good("report", "--merge", *paths[:2]).out.startswith(HEAD))
-        self.assertIn("kind is hardware, and was soft before",
+        self.assertIn("kind is hardware, but was soft before",
                       self.fails("report", "--merge", paths[0], paths[2]))
 
     def test_facts(self):

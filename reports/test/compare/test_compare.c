@@ -7,7 +7,7 @@
 #include "reports/test/lib/failing.h"
 #include "reports/test/lib/loads.h"
 
-/* The figures by another program, from Welch's t of logarithms. */
+/* Expected figures come from another program: Welch's t of logarithms. */
 static void test_differs(void **unused)
 {
 	const struct compare_cell *cell;
@@ -23,22 +23,22 @@ static void test_differs(void **unused)
 	assert_near(cell->ratio.ratio, 1.10294558539, 1e-10);
 	assert_near(cell->ratio.low, 1.06041406219, 1e-10);
 	assert_near(cell->ratio.high, 1.14718298042, 1e-10);
-	/* Of a ratio of 1.05 at the most: t = 3.533 with 3.836 degrees of freedom, one-sided. */
+	/* Against a true ratio of 1.05: t = 3.533, 3.836 degrees of freedom, one-sided. */
 	assert_near(cell->chance, 0.0129495649, 1e-8);
 	assert_near(cell->corrected, cell->chance, 0);
 	assert_int_equal(cell->judged.verdict, VERDICT_WORSE);
 	assert_int_equal(comparison.n_verdicts[VERDICT_WORSE], 1);
 	assert_false(compare_has_passed(&comparison));
-	/* A tail of few messages is not known, and that is told. */
+	/* Too few messages for a p99: it is listed as unknown. */
 	assert_int_equal(comparison.n_unknown, 1);
 	assert_string_equal(comparison.unknown[0].line->id, "send/lat/64/poll");
 	assert_string_equal(compare_figure(comparison.unknown[0].number)->key, "p99_ns");
 	assert_string_equal(comparison.unknown[0].why,
-			    "not known in 3 of 3 runs of BASE and 3 of 3 runs of NEW");
+			    "unknown in 3 of 3 runs of BASE and 3 of 3 runs of NEW");
 	assert_true(compare_is_apart(&comparison));
 }
 
-/* The other way round it is better, and of a rate it is not. */
+/* With the sides swapped the verdict is better, and for rates it is the opposite. */
 static void test_directions(void **unused)
 {
 	add_runs(COMPARE_BASE, "send/lat/64/poll", slower, 3);
@@ -69,7 +69,7 @@ static void test_same(void **unused)
 	add_runs(COMPARE_NEW, "send/lat/64/poll", now, 3);
 	assert_int_equal(compare_judge(&comparison, &error), 0);
 	assert_int_equal(comparison.cells[0].judged.verdict, VERDICT_SAME);
-	/* Without a tail, not every figure is compared. */
+	/* Without p99, not every figure is compared. */
 	assert_false(compare_has_passed(&comparison));
 	compare_close(&comparison);
 	minute = 0;
@@ -80,8 +80,8 @@ static void test_same(void **unused)
 }
 
 /*
- * A ratio of 1.0069, by another program: 0.025 off with 3.16 degrees of freedom, of which Student's
- * bound is 3.092. The interval is 0.932..1.088, and 1.05 * exp(3.092 * 0.025) = 1.134.
+ * A ratio of 1.0069; by another program: standard error 0.025 with 3.16 degrees of freedom, for
+ * which Student's t is 3.092. The interval is 0.932..1.088, and 1.05 * exp(3.092 * 0.025) = 1.134.
  */
 static void test_unclear(void **unused)
 {
@@ -105,7 +105,7 @@ static void test_unclear(void **unused)
 	assert_string_equal(text, "unclear: 1 figure of 1 case: 1 unclear; 0 cases not compared");
 }
 
-/* A ratio of 0.23 between 0.018 and 3, as of a machine with much else to do, is not the same. */
+/* A ratio of 0.23 within 0.018..3, as on a busy machine, is not the same. */
 static void test_wide(void **unused)
 {
 	static const double base[] = {1000, 9000};
@@ -119,7 +119,7 @@ static void test_wide(void **unused)
 	assert_int_equal(comparison.cells[0].judged.verdict, VERDICT_UNCLEAR);
 }
 
-/* A histogram of the values that a clock of such steps has, around the one in the middle. */
+/* Fills a histogram with values of a clock with that step, around the middle. */
 static void set_steps(struct result_case *line, uint64_t middle, uint64_t step)
 {
 	line->latency = calloc(1, sizeof(*line->latency));
@@ -130,8 +130,9 @@ static void set_steps(struct result_case *line, uint64_t middle, uint64_t step)
 }
 
 /*
- * With steps of 10 ns, 80 and 90 are one step apart in all runs, which may be 1 ns or 19, whether
- * the histogram or the document shows the step. With steps of 1 ns it is a difference.
+ * With steps of 10 ns, 80 and 90 are one step apart in all runs, so the true difference may be 1 ns
+ * or 19 ns. The step comes from the histogram or the document. With steps of 1 ns it is a
+ * difference.
  */
 static void test_steps(void **unused)
 {
@@ -167,7 +168,7 @@ static void test_steps(void **unused)
 	}
 }
 
-/* As another program has printed it: a mean without samples, or a rate in such steps. */
+/* Makes an imported result: a mean without samples, or a rate, in steps as printed. */
 static void make_printed(struct result *result, const char *id, double value, double step)
 {
 	struct result_case *line;
@@ -184,8 +185,8 @@ static void make_printed(struct result *result, const char *id, double value, do
 }
 
 /*
- * One step of the last digit is 1.7 % of a mean of 0.57 us, and 1.6 % of 63 messages. Two runs a
- * side leave an interval of 4.303 / sqrt(12) = 1.24 steps either way.
+ * One step of the last digit is 1.7 % of a mean of 0.57 us, and 1.6 % of 63 messages. With two runs
+ * per side, the interval is 4.303 / sqrt(12) = 1.24 steps in either direction.
  */
 static void test_digits(void **unused)
 {
@@ -224,7 +225,7 @@ static void test_digits(void **unused)
 	}
 }
 
-/* A difference of 0.7 % is shown, and is below the threshold. */
+/* A difference of 0.7 % is certain, but below the threshold. */
 static void test_threshold(void **unused)
 {
 	static const double base[] = {1e6, 1.001e6, 1.002e6};
@@ -234,7 +235,7 @@ static void test_threshold(void **unused)
 	add_runs(COMPARE_NEW, "send/bw/64/poll", now, 3);
 	assert_int_equal(compare_judge(&comparison, &error), 0);
 	assert_true(comparison.cells[0].ratio.low > 1.004);
-	/* 0.9999995729, by another program. */
+	/* 0.9999995729 comes from another program. */
 	assert_near(comparison.cells[0].corrected, 0.9999995729, 1e-9);
 	assert_int_equal(comparison.cells[0].judged.verdict, VERDICT_SAME);
 	/* Bytes and messages are one test. */
@@ -258,7 +259,7 @@ static void test_unknown(void **unused)
 	assert_false(compare_has_passed(&comparison));
 }
 
-/* A figure that would be worse alone is one of thirty here. */
+/* A figure that would be worse on its own is unclear as one of thirty. */
 static void test_families(void **unused)
 {
 	for (size_t run = 0; run < 6; run++) {
@@ -280,7 +281,7 @@ static void test_families(void **unused)
 	assert_true(comparison.cells[0].ratio.low > 1.06);
 	assert_int_equal(comparison.n_verdicts[VERDICT_UNCLEAR], 4);
 	assert_int_equal(comparison.n_verdicts[VERDICT_SAME], 26);
-	/* One of 30 tests at 5 % is one at 0.17 %: that takes more than one at 2.5 %. */
+	/* One of 30 tests at 5 % is a test at 0.17 %, which needs more than one at 2.5 %. */
 	assert_true(verdict_detectable(&comparison.cells[0].judged) > 1.05 * 1.147 / 1.103 - 1);
 }
 
@@ -327,7 +328,7 @@ static void test_nothing_in_common(void **unused)
 	assert_int_equal(comparison.n_gaps, 2);
 }
 
-/* Nobody forces that. */
+/* Not even --force compares different kinds of latency. */
 static void test_two_kinds(void **unused)
 {
 	comparison.is_forced = true;
@@ -335,14 +336,15 @@ static void test_two_kinds(void **unused)
 	add_runs(COMPARE_NEW, "write/lat/64/poll", slower, 2);
 	comparison.sides[COMPARE_NEW].runs[1].result.cases[0].kind = RESULT_COMPLETION;
 	assert_int_equal(compare_judge(&comparison, &error), -ENODATA);
-	check_gap(0, "write/lat/64/poll",
-		  "its latency is half in one run and completion in another: two kinds are never "
-		  "compared",
-		  false);
+	check_gap(
+		0, "write/lat/64/poll",
+		"its latency is half in one run and completion in another: different kinds cannot "
+		"be compared",
+		false);
 	assert_int_equal(comparison.n_cells, 0);
 }
 
-/* A median that one trial lacks is none; the mean is there in its place. */
+/* If one trial lacks a median, the mean is compared instead. */
 static void test_few_messages(void **unused)
 {
 	for (int i = 0; i < 4; i++) {
@@ -371,7 +373,7 @@ static void test_cpu(void **unused)
 	assert_string_equal(comparison.cells[1].figure->key, "client_cpu_ns");
 	assert_near(comparison.cells[1].ratio.now, 2, 1e-12);
 	assert_int_equal(comparison.cells[1].judged.verdict, VERDICT_SAME);
-	/* The server's is not told. */
+	/* The server's CPU time is unknown. */
 	assert_int_equal(comparison.n_unknown, 2);
 	assert_string_equal(compare_figure(comparison.unknown[1].number)->key, "server_cpu_ns");
 }
@@ -387,12 +389,12 @@ static void test_twice(void **unused)
 		-EEXIST);
 	assert_string_equal(error.text, "a.json and a.json are the same run");
 	minute = 0;
-	/* Of the same second, and with other figures. */
+	/* The same second, but other figures: another run. */
 	assert_int_equal(
 		add(COMPARE_BASE, &(struct row){"send/lat/64/poll", 1, RESULT_COMPLETE}, 1), 0);
 }
 
-/* One against itself is a trial of the command; among several it would make them alike. */
+/* A run may be compared with itself, but not be on both sides among several. */
 static void test_both_sides(void **unused)
 {
 	add_runs(COMPARE_BASE, "send/lat/64/poll", slow, 1);
@@ -419,7 +421,7 @@ static void add_load(enum compare_side side, double rate, double took_ns, bool i
 	assert_int_equal(compare_add(&comparison, side, &result, "a.json", &error), 0);
 }
 
-/* Half of a maximum is another rate when the maximum is; what was asked for is no finding. */
+/* 50 % of different maxima are different rates; a rate that was kept is not a result. */
 static void test_loads(void **unused)
 {
 	for (int saturated = 0; saturated < 2; saturated++) {
@@ -438,10 +440,10 @@ static void test_loads(void **unused)
 	add_load(COMPARE_NEW, 102100, 1500, false);
 	assert_int_equal(compare_judge(&comparison, &error), -ENODATA);
 	check_gap(0, "send/load/64/poll/rate50%",
-		  "its rate is not the same in all runs: 100000 and 102100 messages/s", false);
+		  "its rate differs between runs: 100000 and 102100 messages/s", false);
 }
 
-/* Of alternating runs none is told to be older; times that overlap are not either. */
+/* Alternating or overlapping runs are not apart. */
 static void test_apart(void **unused)
 {
 	add_runs(COMPARE_BASE, "send/lat/64/poll", slow, 1);
@@ -478,7 +480,7 @@ static void test_ends(void **unused)
 	}
 }
 
-/* Whichever allocation fails: it is told, and nothing leaks. */
+/* Any failing allocation is reported, and nothing leaks. */
 static void test_no_memory(void **unused)
 {
 	static const struct row rows[] = {

@@ -4,7 +4,7 @@
 #include "reports/compare/sentences.h"
 #include "reports/test/lib/comparing.h"
 
-/* Two runs at either side; the parameters of the first new one. */
+/* Starts over with two runs per side. Returns the parameters of the first new run. */
 static json_t *runs_anew(void)
 {
 	compare_close(&comparison);
@@ -26,8 +26,7 @@ static void test_other_parameters(void **unused)
 	parameters = runs_anew();
 	json_object_set_new(parameters, "tx-depth", json_integer(7));
 	assert_int_equal(compare_judge(&comparison, &error), -ENODATA);
-	check_gap(0, "send/lat/64/poll", "its tx-depth is not the same in all runs: 64 and 7",
-		  false);
+	check_gap(0, "send/lat/64/poll", "its tx-depth differs between runs: 64 and 7", false);
 	parameters = runs_anew();
 	comparison.is_forced = true;
 	json_object_set_new(parameters, "tx-depth", json_integer(7));
@@ -35,16 +34,16 @@ static void test_other_parameters(void **unused)
 	assert_int_equal(compare_judge(&comparison, &error), 0);
 	assert_int_equal(comparison.n_compared, 1);
 	check_gap(0, "send/lat/64/poll",
-		  "its tx-depth is not the same in all runs: 64 and 7; "
-		  "its rx-depth is not the same in all runs: 9 and 3",
+		  "its tx-depth differs between runs: 64 and 7; "
+		  "its rx-depth differs between runs: 9 and 3",
 		  true);
 	assert_true(comparison.gaps[0].is_excused);
 	assert_string_equal(comparison.difference,
-			    "send/lat/64/poll: its tx-depth is not the same in all runs: 64 and 7; "
-			    "its rx-depth is not the same in all runs: 9 and 3");
+			    "send/lat/64/poll: its tx-depth differs between runs: 64 and 7; "
+			    "its rx-depth differs between runs: 9 and 3");
 }
 
-/* A newer version may have it: whoever does not know it cannot say that it does not matter. */
+/* A parameter of a newer version may matter, so a difference in it prevents a comparison. */
 static void test_unknown_parameter(void **unused)
 {
 	json_t *parameters;
@@ -61,10 +60,10 @@ static void test_unknown_parameter(void **unused)
 	json_object_set_new(comparison.sides[COMPARE_BASE].runs[0].result.cases[0].parameters,
 			    "later", json_integer(3));
 	assert_int_equal(compare_judge(&comparison, &error), -ENODATA);
-	check_gap(0, "send/lat/64/poll", "its later is not the same in all runs: 3 and 7", false);
+	check_gap(0, "send/lat/64/poll", "its later differs between runs: 3 and 7", false);
 }
 
-/* One sentence says that the case is not compared, whatever else is reported of it. */
+/* A case with two gaps counts once as not compared. */
 static void test_two_reasons(void **unused)
 {
 	json_t *parameters = runs_anew();
@@ -74,8 +73,7 @@ static void test_two_reasons(void **unused)
 	comparison.sides[COMPARE_NEW].runs[1].known[0].has_figures = false;
 	assert_int_equal(compare_judge(&comparison, &error), -ENODATA);
 	check_gap(0, "send/lat/64/poll", "interrupted in 1 of 2 runs of NEW", false);
-	check_gap(1, "send/lat/64/poll", "its tx-depth is not the same in all runs: 64 and 7",
-		  false);
+	check_gap(1, "send/lat/64/poll", "its tx-depth differs between runs: 64 and 7", false);
 	compare_sum(&comparison, text);
 	assert_contains(text, "; 1 case not compared");
 }

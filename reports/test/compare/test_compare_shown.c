@@ -26,7 +26,7 @@ static struct result_case make_case(int number)
 	return line;
 }
 
-/* A run of each side, and cases that are missing, each for a reason of its own. */
+/* Opens a comparison with a run on each side and many missing cases, each with its own reason. */
 static int open_comparison(void **unused)
 {
 	struct error error = {0};
@@ -66,7 +66,7 @@ static FILE *open_memory(void)
 	return out;
 }
 
-/* What has no room is counted; what must be said is said in any case. */
+/* Omitted lines are counted; the sum and the forced difference are never omitted. */
 static void test_markdown_room(void **unused)
 {
 	FILE *out = open_memory();
@@ -77,7 +77,7 @@ static void test_markdown_room(void **unused)
 	assert_in_range(length, 4000, 8000);
 	assert_contains(shown, "- send/lat/64/poll/q7: failed, \"7\" times &#60;b\\>");
 	assert_null(strstr(shown, "poll/q199"));
-	assert_contains(shown, "**FORCED: the circumstances differ, and so may the figures: the "
+	assert_contains(shown, "**FORCED: the setups differ, and so may the figures: the "
 			       "server: \\*x\\***");
 	assert_contains(shown,
 			"\ninvalid: 0 figures of 0 cases: nothing; 200 cases not compared\n");
@@ -95,7 +95,7 @@ static void test_csv_quotes(void **unused)
 			"\"\"0\"\" times <b>\xc3\",,\n");
 }
 
-/* Bytes that are no text are in no document. */
+/* Invalid UTF-8 does not get into the document. */
 static void test_json_bytes(void **unused)
 {
 	json_t *made;
@@ -113,7 +113,7 @@ static void test_json_bytes(void **unused)
 	json_decref(made);
 }
 
-/* Nothing was compared yet. */
+/* A comparison without runs can be printed. */
 static void test_empty(void **unused)
 {
 	struct comparison empty = {0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which runs are compared at all: those of alike circumstances. */
+/* Only runs of the same setup are compared. */
 #include <errno.h>
 
 #include "reports/compare/compare.h"
@@ -7,7 +7,7 @@
 
 static struct comparison comparison;
 static struct error error;
-static int minute; /* in which the next run begins */
+static int minute; /* start time of the next run */
 
 static int reset(void **unused)
 {
@@ -49,11 +49,11 @@ static int add_with(enum compare_side side, const char *fingerprint, const char 
 #define OTHER \
 	"{\"kernel\": {\"release\": \"6.2\\u001b\"}, \"cpu\": {\"smt\": true}, \"libc\": \"2.36\"}"
 
-static void test_circumstances(void **unused)
+static void test_different_facts(void **unused)
 {
 	assert_int_equal(add_with(COMPARE_BASE, "0123", HOST), 0);
 	assert_int_equal(add_with(COMPARE_BASE, "0123", OTHER), 0);
-	/* What is not told is no difference. */
+	/* Unknown facts are not a difference. */
 	assert_int_equal(add_with(COMPARE_NEW, "", NULL), 0);
 	assert_int_equal(add_with(COMPARE_NEW, "4567", OTHER), -EXDEV);
 	assert_string_equal(error.text, "the server: cpu model is \"x\" in b.json and not told in "
@@ -64,8 +64,8 @@ static void test_circumstances(void **unused)
 			    "the server: hard fingerprint is 0123 in b.json and 4567 in n.json");
 }
 
-/* A first run of which nothing is known is like any other, and makes no others alike. */
-static void test_unknown_circumstances(void **unused)
+/* If the first run has no facts, the others are still compared with each other. */
+static void test_unknown_facts(void **unused)
 {
 	assert_int_equal(add_with(COMPARE_BASE, "", NULL), 0);
 	assert_int_equal(add_with(COMPARE_BASE, "0123", HOST), 0);
@@ -83,7 +83,7 @@ static int add_link(enum compare_side side, uint64_t rate_mbps, unsigned int mtu
 	return compare_add(&comparison, side, &result, side ? "n.json" : "b.json", &error);
 }
 
-/* 0 is what is not known, and so no difference. */
+/* 0 means unknown, which is not a difference. */
 static void test_unknown_links(void **unused)
 {
 	assert_int_equal(add_link(COMPARE_BASE, 100000, 4096), 0);
@@ -106,7 +106,7 @@ static int add_hosts(enum compare_side side, const char *parties)
 	return compare_add(&comparison, side, &result, side ? "n.json" : "b.json", &error);
 }
 
-/* However they are called. */
+/* Hosts are compared by position, not by name. */
 static void test_several_hosts(void **unused)
 {
 	assert_int_equal(add_hosts(COMPARE_BASE, "[{\"name\": \"a\", \"hard_fingerprint\": \"01\"},"
@@ -144,9 +144,8 @@ static void test_force(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_circumstances), TEST(test_unknown_circumstances),
-		TEST(test_unknown_links), TEST(test_several_hosts),
-		TEST(test_force),
+		TEST(test_different_facts), TEST(test_unknown_facts), TEST(test_unknown_links),
+		TEST(test_several_hosts),   TEST(test_force),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

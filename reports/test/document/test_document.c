@@ -11,7 +11,7 @@
 #include "reports/test/lib/sample.h"
 
 static struct result sample;
-static json_t *golden; /* sample.json: figures by hand and by Python's statistics */
+static json_t *golden; /* sample.json; figures computed by hand or by Python's statistics */
 static char folder[64];
 static char path[128];
 
@@ -42,7 +42,7 @@ static const json_t *member(const json_t *object, const char *name)
 	const json_t *found = json_object_get(object, name);
 
 	if (!found)
-		fail_msg("there is no %s", name);
+		fail_msg("%s is missing", name);
 	return found;
 }
 
@@ -54,7 +54,7 @@ static uint64_t integer(const json_t *object, const char *name)
 	return (uint64_t)json_integer_value(found);
 }
 
-/* The string says the same as the bins. What it looks like is zlib's affair. */
+/* Checks that the string has the same bins. The compressed bytes depend on zlib. */
 static void check_hdr(const json_t *histogram)
 {
 	const json_t *bins = json_object_get(histogram, "bins");
@@ -92,11 +92,11 @@ static void check_members(const json_t *found, const json_t *wanted, const char 
 		if (!strcmp(name, "hdr_v2"))
 			check_hdr(found);
 		else if (!json_object_get(wanted, name))
-			fail_msg("%s.%s was not to be there", where, name);
+			fail_msg("%s.%s is unexpected", where, name);
 	}
 }
 
-/* The same but for the last digits of what is no whole number. */
+/* Compares documents; real numbers may differ in the last digits. */
 static void check_same(const json_t *found, const json_t *wanted, const char *where)
 {
 	char path_there[512];
@@ -116,7 +116,7 @@ static void check_same(const json_t *found, const json_t *wanted, const char *wh
 		assert_near(json_real_value(found), json_real_value(wanted),
 			    1e-9 * fabs(json_real_value(wanted)));
 	} else if (!json_equal(found, wanted)) {
-		fail_msg("%s is another one", where);
+		fail_msg("%s differs", where);
 	}
 }
 
@@ -129,7 +129,7 @@ static void test_made(void **unused)
 	json_decref(document);
 }
 
-/* One trial has a median, and nothing is known of how far it is off. */
+/* A single trial has a median, but its interval is unknown. */
 static void test_one_trial(void **unused)
 {
 	static const char *const keys[] = {"min", "mean", "stddev", "p50", "max"};
@@ -152,7 +152,7 @@ static void test_one_trial(void **unused)
 	json_decref(document);
 }
 
-/* What one trial has not enough samples for is known of the whole case only. */
+/* A figure that one trial lacks is only known for the whole case. */
 static void test_a_figure_that_a_trial_lacks(void **unused)
 {
 	struct result_trial *trials = sample.cases[SAMPLE_LATENCY].trials;
@@ -173,7 +173,7 @@ static void test_a_figure_that_a_trial_lacks(void **unused)
 	json_decref(document);
 }
 
-/* Shorter than a window: messages, and no distribution of them. */
+/* If trials are shorter than a window, there are messages but no distribution. */
 static void test_a_bandwidth_without_windows(void **unused)
 {
 	const json_t *bandwidth;
@@ -191,7 +191,7 @@ static void test_a_bandwidth_without_windows(void **unused)
 	json_decref(document);
 }
 
-/* Who made no plan of it says none. */
+/* A result without a plan omits it. */
 static void test_no_plan(void **unused)
 {
 	json_t *document;
@@ -213,7 +213,7 @@ static uint64_t bins_and_over(const json_t *histogram)
 	return sum;
 }
 
-/* Over the whole range: each sample is in its bin, or in over. */
+/* Every sample is in its bin or in over, across the whole range. */
 static void test_bins_add_up(void **unused)
 {
 	struct hist *hist = sample.cases[SAMPLE_LATENCY].latency;
@@ -257,7 +257,7 @@ static void test_written(void **unused)
 	assert_int_equal(found.st_mode & 0777, 0644);
 }
 
-/* A case whose text is kept is that text, whatever has become of it since. */
+/* A document uses the kept text of a case, even if the case has changed since. */
 static void test_kept(void **unused)
 {
 	struct error error = {0};
@@ -282,7 +282,7 @@ static void test_kept(void **unused)
 	json_decref(second);
 }
 
-/* What is written and what is made are the same. */
+/* document_write and document_make agree. */
 static void test_written_as_made(void **unused)
 {
 	struct error error = {0};
@@ -306,7 +306,7 @@ static void *count_value(size_t size)
 	return malloc(size);
 }
 
-/* How many values of JSON it takes. */
+/* Returns the number of JSON values allocated to make the text. */
 static size_t count_kept(struct result_case *line)
 {
 	values = 0;
@@ -317,7 +317,7 @@ static size_t count_kept(struct result_case *line)
 	return values;
 }
 
-/* A measurement of any length needs the memory of one, but for the text itself. */
+/* The number of JSON values does not depend on the number of samples. */
 static void test_bins_take_no_values(void **unused)
 {
 	struct result_case *line = &sample.cases[SAMPLE_LATENCY];
@@ -328,7 +328,7 @@ static void test_bins_take_no_values(void **unused)
 	assert_true(before > 0);
 	for (uint64_t value = 1; value < 1ULL << 40; value += 1 + value / 500)
 		hist_add(line->latency, value);
-	/* A figure more or less is known of so many. */
+	/* With so many samples, some more figures are known. */
 	assert_in_range(count_kept(line), before, before + 100);
 	made = document_make(&sample);
 	kept = json_loads(line->text, JSON_REJECT_DUPLICATES, NULL);
@@ -345,7 +345,7 @@ static void begin_failing(int after)
 	json_set_alloc_funcs(__wrap_malloc, free);
 }
 
-/* Whether one has failed. */
+/* Returns whether an allocation has failed. */
 static bool end_failing(void)
 {
 	bool has_failed = allocations < 0;
@@ -355,7 +355,7 @@ static bool end_failing(void)
 	return has_failed;
 }
 
-/* The n-th allocation fails, for every n: a document is whole, or there is none. */
+/* The n-th allocation fails, for every n: the document is complete or NULL. */
 static void test_no_memory(void **unused)
 {
 	json_t *wanted = document_make(&sample);
@@ -368,7 +368,7 @@ static void test_no_memory(void **unused)
 		begin_failing(n);
 		made = document_make(&sample);
 		has_failed = end_failing();
-		/* To look for knees that are not there takes some, too. */
+		/* Looking for knees allocates memory, even if none is found. */
 		assert_true(has_failed || made);
 		if (made)
 			assert_true(json_equal(made, wanted));
@@ -377,7 +377,7 @@ static void test_no_memory(void **unused)
 	json_decref(wanted);
 }
 
-/* Nor is a text kept of a part of a case. */
+/* If memory runs out, no partial text is kept. */
 static void test_no_memory_to_keep(void **unused)
 {
 	json_t *made = document_make(&sample);
@@ -403,7 +403,7 @@ static void test_no_memory_to_keep(void **unused)
 	json_decref(made);
 }
 
-/* Nor is one written over another that is not whole. */
+/* If memory runs out, no partial document replaces a file. */
 static void test_no_memory_to_write(void **unused)
 {
 	json_t *before = document_make(&sample);
@@ -414,7 +414,7 @@ static void test_no_memory_to_write(void **unused)
 	for (size_t i = 0; i < SAMPLE_CASES; i++)
 		document_keep(&sample.cases[i]);
 	assert_int_equal(document_write(&sample, path, &error), 0);
-	/* At the least the warnings are left to be written. */
+	/* At least the warnings remain to be written. */
 	sample.warnings = sample_json("[{\"host\": \"n01\", \"what\": \"it is warm\"}]");
 	wanted = document_make(&sample);
 	for (int n = 0; has_failed; n++) {

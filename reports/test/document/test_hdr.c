@@ -118,7 +118,7 @@ static void test_over_is_left_out(void **unused)
 	assert_int_equal(decoded.max, 7);
 }
 
-/* Each length that a count can have, at its edges: ZigZag doubles, seven bits a byte. */
+/* Tests counts at the edges of every encoded length: ZigZag doubles, seven bits per byte. */
 static void test_large_counts(void **unused)
 {
 	for (unsigned int bit = 5; bit < 64; bit++) {
@@ -140,8 +140,8 @@ static void test_large_counts(void **unused)
 	assert_contains(error.text, "9223372036854775808 samples of 0 are more than a count");
 }
 
-/* From the format's reference implementation in Java, 2.1.11, its figures beside them. */
-static void test_of_the_reference(void **unused)
+/* Strings from the reference implementation in Java, 2.1.11, with its figures. */
+static void test_reference(void **unused)
 {
 	static const struct {
 		const char *text;
@@ -153,9 +153,9 @@ static void test_of_the_reference(void **unused)
 		{"HISTFAAAAB54nJNpmSzMwMDAyAABzFAaxJf/DwT2H6AiAGw5BpY=",                         0,   UINT64_MAX, 0,           0                 },
 		{"HISTFAAAAB94nJNpmSzMwMDAyAABzFAaxJf/DwT2HyACTABsOwaY",                         1,   0,          0,           0                 },
 		{"HISTFAAAACB4nJNpmSzMwMDAxAABzFCaEYjl/wOB/QeoCBMAcvQGmQ==",                     1,   1,          1,           1                 },
- /* To 3600 s. */
+ /* Highest value 3600 s. */
 		{"HISTFAAAACN4nJNpmSzMwMDAxAABzFCaEch0M9ixgMH+A0QgmAkAV70Eog==",                 1,   42,         42,          42                },
- /* 2^i, i + 1 times. */
+ /* 2^i, i + 1 times each. */
 		{"HISTFAAAAHl4nC2IWwpBUQAAz/VOGCFJSJIk6SZJ8kq6yULswp8d2IBlWJYNTFHMz0zTuT/qIYRr"
 		 "+JH+O/pmEr+eYf/+n1Qm5LKFcrFb2lZuVaOa6Yb5prSkLR3pSV8GMpSRjGUiU5lJLHNZyFJWspaN"
 		 "7OQgRzlJIme5fACgrylS",					703, 1,          68786585599, 7041562224.874823 },
@@ -163,7 +163,7 @@ static void test_of_the_reference(void **unused)
 		 2047,											    TOP,         13752886068.5     },
 		{"HISTFAAAACl4nJNpmSzMwMAAwiDADKUZgVj+PxDYf4CKNMDAP8YGxjoglxEANu8OJw==",
 		 4611686018427396350,								 1,          6,           1.0000000000000089},
- /* Of a size of its own choice. */
+ /* With automatic resizing. */
 		{"HISTFAAAACZ4nJNpmSzMwMDAzgABzFCaEUzy//9v/wEicJ6f6f08RiYAehsG/g==",             2,   1000,
 		 1000447,												      500596            },
 	};
@@ -175,12 +175,12 @@ static void test_of_the_reference(void **unused)
 		assert_int_equal(decoded.max, rows[i].max);
 		assert_near(hist_mean(&decoded), rows[i].mean, 1e-15 * rows[i].mean);
 	}
-	/* 1000 and 1000000. */
+	/* The last string has 1000 and 1000000. */
 	assert_int_equal(decoded.bins[1000], 1);
 	assert_int_equal(decoded.bins[hist_index(1000000)], 1);
 }
 
-/* A deviation must survive that only the middles of the bins are known. */
+/* The decoded deviation uses the middles of the bins. */
 static void test_moments(void **unused)
 {
 	for (int i = 0; i < 3; i++)
@@ -188,7 +188,7 @@ static void test_moments(void **unused)
 	check_round_trip();
 	assert_near(hist_mean(&decoded), 5002, 0);
 	assert_near(hist_stddev(&decoded), 0, 0);
-	/* Both bins of 4 begin 1000 apart. */
+	/* The two bins, both 4 wide, are 1000 apart. */
 	for (int i = 0; i < 3; i++)
 		hist_add(&hist, 6001);
 	check_round_trip();
@@ -209,7 +209,7 @@ static void check_refused(const char *text, const char *reason)
 
 static void test_other_histograms(void **unused)
 {
-	/* Also of the reference, but not of our kind. */
+	/* Strings from the reference implementation with other settings. */
 	check_refused("HISTFAAAACV4nJNpmSzMwMDAwgABzFCaEch0M9ixgMH+A0Tg/35mJgBmOgYS",
 		      "bins beyond 137438953471");
 	check_refused("HISTFAAAACN4nJNpmSzMwMDAxAABMJqRgYHZzWDHAgb7DxCBYCYAV6IEoQ==",
@@ -217,30 +217,30 @@ static void test_other_histograms(void **unused)
 	check_refused("HISTFAAAACR4nJNpmSzMwMDAxAABLFCakYGB2c1gxwIG+w8QgWAmAFfYBKM=",
 		      "4 significant digits, not 3");
 	check_refused("HISTFAAAACN4nJNpmSzMwMDAxAABzFDqBRC7GexYwGD/ASLCzwQAaJYFSA==",
-		      "its lowest value is 1000, not 1");
+		      "lowest value is 1000, not 1");
 	check_refused("HISTFAAAACl4nJNpmSzMwMDAxsDAAaQYmBkggBFM8js52H+ACJxnYjqrwwQAW4sE5w==",
-		      "its values are shifted or scaled");
+		      "values are shifted or scaled");
 	check_refused("HISTFAAAACZ4nJNpmSzMwMDAywABzFCaEYjl/wOB/QeoyL//UHCanwsAB60QfA==",
-		      "its samples add up to more than 2^63");
+		      "samples add up to more than 2^63");
 }
 
 static void test_no_histograms(void **unused)
 {
 	static const char *const rows[][2] = {
-		{"",			     "it is cut short"                    },
-		{"HISTF",                        "it is not base64"                   },
-		{"HISTFAA=",                     "it is cut short"                    },
-		{"HISTFAA?",                     "it is not base64"                   },
-		{"HIST AAA",                     "it is not base64"                   },
+		{"",			     "truncated"                         },
+		{"HISTF",                        "not base64"                        },
+		{"HISTFAA=",                     "truncated"                         },
+		{"HISTFAA?",                     "not base64"                        },
+		{"HIST AAA",                     "not base64"                        },
 		{"HISTF\xc3\xa4"
-		 "A",           "it is not base64"                   },
-		{"HI=TFAAA",                     "it is not base64"                   },
-		{"====",			 "it is not base64"                   },
-		{"HISTFAAAAAA=",                 "its compressed bytes are damaged"   },
-		{"HISTFAAAAAE=",                 "1 bytes announced, 0 there"         },
-		{"HISTFAAAAAEA",                 "its compressed bytes are damaged"   },
-		{"HISTFP////8A",                 "4294967295 bytes announced, 1 there"},
-		{"HISTIgAAAAF4nJNpmSzMwMDAyA==", "it is no compressed V2 histogram"   },
+		 "A",           "not base64"                        },
+		{"HI=TFAAA",                     "not base64"                        },
+		{"====",			 "not base64"                        },
+		{"HISTFAAAAAA=",                 "compressed data is damaged"        },
+		{"HISTFAAAAAE=",                 "expected 1 bytes, found 0"         },
+		{"HISTFAAAAAEA",                 "compressed data is damaged"        },
+		{"HISTFP////8A",                 "expected 4294967295 bytes, found 1"},
+		{"HISTIgAAAAF4nJNpmSzMwMDAyA==", "not a compressed V2 histogram"     },
 	};
 	char *long_one = malloc(1000001);
 
@@ -249,7 +249,7 @@ static void test_no_histograms(void **unused)
 	assert_non_null(long_one);
 	memset(long_one, 'A', 1000000);
 	long_one[1000000] = '\0';
-	check_refused(long_one, "it is longer than ");
+	check_refused(long_one, "longer than ");
 	free(long_one);
 }
 
@@ -273,7 +273,7 @@ static char *to_base64(const uint8_t *bytes, size_t size)
 	return text;
 }
 
-/* As it would be sent, but with more bytes behind it, and as many more announced. */
+/* Packs a payload, with extra bytes after it and in the announced length. */
 static char *wrap(const uint8_t *payload, size_t size, size_t more, int announced)
 {
 	uLongf packed_size = compressBound(size);
@@ -305,7 +305,7 @@ static void check_payload(const uint8_t *payload, size_t size, const char *reaso
 	free(text);
 }
 
-/* A head and so many bytes of counts. */
+/* Makes a header followed by counts. */
 static size_t make_payload(uint8_t *payload, const void *counts, size_t size)
 {
 	static const uint8_t head[HEAD_BYTES] = {
@@ -326,15 +326,15 @@ static void test_heads(void **unused)
 		uint8_t value;
 		const char *reason;
 	} rows[] = {
-		{3,  0x12, "what it holds is no V2 histogram"        },
-		{7,  2,    "2 bytes of counts announced, 3 there"    },
-		{4,  0xff, "4278190083 bytes of counts announced, 3" },
-		{11, 1,    "its values are shifted or scaled"        },
-		{15, 0,    "0 significant digits, not 3"             },
-		{16, 0x80, "its lowest value is 9223372036854775809,"},
-		{23, 0,    "its lowest value is 0, not 1"            },
-		{33, 0xf8, "its values are shifted or scaled"        },
-		{31, 0,    NULL				      },
+		{3,  0x12, "not a V2 histogram"                          },
+		{7,  2,    "expected 2 bytes of counts, found 3"         },
+		{4,  0xff, "expected 4278190083 bytes of counts, found 3"},
+		{11, 1,    "values are shifted or scaled"                },
+		{15, 0,    "0 significant digits, not 3"                 },
+		{16, 0x80, "lowest value is 9223372036854775809,"        },
+		{23, 0,    "lowest value is 0, not 1"                    },
+		{33, 0xf8, "values are shifted or scaled"                },
+		{31, 0,    NULL					  },
 	};
 	uint8_t payload[HEAD_BYTES + 3];
 	size_t size;
@@ -347,7 +347,7 @@ static void test_heads(void **unused)
 	assert_int_equal(decoded.bins[1], 1);
 	assert_int_equal(decoded.bins[2], 2);
 	for (size = 0; size < HEAD_BYTES; size++)
-		check_payload(payload, size, "what it holds is cut short");
+		check_payload(payload, size, "payload is truncated");
 }
 
 static void test_counts(void **unused)
@@ -357,24 +357,24 @@ static void test_counts(void **unused)
 		size_t size;
 		const char *reason;
 	} rows[] = {
-		{"",					     0,  NULL                         },
-		{"\x80",					 1,  "its last count is cut short"},
-		{"\x02\xff\xff\xff\xff\xff\xff\xff\xff",         9,  "its last count is cut short"},
+		{"",					     0,  NULL                      },
+		{"\x80",					 1,  "last count is truncated" },
+		{"\x02\xff\xff\xff\xff\xff\xff\xff\xff",         9,  "last count is truncated" },
  /* -2^63 */
-		{"\xff\xff\xff\xff\xff\xff\xff\xff\xff",         9,  "bins beyond 137438953471"   },
- /* 2^63 - 1 samples of 0, which are all that fit */
-		{"\xfe\xff\xff\xff\xff\xff\xff\xff\xff",         9,  NULL                         },
+		{"\xff\xff\xff\xff\xff\xff\xff\xff\xff",         9,  "bins beyond 137438953471"},
+ /* 2^63 - 1 samples of 0, the maximum */
+		{"\xfe\xff\xff\xff\xff\xff\xff\xff\xff",         9,  NULL                      },
  /* 2^63 - 1 of 1, and another */
-		{"\x00\xfe\xff\xff\xff\xff\xff\xff\xff\xff\x02", 11, "more than 2^63"             },
+		{"\x00\xfe\xff\xff\xff\xff\xff\xff\xff\xff\x02", 11, "more than 2^63"          },
  /* -28673 */
-		{"\x81\xc0\x03",				 3,  "bins beyond 137438953471"   },
- /* -28672: all bins empty, and one more count of any kind */
-		{"\xff\xbf\x03",				 3,  NULL                         },
-		{"\xff\xbf\x03\x00",                             4,  "bins beyond 137438953471"   },
-		{"\xff\xbf\x03\x01",                             4,  "bins beyond 137438953471"   },
-		{"\xff\xbf\x03\x02",                             4,  "bins beyond 137438953471"   },
+		{"\x81\xc0\x03",				 3,  "bins beyond 137438953471"},
+ /* -28672: all bins empty, and then one more count of any kind */
+		{"\xff\xbf\x03",				 3,  NULL                      },
+		{"\xff\xbf\x03\x00",                             4,  "bins beyond 137438953471"},
+		{"\xff\xbf\x03\x01",                             4,  "bins beyond 137438953471"},
+		{"\xff\xbf\x03\x02",                             4,  "bins beyond 137438953471"},
  /* -28671, and one sample in the last bin */
-		{"\xfd\xbf\x03\x02",                             4,  NULL                         },
+		{"\xfd\xbf\x03\x02",                             4,  NULL                      },
 	};
 	uint8_t payload[HEAD_BYTES + 16];
 
@@ -386,7 +386,7 @@ static void test_counts(void **unused)
 	assert_int_equal(decoded.max, TOP);
 }
 
-/* Each bin in the nine bytes that a count has at most, and a byte more. */
+/* The longest valid payload has nine bytes for every bin; one more byte is rejected. */
 static void test_bombs(void **unused)
 {
 	size_t size = 16 << 20;
@@ -401,8 +401,8 @@ static void test_bombs(void **unused)
 	}
 	check_payload(payload, make_payload(payload, counts, MOST_BYTES - HEAD_BYTES), NULL);
 	assert_int_equal(decoded.count, HIST_BINS);
-	check_payload(payload, MOST_BYTES + 1, "it unpacks to more than all bins can hold");
-	check_payload(payload, size, "it unpacks to more than all bins can hold");
+	check_payload(payload, MOST_BYTES + 1, "decompresses to more than all bins can hold");
+	check_payload(payload, size, "decompresses to more than all bins can hold");
 	free(payload);
 	free(counts);
 }
@@ -428,13 +428,13 @@ static void test_damage(void **unused)
 	}
 	free(text);
 	text = wrap(payload, size, 0, 1);
-	check_refused(text, " bytes announced, ");
+	check_refused(text, "expected ");
 	free(text);
 	text = wrap(payload, size, 1, 0);
-	check_refused(text, " bytes announced, ");
+	check_refused(text, "expected ");
 	free(text);
 	text = wrap(payload, size, 1, 1);
-	check_refused(text, "its compressed bytes are damaged");
+	check_refused(text, "compressed data is damaged");
 	free(text);
 }
 
@@ -480,7 +480,7 @@ static void test_without_memory(void **unused)
 		allocations_left = i;
 		assert_int_equal(hdr_decode(&decoded, text, &error), -ENOMEM);
 		allocations_left = -1;
-		assert_contains(error.text, "HdrHistogram string: no room");
+		assert_contains(error.text, "HdrHistogram string: cannot de");
 	}
 	free(text);
 }
@@ -495,7 +495,7 @@ int main(void)
 		cmocka_unit_test_setup(test_a_million, reset),
 		cmocka_unit_test_setup(test_over_is_left_out, reset),
 		cmocka_unit_test_setup(test_large_counts, reset),
-		cmocka_unit_test_setup(test_of_the_reference, reset),
+		cmocka_unit_test_setup(test_reference, reset),
 		cmocka_unit_test_setup(test_moments, reset),
 		cmocka_unit_test_setup(test_other_histograms, reset),
 		cmocka_unit_test_setup(test_no_histograms, reset),

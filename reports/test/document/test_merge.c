@@ -20,7 +20,7 @@ static int drop(void **unused)
 	return 0;
 }
 
-/* Adds a document, which is released. */
+/* Adds a document and releases it. */
 static int add(json_t *document)
 {
 	struct result result;
@@ -48,7 +48,7 @@ static void check_json(const json_t *json, const char *text)
 	json_decref(wanted);
 }
 
-/* One alone is what it was. */
+/* Merging a single result changes nothing. */
 static void test_one(void **unused)
 {
 	json_t *document = loading_document();
@@ -61,7 +61,7 @@ static void test_one(void **unused)
 	json_decref(document);
 }
 
-/* Those of the first, which is released before the merged one. */
+/* Facts are taken from the first run, which is released before the merged result. */
 static void test_facts(void **unused)
 {
 	json_t *first = changed("hosts/client/facts", "{\"host\": \"n01\"}");
@@ -98,7 +98,7 @@ static json_t *of_parties(const char *fingerprint)
 	return changed("parties", text);
 }
 
-/* Of each host its own: what was another one in some run is none of the merged one's. */
+/* Each host keeps its fingerprint as long as it is the same in all runs. */
 static void test_parties(void **unused)
 {
 	struct result first;
@@ -112,7 +112,7 @@ static void test_parties(void **unused)
 	check_json(merged.parties,
 		   "[{\"name\": \"n01\", \"device\": \"a\", \"hard_fingerprint\": \"1\"},"
 		   " {\"name\": \"n02\", \"device\": \"b\"}]");
-	/* The one that was added still has its own. */
+	/* The added result keeps its own. */
 	assert_non_null(json_object_get(json_array_get(first.parties, 1), "hard_fingerprint"));
 	assert_int_equal(add(of_parties("")), 0);
 	assert_int_equal(add(of_parties(", \"hard_fingerprint\": \"2\"")), 0);
@@ -120,7 +120,7 @@ static void test_parties(void **unused)
 	result_finish(&first);
 }
 
-/* Where they differ nobody has been in one place. */
+/* Placements that differ become unknown. */
 static void test_places(void **unused)
 {
 	assert_int_equal(add(loading_document()), 0);
@@ -139,7 +139,7 @@ static bool knows(const struct effective *chosen, enum effective_member member)
 	return chosen->is_known[member];
 }
 
-/* What all trials had alike. */
+/* Values that all trials have in common stay. */
 static void test_chosen(void **unused)
 {
 	const struct result_case *line;
@@ -160,7 +160,7 @@ static void test_chosen(void **unused)
 	"{\"threads\": [{\"duration_ns\": 10, \"queue_pairs\": [{\"messages\": " #one "}]}," \
 	"{\"duration_ns\": 30, \"queue_pairs\": [{\"messages\": " #other "}]}], \"fairness\": {}}"
 
-/* Of as many messages as the case has. */
+/* Shares add up to the messages of the case. */
 static void test_shares(void **unused)
 {
 	const struct shares *shares;
@@ -172,24 +172,24 @@ static void test_shares(void **unused)
 	assert_int_equal(shares->messages[0], 6360);
 	assert_int_equal(shares->messages[1], 6360);
 	assert_int_equal(shares->duration_ns[1], 60);
-	/* Where one does not tell, the rest would not add up. */
+	/* If one run has no shares, the sums would be incomplete. */
 	assert_int_equal(add(loading_document()), 0);
 	assert_int_equal(shares->threads, 0);
 	assert_int_equal(add(changed("cases/1/shares", SHARES(60, 6300))), 0);
 	assert_int_equal(shares->threads, 0);
 }
 
-static void test_shares_that_are_none(void **unused)
+static void test_invalid_shares(void **unused)
 {
 	struct result result;
 	json_t *document = changed("cases/1/shares", SHARES(6300, 61));
 
 	assert_int_equal(loading_load(&result, document, &error), -EINVAL);
-	assert_contains(error.text, "shares: the messages of its threads are not its own");
+	assert_contains(error.text, "shares: messages of the threads do not add up");
 	result_finish(&result);
 }
 
-/* Three times what sample.h has: 61 samples, 74400 + 2^37; 6360 messages, 12 windows. */
+/* Three times sample.h: 61 samples, 74400 + 2^37; 6360 messages, 12 windows. */
 static void test_three(void **unused)
 {
 	const struct result_case *line;
@@ -230,7 +230,7 @@ static void test_three(void **unused)
 	result_finish(&again);
 }
 
-/* Together they are as if they had been one run. */
+/* The deviation is the same as in a single run with all samples. */
 static void test_squares(void **unused)
 {
 	struct hist all;
@@ -247,7 +247,7 @@ static void test_squares(void **unused)
 		    hist_stddev(&all) * 1e-15);
 }
 
-/* Windows of 20 ms: each pair of the others is one of them. */
+/* Windows of 10 ms are merged in pairs into windows of 20 ms. */
 static void test_other_windows(void **unused)
 {
 	json_t *document = loading_document();
@@ -299,7 +299,7 @@ static json_t *with_failure(void)
 	return document;
 }
 
-/* Before it or behind it: what is complete elsewhere does not make up for a failure. */
+/* A case that failed in any run, in whatever order, has failed. */
 static void test_failures(void **unused)
 {
 	for (size_t place = 0; place < 3; place++) {
@@ -314,7 +314,7 @@ static void test_failures(void **unused)
 	}
 }
 
-/* A case that was not run here may have been run there, or be skipped. */
+/* A case that is missing in one run may be complete or skipped in another. */
 static void test_statuses(void **unused)
 {
 	json_t *document = loading_document();
@@ -343,8 +343,8 @@ static void test_statuses(void **unused)
 	assert_int_equal(merged.cases[SAMPLE_LATENCY].n_trials, 9);
 }
 
-/* The rest of an interrupted run: what had no trials gets its kind with the first ones. */
-static void test_gone_on(void **unused)
+/* A run that completes an interrupted one determines the kind of latency. */
+static void test_completes_interrupted_case(void **unused)
 {
 	json_t *document = loading_document();
 
@@ -359,25 +359,25 @@ static void test_gone_on(void **unused)
 	assert_int_equal(merged.cases[0].n_trials, 3);
 }
 
-static void test_what_else_there_is(void **unused)
+static void test_drops_differing_objects(void **unused)
 {
-	json_t *document = changed("cases/0/colours", "{\"retries\": 1}");
+	json_t *document = changed("cases/0/colors", "{\"retries\": 1}");
 	struct result first;
 
 	loading_change(document, "cases/0/warnings", "[\"same\"]");
 	assert_int_equal(loading_load(&first, document, &error), 0);
 	assert_int_equal(merge_add(&merged, &first, &error), 0);
-	document = changed("cases/0/colours", "{\"retries\": 2}");
+	document = changed("cases/0/colors", "{\"retries\": 2}");
 	loading_change(document, "cases/0/warnings", "[\"same\"]");
 	assert_int_equal(add(document), 0);
-	assert_null(json_object_get(merged.cases[0].parameters, "colours"));
+	assert_null(json_object_get(merged.cases[0].parameters, "colors"));
 	assert_non_null(json_object_get(merged.cases[0].parameters, "warnings"));
-	/* The one that was added still has its own. */
-	assert_non_null(json_object_get(first.cases[0].parameters, "colours"));
+	/* The added result keeps its own. */
+	assert_non_null(json_object_get(first.cases[0].parameters, "colors"));
 	result_finish(&first);
 }
 
-static void test_refusals(void **unused)
+static void test_rejects_other_setups(void **unused)
 {
 	static const struct {
 		const char *path;
@@ -385,30 +385,26 @@ static void test_refusals(void **unused)
 		const char *sentence;
 	} rows[] = {
 		{"parties",                 "[{\"name\": \"n03\", \"device\": \"a\"}]",
-		 "these are not of the same hosts"											    },
+		 "the hosts are not the same"												 },
 		{"tool/version",            "\"1.2.4\"",
-		 "the version of verbmark is 1.2.4, and was 1.2.3 before"                                                                     },
-		{"run/clock/kind",          "\"monotonic\"",                            "the clock is monotonic, and was tsc before"          },
-		{"hosts/client/host",       "\"n03\"",                                  "the client's: host is n03, and was n01 before"       },
-		{"hosts/client/device",     "\"a\"",
-		 "the client's: device is a, and was mlx5_0 before"									   },
-		{"hosts/client/port",       "2",                                        "the client's: port is 2, and was 1 before"           },
-		{"hosts/client/kind",       "\"soft\"",
-		 "the client's: kind is soft, and was hardware before"									},
-		{"hosts/server/kind",       "\"rxe\"",
-		 "the server's: kind is rxe, and was not told before"									 },
-		{"hosts/server/address",    "\"::1\"",
-		 "the server's: address is ::1, and was 192.0.2.2"									    },
-		{"hosts/server/link_layer", "\"IB\"",                                   "link_layer is IB, and was Ethernet before"           },
-		{"hosts/server/rate_mbps",  "5000",                                     "rate_mbps is 5000, and was 2500 before"              },
-		{"hosts/server/mtu",        "4096",                                     "mtu is 4096, and was 1024 before"                    },
+		 "the version of verbmark is 1.2.4, but was 1.2.3 before"                                                                     },
+		{"run/clock/kind",          "\"monotonic\"",                            "the clock is monotonic, but was tsc before"          },
+		{"hosts/client/host",       "\"n03\"",                                  "client: host is n03, but was n01 before"             },
+		{"hosts/client/device",     "\"a\"",                                    "client: device is a, but was mlx5_0 before"          },
+		{"hosts/client/port",       "2",                                        "client: port is 2, but was 1 before"                 },
+		{"hosts/client/kind",       "\"soft\"",                                 "client: kind is soft, but was hardware before"       },
+		{"hosts/server/kind",       "\"rxe\"",                                  "server: kind is rxe, but was unknown before"         },
+		{"hosts/server/address",    "\"::1\"",                                  "server: address is ::1, but was 192.0.2.2"           },
+		{"hosts/server/link_layer", "\"IB\"",                                   "link_layer is IB, but was Ethernet before"           },
+		{"hosts/server/rate_mbps",  "5000",                                     "rate_mbps is 5000, but was 2500 before"              },
+		{"hosts/server/mtu",        "4096",                                     "mtu is 4096, but was 1024 before"                    },
 		{"cases/0/latency_ns/kind", "\"full\"",
-		 "send/lat/64/poll: its latency is full, and was half before"                                                                 },
-		{"cases/0/tx_depth",        "128",                                      "send/lat/64/poll: tx-depth is 128, and was 64 before"},
-		{"cases/0/iterations",      NULL,                                       "iterations is not given, and was 20 before"          },
-		{"cases/0/later",           "\"x\"",                                    "later is \"x\", and was not given before"            },
-		{"cases/0/op",              "\"write\"",                                "op is \"write\", and was \"send\" before"            },
-		{"cases/0/size",            "65",				       "size is 65, and was 64 before"                       },
+		 "send/lat/64/poll: its latency is full, but was half before"                                                                 },
+		{"cases/0/tx_depth",        "128",                                      "send/lat/64/poll: tx-depth is 128, but was 64 before"},
+		{"cases/0/iterations",      NULL,                                       "iterations is not given, but was 20 before"          },
+		{"cases/0/later",           "\"x\"",                                    "later is \"x\", but was not given before"            },
+		{"cases/0/op",              "\"write\"",                                "op is \"write\", but was \"send\" before"            },
+		{"cases/0/size",            "65",				       "size is 65, but was 64 before"                       },
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
@@ -420,8 +416,8 @@ static void test_refusals(void **unused)
 	}
 }
 
-/* The same id, and another thing altogether. */
-static void test_another_sort(void **unused)
+/* A latency and a bandwidth with the same id cannot be merged. */
+static void test_rejects_other_metric(void **unused)
 {
 	json_t *document = loading_document();
 	json_t *trial;
@@ -438,12 +434,12 @@ static void test_another_sort(void **unused)
 						     "messages_per_s", 1.0));
 	assert_int_equal(add(loading_document()), 0);
 	assert_int_equal(add(document), -EINVAL);
-	assert_string_equal(error.text, "send/lat/64/poll: a bandwidth and a latency are not the"
-					" same case");
+	assert_string_equal(error.text, "send/lat/64/poll: one is a bandwidth and the other a "
+					"latency");
 }
 
-/* The sum of both is 2^63. */
-static void test_more_than_can_be_counted(void **unused)
+/* The sum of both results is 2^63. */
+static void test_rejects_overflow(void **unused)
 {
 	json_t *document = loading_document();
 
@@ -451,10 +447,10 @@ static void test_more_than_can_be_counted(void **unused)
 	loading_change(document, "cases/0/latency_ns/histogram/sum", "9223372036854775807");
 	assert_int_equal(add(document), 0);
 	assert_int_equal(add(loading_document()), -EOVERFLOW);
-	assert_string_equal(error.text, "send/lat/64/poll: these are more than can be counted");
+	assert_string_equal(error.text, "send/lat/64/poll: the sums overflow");
 }
 
-/* 7 + 5 and 3; what only one of them knows stays. A warning is there once. */
+/* Counters add up; one that only one run has stays. Each warning is kept once. */
 static void test_counters_and_warnings(void **unused)
 {
 	struct result runs[2];
@@ -482,7 +478,7 @@ static void test_counters_and_warnings(void **unused)
 	assert_null(merged.cases[SAMPLE_BANDWIDTH].counters);
 }
 
-/* Warnings that no other document has. */
+/* Makes a document with warnings that are numbered from from on. */
 static json_t *with_warnings(int from, int count)
 {
 	json_t *document = loading_document();
@@ -495,7 +491,7 @@ static json_t *with_warnings(int from, int count)
 	return document;
 }
 
-/* What is merged can be read again: there is no more of anything than that takes. */
+/* Merged results stay within the limits of the parser. */
 static void test_too_many(void **unused)
 {
 	struct result result;
@@ -503,16 +499,16 @@ static void test_too_many(void **unused)
 	assert_int_equal(add(with_warnings(0, 4096)), 0);
 	assert_int_equal(add(with_warnings(0, 4096)), 0);
 	assert_int_equal(add(with_warnings(4096, 1)), -E2BIG);
-	assert_string_equal(error.text, "these are more than 4096 warnings");
+	assert_string_equal(error.text, "more than 4096 warnings");
 	error = (struct error){0};
-	/* It has three of its own; no other one is looked at. */
+	/* The case has three trials; the others do not exist, but are not read. */
 	assert_int_equal(loading_load(&result, loading_document(), &error), 0);
 	result_finish(&merged);
 	merged = (struct result){0};
 	assert_int_equal(merge_add(&merged, &result, &error), 0);
 	result.cases[SAMPLE_LATENCY].n_trials = 19998;
 	assert_int_equal(merge_add(&merged, &result, &error), -E2BIG);
-	assert_string_equal(error.text, "send/lat/64/poll: these are more than 20000 trials");
+	assert_string_equal(error.text, "send/lat/64/poll: more than 20000 trials");
 	result.cases[SAMPLE_LATENCY].n_trials = 3;
 	result_finish(&result);
 }
@@ -528,18 +524,18 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_places, reset, drop),
 		cmocka_unit_test_setup_teardown(test_chosen, reset, drop),
 		cmocka_unit_test_setup_teardown(test_shares, reset, drop),
-		cmocka_unit_test_setup_teardown(test_shares_that_are_none, reset, drop),
+		cmocka_unit_test_setup_teardown(test_invalid_shares, reset, drop),
 		cmocka_unit_test_setup_teardown(test_three, reset, drop),
 		cmocka_unit_test_setup_teardown(test_squares, reset, drop),
 		cmocka_unit_test_setup_teardown(test_other_windows, reset, drop),
 		cmocka_unit_test_setup_teardown(test_when, reset, drop),
 		cmocka_unit_test_setup_teardown(test_failures, reset, drop),
 		cmocka_unit_test_setup_teardown(test_statuses, reset, drop),
-		cmocka_unit_test_setup_teardown(test_gone_on, reset, drop),
-		cmocka_unit_test_setup_teardown(test_what_else_there_is, reset, drop),
-		cmocka_unit_test_setup_teardown(test_refusals, reset, drop),
-		cmocka_unit_test_setup_teardown(test_another_sort, reset, drop),
-		cmocka_unit_test_setup_teardown(test_more_than_can_be_counted, reset, drop),
+		cmocka_unit_test_setup_teardown(test_completes_interrupted_case, reset, drop),
+		cmocka_unit_test_setup_teardown(test_drops_differing_objects, reset, drop),
+		cmocka_unit_test_setup_teardown(test_rejects_other_setups, reset, drop),
+		cmocka_unit_test_setup_teardown(test_rejects_other_metric, reset, drop),
+		cmocka_unit_test_setup_teardown(test_rejects_overflow, reset, drop),
 		cmocka_unit_test_setup_teardown(test_too_many, reset, drop),
 	};
 

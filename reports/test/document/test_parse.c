@@ -45,7 +45,7 @@ static void test_again(void **unused)
 	json_decref(document);
 }
 
-/* As sample.h says: 61 samples, 20 x 3720 + 2^37; six trials of 100k, 200k and 10. */
+/* The values of sample.h: 61 samples, 20 x 3720 + 2^37; six trials of 100k, 200k and 10. */
 static void test_what_is_loaded(void **unused)
 {
 	const struct result_case *line;
@@ -84,7 +84,7 @@ static void test_what_is_loaded(void **unused)
 	assert_int_equal(line->trials[2].warmup.messages, 102);
 	assert_true(line->trials[2].warmup.has_converged);
 	assert_true(line->trials[1].latency[0] == 1250);
-	/* The 99th percentile of 20 samples is nothing that anybody knows. */
+	/* 20 samples are too few for a 99th percentile. */
 	assert_true(isnan(line->trials[1].latency[5]));
 
 	line = &result.cases[SAMPLE_BANDWIDTH];
@@ -115,7 +115,7 @@ static void test_losses(void **unused)
 	assert_int_equal(result.cases[0].lost, 11);
 }
 
-/* Under the names of the options, and without what the document has for something else. */
+/* Parameters have the names of options, without members that are parsed elsewhere. */
 static void test_parameters(void **unused)
 {
 	json_t *wanted = sample_json(
@@ -128,7 +128,7 @@ static void test_parameters(void **unused)
 	json_decref(wanted);
 }
 
-/* A later verbmark knows more of everything. */
+/* Members from later versions are ignored. */
 static void test_more_members(void **unused)
 {
 	static const char *const paths[] = {
@@ -170,7 +170,7 @@ static void test_no_plan(void **unused)
 	json_decref(document);
 }
 
-/* A value at a path of the sample; NULL: none. sentence NULL: it is read all the same. */
+/* A value at a path of the sample; NULL: removed. sentence: the error; NULL: none. */
 struct change {
 	const char *path;
 	const char *value;
@@ -199,67 +199,69 @@ static void check_changes(const struct change *rows, size_t count)
 static void test_refusals(void **unused)
 {
 	static const struct change rows[] = {
-		{"warnings",                           "7",				      "\"warnings\" is no array"                       },
+		{"warnings",                           "7",				      "\"warnings\" is not an array"                    },
 		{"warnings",                           "[{\"host\": \"\\u001b[31m\"}]",
-		 "warnings: \"host\" is not all printable"											},
-		{"warnings",                           "[{}, 7]",                                "warnings: one of them is no object"             },
-		{"parties",			    "[{\"name\": \"n01\"}]",                  "parties: there is no \"device\""                },
-		{"schema",			     NULL,				     "this is no result of verbmark"                  },
-		{"schema",			     "1",				      "this is no result of verbmark"                  },
-		{"schema",			     "\"fio\"",                                "this is no result of verbmark"                  },
-		{"schema",			     "\"verbmark.result\"",                    "this is no result of verbmark"                  },
-		{"schema",			     "\"verbmark.result/\\u001b[2J\"",         "\"schema\" is not all printable"                },
-		{"tool",			       "7",				      "\"tool\" is no object"                          },
-		{"tool/version",                       NULL,                                     "there is no \"version\""                        },
-		{"run",				"[]",				     "\"run\" is no object"                           },
-		{"run/status",                         "\"good\"",                               "run: \"status\" is none that there is"          },
-		{"run/started",                        "3",				      "run: \"started\" is no text"                    },
-		{"run/started",                        "\"0123456789012345678901234567890\\n\"", "longer than 31 bytes"                           },
-		{"run/command",                        "\"verbmark\"",                           "run: \"command\" is no array"                   },
-		{"run/clock/hz",                       "-1",                                     "run: \"hz\" is no count"                        },
-		{"run/clock/drift_ppm",                "null",                                   "run: \"drift_ppm\" is no number"                },
-		{"run/clock/resolution_ns",            "-1",                                     "run: \"resolution_ns\" is negative"             },
-		{"run/clock/cost_ns",                  "0.5",                                    "run: \"cost_ns\" is no count"                   },
-		{"run/clock/cost_ns",                  NULL,                                     NULL                                             },
-		{"hosts/client",                       NULL,                                     "hosts: there is no \"client\""                  },
-		{"hosts/client/host",                  "\"\\u009b2J\"",                          "\"host\" is not all printable"                  },
-		{"hosts/client/host",                  "\"a\\u007f\"",                           "\"host\" is not all printable"                  },
-		{"hosts/client/hard_fingerprint",      "\"0123456789abcdef0\"",                  "longer than 16 bytes"                           },
-		{"hosts/client/hard_fingerprint",      NULL,                                     NULL                                             },
-		{"hosts/client/kind",                  "7",                                      "hosts: \"kind\" is no text"                     },
-		{"hosts/client/kind",                  NULL,                                     NULL                                             },
-		{"hosts/server/port",                  "2147483648",                             "\"port\" is beyond 2147483647"                  },
-		{"hosts/server/mtu",                   "1024.0",                                 "\"mtu\" is no count"                            },
-		{"cases",			      "{}",				     "\"cases\" is no array"                          },
-		{"cases/1",			    "{}",				     "case 2: there is no \"id\""                     },
-		{"cases/1",			    "null",                                   "case 2: there is no \"id\""                     },
-		{"cases/0/id",                         "[]",				     "case 1: \"id\" is no text"                      },
+		 "warnings: \"host\" is not printable"											     },
+		{"warnings",                           "[{}, 7]",                                "warnings: an element is not an object"           },
+		{"parties",			    "[{\"name\": \"n01\"}]",                  "parties: \"device\" is missing"                  },
+		{"schema",			     NULL,				     "not a verbmark result"                           },
+		{"schema",			     "1",				      "not a verbmark result"                           },
+		{"schema",			     "\"fio\"",                                "not a verbmark result"                           },
+		{"schema",			     "\"verbmark.result\"",                    "not a verbmark result"                           },
+		{"schema",			     "\"verbmark.result/\\u001b[2J\"",         "\"schema\" is not printable"                     },
+		{"tool",			       "7",				      "\"tool\" is not an object"                       },
+		{"tool/version",                       NULL,                                     "\"version\" is missing"                          },
+		{"run",				"[]",				     "\"run\" is not an object"                        },
+		{"run/status",                         "\"good\"",                               "run: \"status\" is not a known status"           },
+		{"run/started",                        "3",				      "run: \"started\" is not a string"                },
+		{"run/started",                        "\"0123456789012345678901234567890\\n\"", "longer than 31 bytes"                            },
+		{"run/command",                        "\"verbmark\"",                           "run: \"command\" is not an array"                },
+		{"run/clock/hz",                       "-1",                                     "run: \"hz\" is not a count"                      },
+		{"run/clock/drift_ppm",                "null",                                   "run: \"drift_ppm\" is not a number"              },
+		{"run/clock/resolution_ns",            "-1",                                     "run: \"resolution_ns\" is negative"              },
+		{"run/clock/cost_ns",                  "0.5",                                    "run: \"cost_ns\" is not a count"                 },
+		{"run/clock/cost_ns",                  NULL,                                     NULL                                              },
+		{"hosts/client",                       NULL,                                     "hosts: \"client\" is missing"                    },
+		{"hosts/client/host",                  "\"\\u009b2J\"",                          "\"host\" is not printable"                       },
+		{"hosts/client/host",                  "\"a\\u007f\"",                           "\"host\" is not printable"                       },
+		{"hosts/client/hard_fingerprint",      "\"0123456789abcdef0\"",                  "longer than 16 bytes"                            },
+		{"hosts/client/hard_fingerprint",      NULL,                                     NULL                                              },
+		{"hosts/client/kind",                  "7",                                      "hosts: \"kind\" is not a string"                 },
+		{"hosts/client/kind",                  NULL,                                     NULL                                              },
+		{"hosts/server/port",                  "2147483648",                             "\"port\" is above 2147483647"                    },
+		{"hosts/server/mtu",                   "1024.0",                                 "\"mtu\" is not a count"                          },
+		{"cases",			      "{}",				     "\"cases\" is not an array"                       },
+		{"cases/1",			    "{}",				     "case 2: \"id\" is missing"                       },
+		{"cases/1",			    "null",                                   "case 2: \"id\" is missing"                       },
+		{"cases/0/id",                         "[]",				     "case 1: \"id\" is not a string"                  },
 		{"cases/0/id",                         "\"=x/lat/64/poll\"",
-		 "'=x/lat/64/poll' does not begin with a letter"										  },
-		{"tool/version",                       "\"=1+1\"",                               "\"version\" does not begin with a letter"       },
-		{"cases/0/op",                         "\"=x\"",                                 "\"op\" does not begin with a letter"            },
-		{"cases/0/metric",                     "\"+x\"",                                 "\"metric\" does not begin with a letter"        },
-		{"cases/0/cq",                         "\"@x\"",                                 "\"cq\" does not begin with a letter"            },
-		{"cases/0/server_cq",                  "\"\"",                                   "\"server_cq\" does not begin with a letter"     },
-		{"cases/0/transport",                  "\"-x\"",                                 "\"transport\" does not begin with a letter"     },
-		{"cases/0/op",                         NULL,				     "send/lat/64/poll: there is no \"op\""           },
-		{"cases/0/size",                       "\"64\"",                                 "send/lat/64/poll: \"size\" is no count"         },
-		{"cases/0/status",                     "1",                                      "\"status\" is no text"                          },
-		{"cases/2/status",                     "\"complete\"",                           "it is complete, and has none"                   },
-		{"cases/0/status",                     "\"failed\"",                             "send/lat/64/poll: it is failed, and has figures"},
-		{"cases/0/placement",                  "[]",                                     "send/lat/64/poll: \"placement\" is no object"   },
-		{"cases/0/placement/client",           "7",                                      "placement: \"client\" is no object"             },
+		 "'=x/lat/64/poll' does not begin with a letter"										   },
+		{"tool/version",                       "\"=1+1\"",                               "\"version\" does not begin with a letter"        },
+		{"cases/0/op",                         "\"=x\"",                                 "\"op\" does not begin with a letter"             },
+		{"cases/0/metric",                     "\"+x\"",                                 "\"metric\" does not begin with a letter"         },
+		{"cases/0/cq",                         "\"@x\"",                                 "\"cq\" does not begin with a letter"             },
+		{"cases/0/server_cq",                  "\"\"",                                   "\"server_cq\" does not begin with a letter"      },
+		{"cases/0/transport",                  "\"-x\"",                                 "\"transport\" does not begin with a letter"      },
+		{"cases/0/op",                         NULL,				     "send/lat/64/poll: \"op\" is missing"             },
+		{"cases/0/size",                       "\"64\"",                                 "send/lat/64/poll: \"size\" is not a count"       },
+		{"cases/0/status",                     "1",                                      "\"status\" is not a string"                      },
+		{"cases/2/status",                     "\"complete\"",
+		 "status is complete, but the case has no figures"										 },
+		{"cases/0/status",                     "\"failed\"",
+		 "send/lat/64/poll: status is failed, but the case has figures"                                                                    },
+		{"cases/0/placement",                  "[]",                                     "send/lat/64/poll: \"placement\" is not an object"},
+		{"cases/0/placement/client",           "7",                                      "placement: \"client\" is not an object"          },
 		{"cases/0/placement/client/cpus",      "\"\\n\"",
-		 "placement: \"cpus\" is not all printable"										       },
+		 "placement: \"cpus\" is not printable"											    },
 		{"cases/0/placement/server/numa_node", "-1",
-		 "placement: \"numa_node\" is no count"											   },
-		{"cases/0/placement/server",           NULL,                                     NULL                                             },
-		{"cases/0/chosen",                     "[]",                                     "send/lat/64/poll: \"chosen\" is no object"      },
-		{"cases/0/chosen/client",              "7",                                      "chosen: \"client\" is no object"                },
-		{"cases/0/chosen/server/spin_ns",      "-1",                                     "chosen: \"spin_ns\" is no count"                },
-		{"cases/0/chosen/client",              NULL,                                     NULL                                             },
-		{"cases/2/cpu",                        "{}",                                     NULL					     },
-		{"cases/2/error",                      "\"a\\nb\"",                              "\"error\" is not all printable"                 },
+		 "placement: \"numa_node\" is not a count"											 },
+		{"cases/0/placement/server",           NULL,                                     NULL                                              },
+		{"cases/0/chosen",                     "[]",                                     "send/lat/64/poll: \"chosen\" is not an object"   },
+		{"cases/0/chosen/client",              "7",                                      "chosen: \"client\" is not an object"             },
+		{"cases/0/chosen/server/spin_ns",      "-1",                                     "chosen: \"spin_ns\" is not a count"              },
+		{"cases/0/chosen/client",              NULL,                                     NULL                                              },
+		{"cases/2/cpu",                        "{}",                                     NULL					      },
+		{"cases/2/error",                      "\"a\\nb\"",                              "\"error\" is not printable"                      },
 	};
 
 	check_changes(rows, ARRAY_LENGTH(rows));
@@ -268,36 +270,37 @@ static void test_refusals(void **unused)
 static void test_refused_figures(void **unused)
 {
 	static const struct change rows[] = {
-		{"cases/0/trials",                         NULL,                  "send/lat/64/poll: there is no \"trials\""         },
-		{"cases/0/trials",                         "[]",                  "there are figures without trials"                 },
-		{"cases/0/latency_ns",                     NULL,                  "there are figures without trials, or the reverse" },
-		{"cases/0/trials/1",                       "3",                   "send/lat/64/poll: trial 2: there is no \"warmup\""},
+		{"cases/0/trials",                         NULL,                  "send/lat/64/poll: \"trials\" is missing"          },
+		{"cases/0/trials",                         "[]",                  "figures without trials"                           },
+		{"cases/0/latency_ns",                     NULL,                  "figures without trials, or trials without figures"},
+		{"cases/0/trials/1",                       "3",                   "send/lat/64/poll: trial 2: \"warmup\" is missing" },
 		{"cases/0/trials/1/warmup/converged",      "1",                   "\"converged\" is neither true nor"                },
-		{"cases/0/trials/1/latency_ns",            NULL,                  "trial 2: there is no \"latency_ns\""              },
-		{"cases/0/trials/1/latency_ns/p50",        "1.7e308",             "trial 2: \"p50\" is beyond 2^63"                  },
+		{"cases/0/trials/1/latency_ns",            NULL,                  "trial 2: \"latency_ns\" is missing"               },
+		{"cases/0/trials/1/latency_ns/p50",        "1.7e308",             "trial 2: \"p50\" is above 2^63"                   },
 		{"cases/0/trials/1/latency_ns/p50",        "-1250.0",             "trial 2: \"p50\" is negative"                     },
-		{"cases/0/trials/1/latency_ns/p50",        "\"1250\"",            "trial 2: \"p50\" is no number"                    },
-		{"cases/1/trials/0/bandwidth/bytes_per_s", NULL,                  "there is no \"bytes_per_s\""                      },
-		{"cases/0/trials/0/cpu/server",            "[]",                  "trial 1: \"server\" is no object"                 },
+		{"cases/0/trials/1/latency_ns/p50",        "\"1250\"",            "trial 2: \"p50\" is not a number"                 },
+		{"cases/1/trials/0/bandwidth/bytes_per_s", NULL,                  "\"bytes_per_s\" is missing"                       },
+		{"cases/0/trials/0/cpu/server",            "[]",                  "trial 1: \"server\" is not an object"             },
 		{"cases/0/trials/0/cpu/client/user_ns",    "42001",
-		 "send/lat/64/poll: \"cpu\" is not the sum of its trials'"                                                           },
-		{"cases/0/cpu/server/messages",            "367",                 "\"cpu\" is not the sum of its trials'"            },
-		{"cases/0/latency_ns/kind",                "\"third\"",           "none of half, full, completion"                   },
+		 "send/lat/64/poll: \"cpu\" is not the sum of the trials"                                                            },
+		{"cases/0/cpu/server/messages",            "367",                 "\"cpu\" is not the sum of the trials"             },
+		{"cases/0/latency_ns/kind",                "\"third\"",           "not half, full, completion or call"               },
 		{"cases/0/latency_ns/count",               "62",
-		 "send/lat/64/poll: latency_ns: the count is not that of the histogram"                                              },
+		 "send/lat/64/poll: latency_ns: count does not match the histogram"                                                  },
 		{"cases/0/latency_ns/histogram/over",      "2",                   "do not add up to the count 61"                    },
 		{"cases/0/latency_ns/histogram/bins/2",    "[1250, 1251, 19]",    "do not add up"                                    },
-		{"cases/0/warmup_latency_ns",              "[]",                  "\"warmup_latency_ns\" is no object"               },
+		{"cases/0/warmup_latency_ns",              "[]",                  "\"warmup_latency_ns\" is not an object"           },
 		{"cases/0/warmup_latency_ns/count",        "21",
-		 "warmup_latency_ns: the count is not that"									  },
+		 "warmup_latency_ns: count does not match the"								       },
 		{"cases/0/warmup_latency_ns",              NULL,                  NULL                                               },
 		{"cases/1/trials/0/messages",              "311",
-		 "bandwidth: its messages and time are not those of its trials"                                                      },
-		{"cases/1/bandwidth/duration_ns",          "9",                   "messages and time are not those of"               },
+		 "bandwidth: messages and duration do not match the trials"                                                          },
+		{"cases/1/bandwidth/duration_ns",          "9",                   "messages and duration do not match"               },
 		{"cases/1/bandwidth/bytes",                "6360001",
 		 "6360 messages of 1000 bytes are not 6360001"								       },
 		{"cases/1/size",                           "9223372036854775807", "are not 6360000 bytes"                            },
-		{"cases/1/bandwidth/windows/0",            "10000001",            "window 0 is no number of messages"                },
+		{"cases/1/bandwidth/windows/0",            "10000001",
+		 "window 0 is not a possible number of messages"								     },
 	};
 
 	check_changes(rows, ARRAY_LENGTH(rows));
@@ -310,10 +313,10 @@ static void test_another_schema(void **unused)
 	loading_change(document, "schema", "\"verbmark.result/2\"");
 	assert_int_equal(loading_load(&result, document, &error), -EOPNOTSUPP);
 	assert_string_equal(error.text,
-			    "this is verbmark.result/2, and only verbmark.result/1 is known here");
+			    "schema is verbmark.result/2, but only verbmark.result/1 is supported");
 }
 
-/* It takes no time: a rate would be infinite. */
+/* A duration of 0 would make the rate infinite. */
 static void test_no_time(void **unused)
 {
 	json_t *document = loading_document();
@@ -325,10 +328,10 @@ static void test_no_time(void **unused)
 		trial) json_object_set_new(trial, "duration_ns", json_integer(0));
 	loading_change(document, "cases/1/bandwidth/duration_ns", "0");
 	assert_int_equal(loading_load(&result, document, &error), -EINVAL);
-	assert_contains(error.text, "it has taken no time");
+	assert_contains(error.text, "duration is 0");
 }
 
-/* In little text there may be many of them, each of 224 KiB: none is made before they count. */
+/* A small text may ask for many histograms of 224 KiB: they are counted before any is made. */
 static void test_too_many_histograms(void **unused)
 {
 	json_t *document = loading_document();
@@ -339,11 +342,11 @@ static void test_too_many_histograms(void **unused)
 	while (json_array_size(cases) < PARSE_HISTOGRAMS_MOST / 2)
 		json_array_append(cases, both);
 	assert_int_equal(parse_document(&result, document, &error), -EINVAL);
-	assert_contains(error.text, "case 1: there is no \"id\"");
+	assert_contains(error.text, "case 1: \"id\" is missing");
 	json_array_append_new(cases, json_pack("{s:{}}", "load"));
 	error = (struct error){0};
 	assert_int_equal(parse_document(&result, document, &error), -E2BIG);
-	assert_string_equal(error.text, "10002 histograms are more than 10000");
+	assert_string_equal(error.text, "10002 histograms exceed the maximum of 10000");
 	json_decref(document);
 	json_decref(both);
 }
@@ -360,14 +363,14 @@ static void test_too_many_cases(void **unused)
 		json_array_append_new(cases, json);
 	}
 	assert_int_equal(parse_document(&result, document, &error), -E2BIG);
-	assert_string_equal(error.text, "10001 cases are more than 10000");
+	assert_string_equal(error.text, "10001 cases exceed the maximum of 10000");
 	json_array_remove(cases, 0);
 	error = (struct error){0};
 	assert_int_equal(loading_load(&result, document, &error), 0);
 	assert_int_equal(result.n_cases, 10000);
 }
 
-/* As many as are read, and one more. */
+/* Tests an array of the maximum length, and one that is longer by one. */
 static void check_too_many(const char *path, size_t most, const char *sentence)
 {
 	json_t *document = loading_document();
@@ -392,12 +395,12 @@ static void check_too_many(const char *path, size_t most, const char *sentence)
 
 static void test_too_many_of_others(void **unused)
 {
-	check_too_many("warnings", 4096, "warnings: 4097 are more than 4096");
+	check_too_many("warnings", 4096, "warnings: 4097 exceed the maximum of 4096");
 	check_too_many("cases/0/trials", 20000,
-		       "send/lat/64/poll: 20001 trials are more than 20000");
+		       "send/lat/64/poll: 20001 trials exceed the maximum of 20000");
 }
 
-/* The second one of an id, wherever the first one is. */
+/* Ids must be unique, even if the two cases are not adjacent. */
 static void test_twice(void **unused)
 {
 	json_t *document = loading_document();
@@ -407,7 +410,7 @@ static void test_twice(void **unused)
 	assert_int_equal(loading_load(&result, document, &error), -EINVAL);
 	assert_string_equal(
 		error.text,
-		"case 6 has the id of another one: write/bw/1000/event/server-poll/t16");
+		"case 6 has the same id as another: write/bw/1000/event/server-poll/t16");
 }
 
 static void test_text(void **unused)
@@ -424,8 +427,8 @@ static void test_text(void **unused)
 		{"[] x",					       "end of file expected"                                  },
 		{"\x1b[2J",					    "expected near '?'"                                     },
 		{"{\"a\": \"\xff\"}",                                  "unable to decode byte 0xff"                            },
-		{"[]",						 "this is no result of verbmark"                         },
-		{"{}",						 "this is no result of verbmark"                         },
+		{"[]",						 "not a verbmark result"                                 },
+		{"{}",						 "not a verbmark result"                                 },
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
@@ -436,7 +439,7 @@ static void test_text(void **unused)
 	}
 }
 
-/* Wherever it is cut off, and at whatever depth. */
+/* Text that is truncated anywhere, or nested too deeply, is rejected. */
 static void test_cut_off(void **unused)
 {
 	json_t *document = loading_document();
@@ -461,7 +464,7 @@ static void test_cut_off(void **unused)
 	free(text);
 }
 
-/* 63 MB that would be 5 GB in memory. */
+/* 63 MB of text would need 5 GB of memory. */
 static void test_too_rich(void **unused)
 {
 	size_t length = 63000000;
@@ -472,7 +475,7 @@ static void test_too_rich(void **unused)
 		text[i] = "{},"[i % 3];
 	text[0] = '[';
 	assert_int_equal(parse_text(&result, text, length, &error), -E2BIG);
-	assert_string_equal(error.text, "this has too many values for a result: they may take 3072 "
+	assert_string_equal(error.text, "too many values for a result; the maximum is 3072 "
 					"MiB of memory");
 	free(text);
 }
@@ -495,7 +498,7 @@ static void test_files(void **unused)
 	error = (struct error){0};
 	assert_int_equal(ftruncate(fd, PARSE_BYTES_MOST + 1), 0);
 	assert_int_equal(parse_file(&result, path, &error), -EFBIG);
-	assert_contains(error.text, ": this is longer than a result may be: 256 MiB");
+	assert_contains(error.text, ": too long for a result; the maximum is 256 MiB");
 	close(fd);
 	unlink(path);
 	error = (struct error){0};
@@ -503,7 +506,7 @@ static void test_files(void **unused)
 	assert_contains(error.text, "cannot read /tmp/load.");
 	error = (struct error){0};
 	assert_int_equal(parse_file(&result, "/tmp", &error), -EISDIR);
-	assert_string_equal(error.text, "/tmp: cannot read it: Is a directory");
+	assert_string_equal(error.text, "/tmp: read failed: Is a directory");
 }
 
 static void check_no_memory(int code)
@@ -535,7 +538,7 @@ static void test_no_memory(void **unused)
 	json_decref(document);
 }
 
-/* jansson takes some of its own for faults of the text. */
+/* jansson allocates memory for syntax errors as well. */
 static void test_no_memory_for_json(void **unused)
 {
 	json_t *document = loading_document();

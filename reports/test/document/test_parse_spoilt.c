@@ -66,7 +66,7 @@ static void *iterator_at(json_t *object, size_t i)
 	return place;
 }
 
-/* One value somewhere in the tree. */
+/* Replaces a random value in the tree. */
 static void spoil(json_t *at)
 {
 	for (;;) {
@@ -87,7 +87,7 @@ static void spoil(json_t *at)
 	}
 }
 
-/* Whatever is taken for a result can be shown, and makes a document. */
+/* Whatever is accepted can be shown and written. */
 static void use(void)
 {
 	FILE *out = fopen("/dev/null", "w");
@@ -126,7 +126,7 @@ static void test_spoilt(void **unused)
 		taken += !code;
 		result_finish(&result);
 	}
-	/* Not everything is checked against everything, but most of it is. */
+	/* Not all inconsistencies are detected, but most are. */
 	assert_true(taken > 10 && taken < 1500);
 	json_decref(good);
 }

@@ -7,7 +7,7 @@
 #include "reports/document/redact.h"
 #include "reports/test/lib/loading.h"
 
-/* Strings as they are, one of which a case failed with. */
+/* Redacts a text, as the error of a failed case. */
 static void check(const char *told, const char *wanted)
 {
 	json_t *document = loading_document();
@@ -37,7 +37,7 @@ static void test_texts(void **unused)
 		{"02:00:5e:10:00:00 and 00:00:5E:00:53:af",      "redacted and redacted"           },
 		{"enx001122334455, ibp3s0x506b4b0300abcdef",     "enxredacted, ibp3s0xredacted"    },
 		{"UUID=1b4e28ba-2fa1-11d2-883f-0016d3cca427",    "UUID=redacted"                   },
- /* Not an address, nor a serial number. */
+ /* Neither addresses nor serial numbers. */
 		{"at 04:05:06 on 0000:01:00.0",                  "at 04:05:06 on 0000:01:00.0"     },
 		{"mlx5_0/1, 22.31.1014",                         "mlx5_0/1, 22.31.1014"            },
 		{"137438953472 bytes",                           "137438953472 bytes"              },
@@ -106,7 +106,7 @@ static void test_a_document(void **unused)
 		     "[{\"code\": \"n02\", \"spoils\": true, \"host\": \"client\","
 		     " \"what\": \"MTU 1024 here, and 4096 on server\", \"why\": \"\","
 		     " \"mend\": \"on client: ip link set enxredacted\"}]");
-	/* It can be loaded, and is what it was. */
+	/* The redacted document can still be loaded. */
 	assert_int_equal(parse_document(&result, document, &error), 0);
 	again = document_make(&result);
 	loading_check_equal(again, document);
@@ -115,8 +115,8 @@ static void test_a_document(void **unused)
 	json_decref(document);
 }
 
-/* An address has no first part that is a name, and a path is no name at all. */
-static void test_hosts_that_are_addresses(void **unused)
+/* The part of an address before its first dot is not a name, and neither are paths. */
+static void test_address_as_host(void **unused)
 {
 	static const char *const words[] = {"10.88.0.1", "-", "out.json"};
 	json_t *document = loading_document();
@@ -159,8 +159,8 @@ static void test_lists_of_hosts(void **unused)
 	}
 }
 
-/* What the user called the host, messages do as well: whole, and to its first dot. */
-static void test_hosts_that_are_names(void **unused)
+/* Names given by the user are redacted in messages, whole and up to the first dot. */
+static void test_name_as_host(void **unused)
 {
 	json_t *document = loading_document();
 	struct error error = {0};
@@ -173,8 +173,8 @@ static void test_hosts_that_are_names(void **unused)
 	json_decref(document);
 }
 
-/* A host may be called what a schema has a word for. */
-static void test_names_that_are_words(void **unused)
+/* A host name that is also a word of the schema. */
+static void test_name_in_schema(void **unused)
 {
 	json_t *document = loading_document();
 	struct error error = {0};
@@ -190,7 +190,7 @@ static void test_names_that_are_words(void **unused)
 	json_decref(document);
 }
 
-/* Without names, and twice. */
+/* Redacting twice changes nothing more, even without host names. */
 static void test_again(void **unused)
 {
 	json_t *document = loading_document();
@@ -206,7 +206,7 @@ static void test_again(void **unused)
 	json_decref(document);
 }
 
-/* As many as there may be, each with all the names that one can have. */
+/* More parties than have a number, each with all possible names. */
 static void test_very_many_hosts(void **unused)
 {
 	json_t *document = loading_document();
@@ -237,7 +237,7 @@ static void test_very_many_hosts(void **unused)
 	json_decref(document);
 }
 
-/* Each is called by its number, whatever it was called. */
+/* Each host is replaced by its number. */
 static void test_several_hosts(void **unused)
 {
 	json_t *document = loading_document();
@@ -265,7 +265,7 @@ static void test_several_hosts(void **unused)
 	flow = json_array_get(json_object_get(json_object_get(line, "flows"), "flows"), 0);
 	assert_string_equal(json_string_value(json_object_get(flow, "from")), "host 1");
 	assert_string_equal(json_string_value(json_object_get(flow, "to")), "host 2");
-	/* A host that is no party has no number, and threads have no names to hide. */
+	/* A host that is not a party has no number; threads are not host names. */
 	flow = json_array_get(json_object_get(json_object_get(line, "flows"), "flows"), 1);
 	assert_string_equal(json_string_value(json_object_get(flow, "from")), "redacted");
 	assert_string_equal(json_string_value(json_object_get(flow, "to")), "server 1");
@@ -282,9 +282,9 @@ static void test_several_hosts(void **unused)
 }
 
 /*
- * GIDs at every place where a document can have one: facts, in members of their own and within
- * text, addresses, names, errors, warnings, flows, missing cases and the command line. All of them
- * have the same last bytes, which nothing else in the document contains.
+ * Puts GIDs everywhere a document can have them: facts, as members and within text, addresses,
+ * names, errors, warnings, flows, missing cases and the command line. All of them have the same
+ * last bytes, which occur nowhere else in the document.
  */
 static void test_gids(void **unused)
 {
@@ -337,7 +337,7 @@ static void test_gids(void **unused)
 	assert_non_null(text);
 	for (size_t i = 0; i < ARRAY_LENGTH(left); i++)
 		if (strstr(text, left[i]))
-			fail_msg("%s is left: %s", left[i], text);
+			fail_msg("%s was not redacted: %s", left[i], text);
 	free(text);
 	json_decref(document);
 }
@@ -345,16 +345,11 @@ static void test_gids(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_gids),
-		cmocka_unit_test(test_texts),
-		cmocka_unit_test(test_several_hosts),
-		cmocka_unit_test(test_very_many_hosts),
-		cmocka_unit_test(test_a_document),
-		cmocka_unit_test(test_hosts_that_are_addresses),
-		cmocka_unit_test(test_lists_of_hosts),
-		cmocka_unit_test(test_hosts_that_are_names),
-		cmocka_unit_test(test_names_that_are_words),
-		cmocka_unit_test(test_again),
+		cmocka_unit_test(test_gids),           cmocka_unit_test(test_texts),
+		cmocka_unit_test(test_several_hosts),  cmocka_unit_test(test_very_many_hosts),
+		cmocka_unit_test(test_a_document),     cmocka_unit_test(test_address_as_host),
+		cmocka_unit_test(test_lists_of_hosts), cmocka_unit_test(test_name_as_host),
+		cmocka_unit_test(test_name_in_schema), cmocka_unit_test(test_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,7 +19,7 @@ static int reset(void **unused)
 	return 0;
 }
 
-/* As document.c has it, with the stddev as JSON writes it down. */
+/* Makes the JSON of document.c, with the stddev rounded as in JSON. */
 static json_t *latency_of(const struct hist *hist)
 {
 	json_t *bins = json_array();
@@ -79,8 +79,8 @@ static void test_by_hand(void **unused)
 	assert_true(after.sum_squares == 30654800);
 }
 
-/* What is said of the deviation cannot be: the least that those values have is taken. */
-static void test_no_such_deviation(void **unused)
+/* An impossible stddev becomes the smallest one that the values allow. */
+static void test_impossible_deviation(void **unused)
 {
 	assert_int_equal(restore("{\"count\": 3, \"stddev\": 0, \"histogram\": {"
 				 " \"scheme\": \"log2-linear\", \"sub_bits\": 10, \"unit\": \"ns\","
@@ -114,7 +114,7 @@ static uint64_t random_bits(unsigned int bits)
 	return bits ? state >> (64 - bits) : 0;
 }
 
-/* From one nanosecond to beyond the bins, close together and far apart. */
+/* Values from one nanosecond to beyond the bins, close together and far apart. */
 static void test_any(void **unused)
 {
 	for (unsigned int i = 0; i < 1000; i++) {
@@ -126,7 +126,7 @@ static void test_any(void **unused)
 		for (size_t j = 0; j < n; j++)
 			hist_add(&before, base + random_bits(spread));
 		check_again();
-		/* Up to 2^50 about the mean nothing at all is lost. */
+		/* Up to 2^50 about the mean, the squares are exact. */
 		if (hist_stddev(&before) * hist_stddev(&before) * (double)n < 0x1p49)
 			assert_true(after.sum_squares == before.sum_squares);
 	}
@@ -135,78 +135,78 @@ static void test_any(void **unused)
 #define HEAD "{\"count\": 2, \"stddev\": 1, \"histogram\": {"
 #define OURS "\"scheme\": \"log2-linear\", \"unit\": \"ns\", \"sub_bits\": 10, "
 
-static void test_what_does_not_add_up(void **unused)
+static void test_rejects_inconsistent_histograms(void **unused)
 {
 	static const struct {
 		const char *text;
 		const char *sentence;
 	} rows[] = {
-		{"[]",									  "there is no \"count\""                 },
-		{"{\"count\": 2}",							      "there is no \"histogram\""             },
-		{"{\"count\": -2, \"histogram\": {}}",                                          "\"count\" is no count"                 },
-		{"{\"count\": 2.0, \"histogram\": {}}",                                         "\"count\" is no count"                 },
+		{"[]",									  "\"count\" is missing"              },
+		{"{\"count\": 2}",							      "\"histogram\" is missing"          },
+		{"{\"count\": -2, \"histogram\": {}}",                                          "\"count\" is not a count"          },
+		{"{\"count\": 2.0, \"histogram\": {}}",                                         "\"count\" is not a count"          },
 		{HEAD "\"scheme\": \"log10\", \"unit\": \"ns\", \"sub_bits\": 10}}",
-		 "the bins are log10"												   },
+		 "unsupported bins: log10"											  },
 		{HEAD "\"scheme\": \"log2-linear\", \"unit\": \"s\", \"sub_bits\": 10}}",
-		 "10 bits in s"													 },
+		 "10 bits in s"												     },
 		{HEAD "\"scheme\": \"log2-linear\", \"unit\": \"ns\", \"sub_bits\": 11}}",
-		 "of 11 bits"													   },
+		 "of 11 bits"												       },
 		{HEAD OURS "\"count\": 2, \"sum\": 20, \"min\": 9, \"max\": 11, \"over\": 0}}",
-		 "there is no \"bins\""												 },
+		 "\"bins\" is missing"											      },
 		{HEAD OURS "\"count\": 3, \"sum\": 20, \"min\": 9, \"max\": 11, \"over\": 0,"
-			   "\"bins\": [[9, 10, 1], [11, 12, 1]]}}",            "do not add up to the count 3"          },
+			   "\"bins\": [[9, 10, 1], [11, 12, 1]]}}",            "do not add up to the count 3"      },
 		{HEAD OURS "\"count\": 2, \"sum\": 20, \"min\": 9, \"max\": 11, \"over\": 1,"
-			   "\"bins\": [[9, 10, 1], [11, 12, 1]]}}",            "do not add up to the count 2"          },
+			   "\"bins\": [[9, 10, 1], [11, 12, 1]]}}",            "do not add up to the count 2"      },
 		{HEAD OURS "\"count\": 2, \"sum\": 21, \"min\": 9, \"max\": 11, \"over\": 0,"
-			   "\"bins\": [[9, 10, 1], [11, 12, 1]]}}",            "cannot have the sum 21"                },
+			   "\"bins\": [[9, 10, 1], [11, 12, 1]]}}",            "do not allow the sum 21"           },
 		{HEAD OURS "\"count\": 2, \"sum\": 19, \"min\": 9, \"max\": 11, \"over\": 0,"
-			   "\"bins\": [[9, 10, 1], [11, 12, 1]]}}",            "cannot have the sum 19"                },
+			   "\"bins\": [[9, 10, 1], [11, 12, 1]]}}",            "do not allow the sum 19"           },
 		{HEAD OURS "\"count\": 2, \"sum\": 4098, \"min\": 2049, \"max\": 2049, \"over\": 0,"
-			   "\"bins\": [[2049, 2050, 2]]}}",		    "bin 0 is none"                         },
+			   "\"bins\": [[2049, 2050, 2]]}}",		    "bin 0 is invalid"                  },
 		{HEAD OURS "\"count\": 2, \"sum\": 4100, \"min\": 2048, \"max\": 2052, \"over\": 0,"
-			   "\"bins\": [[2048, 2050, 1], [2052, 2054, 1]]}}",   NULL				    },
+			   "\"bins\": [[2048, 2050, 1], [2052, 2054, 1]]}}",   NULL				},
 		{HEAD OURS "\"count\": 2, \"sum\": 4103, \"min\": 2048, \"max\": 2052, \"over\": 0,"
-			   "\"bins\": [[2048, 2050, 1], [2052, 2054, 1]]}}",   "cannot have the sum 4103"              },
+			   "\"bins\": [[2048, 2050, 1], [2052, 2054, 1]]}}",   "do not allow the sum 4103"         },
 		{HEAD OURS "\"count\": 2, \"sum\": 20, \"min\": 8, \"max\": 11, \"over\": 0,"
-			   "\"bins\": [[9, 10, 1], [11, 12, 1]]}}",            "no such min and max"                   },
+			   "\"bins\": [[9, 10, 1], [11, 12, 1]]}}",            "min and max do not match"          },
 		{HEAD OURS "\"count\": 2, \"sum\": 20, \"min\": 9, \"max\": 12, \"over\": 0,"
-			   "\"bins\": [[9, 10, 1], [11, 12, 1]]}}",            "no such min and max"                   },
+			   "\"bins\": [[9, 10, 1], [11, 12, 1]]}}",            "min and max do not match"          },
 		{HEAD OURS "\"count\": 2, \"sum\": 20, \"min\": 9, \"max\": 11, \"over\": 0,"
-			   "\"bins\": [[11, 12, 1], [9, 10, 1]]}}",            "bin 1 is none of ours, or out of order"},
+			   "\"bins\": [[11, 12, 1], [9, 10, 1]]}}",            "bin 1 is invalid or out of order"  },
 		{HEAD OURS "\"count\": 2, \"sum\": 18, \"min\": 9, \"max\": 9, \"over\": 0,"
-			   "\"bins\": [[9, 10, 1], [9, 10, 1]]}}",             "bin 1 is none"                         },
+			   "\"bins\": [[9, 10, 1], [9, 10, 1]]}}",             "bin 1 is invalid"                  },
 		{HEAD OURS "\"count\": 2, \"sum\": 20, \"min\": 9, \"max\": 11, \"over\": 0,"
-			   "\"bins\": [[9, 12, 2]]}}",			 "bin 0 is none"                         },
+			   "\"bins\": [[9, 12, 2]]}}",			 "bin 0 is invalid"                  },
 		{HEAD OURS "\"count\": 2, \"sum\": 4098, \"min\": 2049, \"max\": 2049, \"over\": 0,"
-			   "\"bins\": [[2049, 2051, 2]]}}",		    "bin 0 is none"                         },
+			   "\"bins\": [[2049, 2051, 2]]}}",		    "bin 0 is invalid"                  },
 		{HEAD OURS "\"count\": 2, \"sum\": 20, \"min\": 9, \"max\": 11, \"over\": 0,"
-			   "\"bins\": [[9, 10, 0], [10, 11, 2]]}}",            "bin 0 is none"                         },
+			   "\"bins\": [[9, 10, 0], [10, 11, 2]]}}",            "bin 0 is invalid"                  },
 		{HEAD OURS "\"count\": 2, \"sum\": 20, \"min\": 9, \"max\": 11, \"over\": 0,"
-			   "\"bins\": [[9, 10, -1], [11, 12, 3]]}}",           "bin 0 is none"                         },
+			   "\"bins\": [[9, 10, -1], [11, 12, 3]]}}",           "bin 0 is invalid"                  },
 		{HEAD OURS "\"count\": 2, \"sum\": 20, \"min\": 9, \"max\": 11, \"over\": 0,"
-			   "\"bins\": [[9, 10], [11, 12, 1]]}}",               "bin 0 is none"                         },
+			   "\"bins\": [[9, 10], [11, 12, 1]]}}",               "bin 0 is invalid"                  },
 		{HEAD OURS "\"count\": 2, \"sum\": 20, \"min\": 9, \"max\": 11, \"over\": 0,"
-			   "\"bins\": [7]}}",				  "bin 0 is none"                         },
+			   "\"bins\": [7]}}",				  "bin 0 is invalid"                  },
 		{HEAD OURS "\"count\": 2, \"sum\": 20, \"min\": 9, \"max\": 11, \"over\": 0,"
-			   "\"bins\": [[\"0\", 1, 2]]}}",		      "bin 0 is none"                         },
+			   "\"bins\": [[\"0\", 1, 2]]}}",		      "bin 0 is invalid"                  },
 		{HEAD OURS "\"count\": 2, \"sum\": 20, \"min\": 9, \"max\": 11, \"over\": 0,"
-			   "\"bins\": [[137438953472, 137573171200, 2]]}}",    "bin 0 is none"                         },
+			   "\"bins\": [[137438953472, 137573171200, 2]]}}",    "bin 0 is invalid"                  },
 		{"{\"count\": 3, \"histogram\": {" OURS
 		 "\"count\": 2, \"sum\": 20, \"min\": 9, \"max\": 11, \"over\": 0,"
-		 "\"bins\": [[9, 10, 1], [11, 12, 1]]}}",		      "the count is not that of the histogram"},
+		 "\"bins\": [[9, 10, 1], [11, 12, 1]]}}",		      "count does not match the histogram"},
 		{"{\"count\": 2, \"histogram\": {" OURS
 		 "\"count\": 2, \"sum\": 20, \"min\": 9, \"max\": 11, \"over\": 0,"
-		 "\"bins\": [[9, 10, 1], [11, 12, 1]]}}",		      "there is no \"stddev\""                },
+		 "\"bins\": [[9, 10, 1], [11, 12, 1]]}}",		      "\"stddev\" is missing"             },
 		{"{\"count\": 2, \"stddev\": -1, \"histogram\": {" OURS
 		 "\"count\": 2, \"sum\": 20, \"min\": 9, \"max\": 11, \"over\": 0,"
-		 "\"bins\": [[9, 10, 1], [11, 12, 1]]}}",		      "\"stddev\" is negative"                },
+		 "\"bins\": [[9, 10, 1], [11, 12, 1]]}}",		      "\"stddev\" is negative"            },
 		{"{\"count\": 2, \"stddev\": 1e18, \"histogram\": {" OURS
 		 "\"count\": 2, \"sum\": 20, \"min\": 9, \"max\": 11, \"over\": 0,"
-		 "\"bins\": [[9, 10, 1], [11, 12, 1]]}}",		      "no such values have a stddev of 1e+18" },
+		 "\"bins\": [[9, 10, 1], [11, 12, 1]]}}",		      "a stddev of 1e+18 is impossible"   },
 		{"{\"count\": 9223372036854775807, \"stddev\": 1e18, \"histogram\": {" OURS
 		 "\"count\": 9223372036854775807, \"sum\": 9223372036854775807, \"min\": 0,"
 		 "\"max\": 9223372036854775807, \"over\": 1,"
-		 "\"bins\": [[0, 1, 9223372036854775806]]}}",		  "no such values have a stddev of 1e+18" },
+		 "\"bins\": [[0, 1, 9223372036854775806]]}}",		  "a stddev of 1e+18 is impossible"   },
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
@@ -241,7 +241,7 @@ static void check_windows(uint64_t message_bytes)
 	assert_int_equal(rate_windows_total(&restored), rate_windows_total(&shown));
 }
 
-/* 10 ms: a window of 123 messages of 64 bytes has 787200 bytes/s. */
+/* A window of 10 ms with 123 messages of 64 bytes has 787200 bytes/s. */
 static void test_windows(void **unused)
 {
 	json_t *bandwidth = sample_json("{\"window_ns\": 10000000, \"duration_ns\": 25000000,"
@@ -273,7 +273,7 @@ static void test_any_windows(void **unused)
 	}
 }
 
-/* In 10 s 105 bytes are 10 bytes/s, as 100 are; what is not told apart is in rest. */
+/* In 10 s, 105 bytes and 100 bytes are both 10 bytes/s; the difference goes to rest. */
 static void test_slow_windows(void **unused)
 {
 	rate_windows_init(&shown, 10000000000);
@@ -285,8 +285,8 @@ static void test_slow_windows(void **unused)
 	assert_int_equal(rate_windows_rate(&restored, 0, 1), 10);
 }
 
-/* Nobody knows when they came. */
-static void test_messages_of_nothing(void **unused)
+/* With empty messages, the windows cannot be restored. */
+static void test_empty_messages(void **unused)
 {
 	rate_windows_init(&shown, 10000000);
 	shown.count = 2;
@@ -295,29 +295,29 @@ static void test_messages_of_nothing(void **unused)
 	assert_int_equal(restored.rest, 9);
 }
 
-static void test_windows_that_cannot_be(void **unused)
+static void test_rejects_impossible_windows(void **unused)
 {
 	static const struct {
 		const char *text;
 		const char *sentence;
 	} rows[] = {
-		{"{}",									   "there is no \"window_ns\""          },
+		{"{}",									   "\"window_ns\" is missing"           },
 		{"{\"window_ns\": 0, \"duration_ns\": 9, \"messages\": 9, \"windows\": []}",
 		 "0 windows of 0 ns"												  },
 		{"{\"window_ns\": 5, \"duration_ns\": 9, \"messages\": 9, \"windows\": [0, 0]}",
-		 "2 windows of 5 ns are none of 9 ns"										 },
+		 "2 windows of 5 ns do not fit into 9 ns"									     },
 		{"{\"window_ns\": 9223372036854775807, \"duration_ns\": 9, \"messages\": 9,"
 		 " \"windows\": [0, 0]}",				       "2 windows of 9223372036854775807 ns"},
 		{"{\"window_ns\": 10000000, \"duration_ns\": 25000000, \"messages\": 9,"
-		 " \"windows\": [-1]}",					 "window 0 is no count"               },
+		 " \"windows\": [-1]}",					 "window 0 is not a count"            },
 		{"{\"window_ns\": 10000000, \"duration_ns\": 25000000, \"messages\": 9,"
-		 " \"windows\": [0, 1.5]}",				     "window 1 is no count"               },
+		 " \"windows\": [0, 1.5]}",				     "window 1 is not a count"            },
 		{"{\"window_ns\": 10000000, \"duration_ns\": 25000000, \"messages\": 9,"
-		 " \"windows\": [6401]}",				       "window 0 is no number of messages"  },
+		 " \"windows\": [6401]}",				       "window 0 is not a possible number"  },
 		{"{\"window_ns\": 10000000, \"duration_ns\": 25000000, \"messages\": 9,"
-		 " \"windows\": [38400, 25600]}",			       "window 1 is no number of messages"  },
+		 " \"windows\": [38400, 25600]}",			       "window 1 is not a possible number"  },
 		{"{\"window_ns\": 10000000, \"duration_ns\": 25000000, \"messages\": 9,"
-		 " \"windows\": [9223372036854775807]}",			"window 0 is no number of messages"  },
+		 " \"windows\": [9223372036854775807]}",			"window 0 is not a possible number"  },
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
@@ -349,15 +349,15 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_by_hand, reset),
-		cmocka_unit_test_setup(test_no_such_deviation, reset),
+		cmocka_unit_test_setup(test_impossible_deviation, reset),
 		cmocka_unit_test_setup(test_nothing_and_one, reset),
 		cmocka_unit_test_setup(test_any, reset),
-		cmocka_unit_test_setup(test_what_does_not_add_up, reset),
+		cmocka_unit_test_setup(test_rejects_inconsistent_histograms, reset),
 		cmocka_unit_test_setup(test_windows, reset),
 		cmocka_unit_test_setup(test_any_windows, reset),
 		cmocka_unit_test_setup(test_slow_windows, reset),
-		cmocka_unit_test_setup(test_messages_of_nothing, reset),
-		cmocka_unit_test_setup(test_windows_that_cannot_be, reset),
+		cmocka_unit_test_setup(test_empty_messages, reset),
+		cmocka_unit_test_setup(test_rejects_impossible_windows, reset),
 		cmocka_unit_test_setup(test_too_many_windows, reset),
 	};
 

@@ -2,9 +2,9 @@
 #include "reports/test/lib/exporting.h"
 
 /*
- * Of 61 samples 20 are 1230, 20 are 1240: the 31st. Six trials of (300 k + 10) messages in
- * 25 ms are 6360 in 150 ms; the least is 12400 a second, the largest 72400, and six are just
- * enough for an interval. A message is 1000 bytes.
+ * 61 samples, 20 of 1230 and 20 of 1240: the 31st is 1240. Six trials of (300 k + 10) messages
+ * in 25 ms are 6360 in 150 ms; rates are between 12400 and 72400 msg/s, and six trials are just
+ * enough for an interval. A message has 1000 bytes.
  */
 static void test_sample(void **unused)
 {
@@ -30,7 +30,7 @@ static void test_sample(void **unused)
 	assert_false(export_bmf.has_banner);
 }
 
-/* The rate of a load is what was asked for, and no figure of it. */
+/* A load's rate is an input, not a measured figure. */
 static void test_load(void **unused)
 {
 	static const struct load_row row = {200000, 1500, false};
@@ -64,8 +64,8 @@ static void test_several(void **unused)
 	result_finish(&other);
 	exporting_refused(
 		code, -EEXIST,
-		"c.json: send/lat/8/poll was in b.json already, and there is room for one; "
-		"report --merge makes one of both");
+		"c.json: send/lat/8/poll is already in b.json, and the format allows only one; "
+		"merge both with 'report --merge'");
 	assert_int_equal(exporting_finish(), 0);
 	assert_contains(exporting.text, "\"send/lat/64/poll\": {");
 	assert_contains(exporting.text, "\"send/lat/8/poll\": {");

@@ -2,7 +2,7 @@
 #include "reports/table/csv.h"
 #include "reports/test/lib/exporting.h"
 
-/* What report prints of the same, with the columns' names once. */
+/* The rows are those of report, with a single header. */
 static void test_several(void **unused)
 {
 	static const char head[] = "file,case,op,metric,bytes,cq,server_cq,transport,qps,threads,";

@@ -14,7 +14,7 @@ static void test_latencies(void **unused)
 					"]\n");
 }
 
-/* 42.4 MB/s are 0.3392 Gb/s; from 12.4 to 72.4 are half of 60, which are 0.24 Gb/s. */
+/* 42.4 MB/s are 0.3392 Gb/s; half of 12.4..72.4 is 30 MB/s, or 0.24 Gb/s. */
 static void test_rates(void **unused)
 {
 	exporting.choice.metric = EXPORT_BANDWIDTH;
@@ -46,11 +46,11 @@ static void test_twice(void **unused)
 	assert_int_equal(exporting_add(&sample, "a.json"), 0);
 	exporting_refused(
 		exporting_add(&sample, "b.json"), -EEXIST,
-		"b.json: send/lat/64/poll was in a.json already, and there is room for one; "
-		"report --merge makes one of both");
+		"b.json: send/lat/64/poll is already in a.json, and the format allows only one; "
+		"merge both with 'report --merge'");
 }
 
-/* What merge refuses is not advised: results of other hosts, and those that are imported. */
+/* The error suggests a merge only if it is possible: not for other hosts or imported results. */
 static void test_cannot_be_merged(void **unused)
 {
 	for (int is_imported = 0; is_imported < 2; is_imported++) {
@@ -63,8 +63,8 @@ static void test_cannot_be_merged(void **unused)
 		snprintf(sample.server.host, sizeof(sample.server.host), "n0%d", 3 - is_imported);
 		exporting_refused(
 			exporting_add(&sample, "b.json"), -EEXIST,
-			"b.json: send/lat/64/poll was in a.json already, and there is room for "
-			"one; export each to a file of its own");
+			"b.json: send/lat/64/poll is already in a.json, and the format allows only "
+			"one; export each to its own file");
 		if (!is_imported)
 			export_github.close(exporting.state);
 	}

@@ -3,7 +3,7 @@
 
 #define HEAD "       Value     Percentile TotalCount 1/(1-Percentile)\n\n"
 
-/* Instead of the latencies of the sample: count of one value, and one of another. */
+/* Replaces the latencies of the sample: count times value, and last once. */
 static struct hist *set_latency(uint64_t value, uint64_t count, uint64_t last)
 {
 	struct hist *hist = sample.cases[SAMPLE_LATENCY].latency;
@@ -16,9 +16,9 @@ static struct hist *set_latency(uint64_t value, uint64_t count, uint64_t last)
 }
 
 /*
- * Three of 1000 ns are 75 % of four; then steps of 2.5 % begin, and the next one is in the
- * bin from 4096 to 4099, whose middle is 4098. (3 * 1000 + 4098) / 4 = 1774.5, and the
- * deviation sqrt((3 * 774.5^2 + 2323.5^2) / 4) = 1341.47.
+ * Three samples of 1000 ns are 75 % of four; from there, steps are 2.5 %. The last sample is in the
+ * bin from 4096 to 4099 with the middle 4098. (3 * 1000 + 4098) / 4 = 1774.5, and the deviation is
+ * sqrt((3 * 774.5^2 + 2323.5^2) / 4) = 1341.47.
  */
 static void test_small(void **unused)
 {
@@ -58,7 +58,7 @@ static void test_one_value(void **unused)
 			     "#[" BANNER_SOFT "]\n");
 }
 
-/* Samples beyond the bins are told, and not in the table, even where there are no others. */
+/* Samples beyond the bins are counted but not in the table, even if there are no others. */
 static void test_beyond(void **unused)
 {
 	set_latency(1ULL << HIST_MAX_BITS, 2, 1ULL << (HIST_MAX_BITS + 1));
@@ -70,7 +70,7 @@ static void test_beyond(void **unused)
 			     "#[Beyond  = 3 samples are 137438953 us and more]\n");
 }
 
-/* All but one of so many that a double takes their share for all of them. */
+/* All samples but one are so close to 100 % that a double rounds the share up to it. */
 static void test_nearly_all(void **unused)
 {
 	struct hist *hist = set_latency(0, 1, 5);
@@ -84,7 +84,7 @@ static void test_nearly_all(void **unused)
 	assert_true(strlen(exporting.text) < 100000);
 }
 
-/* A latency of a bandwidth's case, beside the other one. */
+/* Adds latencies to the bandwidth case. */
 static void add_second(void)
 {
 	struct result_case *line = &sample.cases[SAMPLE_BANDWIDTH];
@@ -101,7 +101,7 @@ static void test_which(void **unused)
 	exporting_open(&export_hgrm);
 	assert_int_equal(exporting_add(&sample, "a.json"), 0);
 	exporting_refused(exporting_add(&sample, "b.json"), -EINVAL,
-			  "b.json: this format has room for one result");
+			  "b.json: the format allows only one result");
 	assert_int_equal(exporting_finish(), 0);
 	assert_contains(exporting.text,
 			"\n#[Case    = write/bw/1000/event/server-poll/t16, latency in us, "
@@ -120,12 +120,12 @@ static void refuse(const char *id, int wanted, const char *sentence)
 
 static void test_refused(void **unused)
 {
-	refuse("send/lat/65/poll", -ENODATA, "a.json: there is no case send/lat/65/poll");
+	refuse("send/lat/65/poll", -ENODATA, "a.json: no case send/lat/65/poll");
 	refuse("write/lat/4k/event/server-poll", -ENODATA,
 	       "a.json: write/lat/4k/event/server-poll has no latency");
 	add_second();
 	refuse(NULL, -EINVAL,
-	       "a.json: 2 cases have a latency, such as send/lat/64/poll: --case says which one");
+	       "a.json: 2 cases have a latency, such as send/lat/64/poll; choose one with --case");
 	sample.cases[SAMPLE_LATENCY].status = RESULT_FAILED;
 	sample.cases[SAMPLE_BANDWIDTH].status = RESULT_INTERRUPTED;
 	refuse(NULL, -ENODATA, "a.json: no case has a latency");

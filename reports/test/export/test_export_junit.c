@@ -3,7 +3,7 @@
 
 #define HEAD "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
 
-/* Three trials of 50 us, six of 25 ms. The sum of the samples is 2^37 + 20 (1230 + 1240 + 1250). */
+/* Three trials of 50 us, six of 25 ms. The samples sum to 2^37 + 20 (1230 + 1240 + 1250). */
 static void test_sample(void **unused)
 {
 	snprintf(sample.cases[SAMPLE_FAILED].error, sizeof(sample.cases->error),
@@ -55,7 +55,7 @@ static void test_sample(void **unused)
 		"</testsuites>\n");
 }
 
-/* Several are suites of one document, whatever they have in common. */
+/* Each result is a suite of the same document, even if they have cases in common. */
 static void test_several(void **unused)
 {
 	sample.client.kind = "soft";
@@ -79,7 +79,7 @@ static void test_interval(void **unused)
 {
 	struct result_case *line = &sample.cases[SAMPLE_BANDWIDTH];
 
-	/* As if latencies had been taken, too: of six trials, 10, 20, ... 60. */
+	/* Add latencies with medians of 10, 20, ... 60 in the six trials. */
 	line->latency = malloc(sizeof(*line->latency));
 	assert_non_null(line->latency);
 	sample_fill(line->latency, 35, false);

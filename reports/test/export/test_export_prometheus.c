@@ -13,20 +13,20 @@
 #define NOT_RUN  CASE("read/lat/1m/adaptive", "read", "lat", "1048576", "adaptive", "adaptive")
 
 /*
- * 61 samples: 20 each of 1230, 1240, 1250 ns, and 2^37 ns. 189 us of the client's processor
- * for them, 181.5 us of the server's for 366 messages; of 6360 it was 3 us, at one end.
+ * 61 samples: 20 each of 1230, 1240, 1250 ns, and one of 2^37 ns. They cost 189 us of CPU time on
+ * the client, and 181.5 us for 366 messages on the server; 6360 messages cost 3 us, on one side.
  */
 static void test_sample(void **unused)
 {
 	exporting_check(
 		&export_prometheus,
-		"# HELP verbmark_run_info What the result is of; always 1.\n"
+		"# HELP verbmark_run_info Hosts and version of the run; always 1.\n"
 		"# TYPE verbmark_run_info gauge\n"
 		"verbmark_run_info{" ENDS ",version=\"1.2.3\",status=\"interrupted\"} 1\n"
-		"# HELP verbmark_run_timestamp_seconds When the run was finished, since 1970.\n"
+		"# HELP verbmark_run_timestamp_seconds End of the run, in seconds since 1970.\n"
 		"# TYPE verbmark_run_timestamp_seconds gauge\n"
 		"verbmark_run_timestamp_seconds{" ENDS "} 981173107\n"
-		"# HELP verbmark_case_status 1 with what became of the case: complete, failed, "
+		"# HELP verbmark_case_status Always 1; the status label is complete, failed, "
 		"skipped or interrupted.\n"
 		"# TYPE verbmark_case_status gauge\n"
 		"verbmark_case_status" LAT ",status=\"complete\"} 1\n"
@@ -34,28 +34,28 @@ static void test_sample(void **unused)
 		"verbmark_case_status" FAILED ",status=\"failed\"} 1\n"
 		"verbmark_case_status" SKIPPED ",status=\"skipped\"} 1\n"
 		"verbmark_case_status" NOT_RUN ",status=\"interrupted\"} 1\n"
-		"# HELP verbmark_latency_seconds Latency of a message, of all trials.\n"
+		"# HELP verbmark_latency_seconds Message latency over all trials.\n"
 		"# TYPE verbmark_latency_seconds summary\n"
 		"verbmark_latency_seconds" LAT_HALF ",quantile=\"0.5\"} 1.24e-06\n"
 		"verbmark_latency_seconds_sum" LAT_HALF "} 137.439027872\n"
 		"verbmark_latency_seconds_count" LAT_HALF "} 61\n"
-		"# HELP verbmark_latency_min_seconds The least latency.\n"
+		"# HELP verbmark_latency_min_seconds Minimum latency.\n"
 		"# TYPE verbmark_latency_min_seconds gauge\n"
 		"verbmark_latency_min_seconds" LAT_HALF "} 1.23e-06\n"
-		"# HELP verbmark_latency_max_seconds The largest latency.\n"
+		"# HELP verbmark_latency_max_seconds Maximum latency.\n"
 		"# TYPE verbmark_latency_max_seconds gauge\n"
 		"verbmark_latency_max_seconds" LAT_HALF "} 137.438953472\n"
-		"# HELP verbmark_latency_median_seconds Median over trials of their medians.\n"
+		"# HELP verbmark_latency_median_seconds Median over trials of the median latency.\n"
 		"# TYPE verbmark_latency_median_seconds gauge\n"
 		"verbmark_latency_median_seconds" LAT_HALF "} 1.24e-06\n"
-		"# HELP verbmark_bandwidth_bytes_per_second Payload, one direction.\n"
+		"# HELP verbmark_bandwidth_bytes_per_second Payload throughput in one direction.\n"
 		"# TYPE verbmark_bandwidth_bytes_per_second gauge\n"
 		"verbmark_bandwidth_bytes_per_second" BW "} 42400000\n"
-		"# HELP verbmark_messages_per_second Messages, one direction.\n"
+		"# HELP verbmark_messages_per_second Message rate in one direction.\n"
 		"# TYPE verbmark_messages_per_second gauge\n"
 		"verbmark_messages_per_second" BW "} 42400\n"
-		"# HELP verbmark_cpu_seconds_per_message Processor time that a message cost at an "
-		"end.\n"
+		"# HELP verbmark_cpu_seconds_per_message CPU time per message on the client or "
+		"server.\n"
 		"# TYPE verbmark_cpu_seconds_per_message gauge\n"
 		"verbmark_cpu_seconds_per_message" LAT ",end=\"client\"} 3.0983606557377e-06\n"
 		"verbmark_cpu_seconds_per_message" LAT ",end=\"server\"} 4.95901639344262e-07\n"
@@ -101,7 +101,7 @@ static void test_labels(void **unused)
 	assert_null(strstr(exporting.text, "timestamp"));
 }
 
-/* All samples of a metric have to be together. */
+/* All samples of a metric are adjacent. */
 static void test_several(void **unused)
 {
 	struct result other;
@@ -127,8 +127,8 @@ static void test_refused(void **unused)
 	assert_int_equal(exporting_add(&sample, "a.json"), 0);
 	exporting_refused(
 		exporting_add(&sample, "b.json"), -EEXIST,
-		"b.json: n01 mlx5_0/1 -> n02 mlx5_1/2 was in a.json already, and there is "
-		"room for one; report --merge makes one of both");
+		"b.json: n01 mlx5_0/1 -> n02 mlx5_1/2 is already in a.json, and the format "
+		"allows only one; merge both with 'report --merge'");
 }
 
 static void test_twice(void **unused)
@@ -138,7 +138,7 @@ static void test_twice(void **unused)
 	exporting_open(&export_prometheus);
 	*line = sample.cases[SAMPLE_SKIPPED];
 	exporting_refused(exporting_add(&sample, "a.json"), -EEXIST,
-			  "a.json: read/bw/64/poll/t4/Q5 is there twice");
+			  "a.json: duplicate case read/bw/64/poll/t4/Q5");
 }
 
 int main(void)

@@ -40,9 +40,9 @@ static void test_kept(void **unused)
 
 static void test_utf8(void **unused)
 {
-	/* Of two, three and four bytes. */
+	/* UTF-8 sequences of two, three and four bytes. */
 	check("\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80", "\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80");
-	/* Bytes that no character has, one cut short, one too long, C1, half of a pair. */
+	/* Invalid bytes, a truncated sequence, an overlong one, C1, a surrogate. */
 	check("\xff\xfe", "??");
 	check("a\x80z", "a?z");
 	check("\xe2\x82", "??");
@@ -50,7 +50,7 @@ static void test_utf8(void **unused)
 	check("\xc0\xaf", "??");
 	check("\xc2\x85", "??");
 	check("\xed\xa0\x80", "???");
-	/* U+FFFE is none, and neither is what is beyond U+10FFFF. */
+	/* U+FFFE and code points beyond U+10FFFF are not characters. */
 	check("\xef\xbf\xbe", "???");
 	check("\xef\xbf\xbd", "\xef\xbf\xbd");
 	check("\xf4\x90\x80\x80", "????");

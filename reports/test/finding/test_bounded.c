@@ -22,7 +22,7 @@ static void test_latency(void **unused)
 
 	bounded_latency(&figure, &sample.cases[SAMPLE_LATENCY], "p50");
 	assert_near(figure.value, 1240, 0);
-	/* Three trials have no interval of 95 %. */
+	/* Three trials are too few for a 95 % interval. */
 	assert_true(isnan(figure.low) && isnan(figure.high));
 	bounded_latency(&figure, &sample.cases[SAMPLE_LATENCY], "p99");
 	assert_true(isnan(figure.value));
@@ -45,7 +45,7 @@ static void test_rate(void **unused)
 	assert_near(figure.value, 21200, 1e-9);
 	assert_near(figure.low, 6200, 0);
 	assert_near(figure.high, 36200, 0);
-	/* Whatever the last one has, the two in the middle are 36400 and 48400. */
+	/* The two middle trials, 36400 and 48400, do not depend on the last one. */
 	line->trials[5].messages_per_s *= 10;
 	bounded_rate(&figure, line);
 	assert_near(figure.value, 42400, 1e-9);
@@ -54,8 +54,8 @@ static void test_rate(void **unused)
 }
 
 /*
- * Nine values are bounded by the second and the eighth, as tables of the sign test have it.
- * All messages together are mostly of the last trial, which is beyond.
+ * The interval of nine values is from the second to the eighth, as in tables of the sign test. The
+ * last trial dominates the pooled value, which is outside the interval.
  */
 static void test_value_is_within(void **unused)
 {
@@ -69,7 +69,7 @@ static void test_value_is_within(void **unused)
 	assert_near(figure.value, 50, 0);
 	assert_near(figure.low, 20, 0);
 	assert_near(figure.high, 80, 0);
-	/* Where one of them has too few messages for it, nobody knows a median over trials. */
+	/* If a trial has too few messages, the median over trials is unknown. */
 	trials[3].messages_per_s = (double)NAN;
 	bounded_of(&figure, &line, &trials->messages_per_s, 89);
 	assert_near(figure.value, 89, 0);

@@ -8,8 +8,8 @@
 #define SERVED 1000000.0
 
 /*
- * M/M/1 (Kleinrock 1975): the time in the system is exponential with the mean 1 / (served -
- * arriving), so that p99 doubles where half of what was free at the lowest rate is left.
+ * M/M/1 (Kleinrock 1975): the time in the system is exponential with mean 1 / (served - arriving),
+ * so p99 doubles where half of the capacity left at the lowest rate remains.
  */
 static double mm1_p99_ns(double rate)
 {
@@ -19,7 +19,7 @@ static double mm1_p99_ns(double rate)
 static void test_one_server(void **unused)
 {
 	static const struct {
-		double lowest; /* of what can be served */
+		double lowest; /* relative to the capacity */
 		double step;
 		double knee;
 	} rows[] = {
@@ -47,7 +47,7 @@ static void test_one_server(void **unused)
 	}
 }
 
-/* A constant service that takes arrivals as they come, M/D/1 with its mean wait, and D/D/1. */
+/* M/D/1 by its mean wait, and D/D/1, whose time in the system is constant. */
 static void test_other_servers(void **unused)
 {
 	struct curve_point points[9] = {0};
@@ -66,7 +66,7 @@ static void test_other_servers(void **unused)
 	assert_int_equal(load_knee_count(points, 9), 9);
 	points[7].is_saturated = true;
 	assert_int_equal(load_knee_count(points, 9), 7);
-	/* One good one behind a bad one is luck. */
+	/* A good point after a bad one is luck. */
 	points[3].y = 2.01;
 	assert_int_equal(load_knee_count(points, 9), 3);
 	points[0].is_saturated = true;
@@ -89,7 +89,7 @@ static const struct load_row curve[] = {
         {300000, 2000, false},
 };
 
-/* In whatever order they were run, with other cases between. */
+/* The cases ran in any order, with others in between. */
 static void test_result(void **unused)
 {
 	struct curves knees;
@@ -104,7 +104,7 @@ static void test_result(void **unused)
 	assert_string_equal(knees.curve[0].beyond.line->id, "send/load/64/poll/rate500000");
 	curve_tell(&knees.curve[0], &load_knee_kind, text);
 	assert_string_equal(text, "knee: send/load/64/poll/rate400000: 400000 msg/s with a p99 of "
-				  "1.6 us; beyond, 500000 msg/s: 2.4 us, saturated "
+				  "1.6 us; above it, 500000 msg/s: 2.4 us, saturated "
 				  "(medians of trials)");
 	curves_close(&knees);
 }
@@ -143,7 +143,7 @@ static void test_two_curves(void **unused)
 	curves_close(&knees);
 }
 
-/* A trial whose p99 is another one, and which all messages of the case go by. */
+/* Adds a trial with a high p99, which moves the pooled p99. */
 static void stall(struct result_case *line)
 {
 	struct error error = {0};
@@ -158,7 +158,7 @@ static void stall(struct result_case *line)
 	free(hist);
 }
 
-/* One of three trials at a middle rate: no knee. At the lowest one it hides none either. */
+/* One of three trials stalls, at a middle rate or at the lowest one: the knee does not move. */
 static void test_stalled_trial(void **unused)
 {
 	for (size_t i = 0; i < 2; i++) {
@@ -176,7 +176,7 @@ static void test_stalled_trial(void **unused)
 	loads_init(&result, curve, ARRAY_LENGTH(curve));
 }
 
-/* Each trial alone has too few messages: all together have not. */
+/* Single trials have too few messages, but together they have enough. */
 static void test_short_trials(void **unused)
 {
 	struct curves knees;
@@ -189,12 +189,12 @@ static void test_short_trials(void **unused)
 	assert_near(knees.curve[0].at.y, 1600, 1);
 	curve_tell(&knees.curve[0], &load_knee_kind, text);
 	assert_string_equal(text, "knee: send/load/64/poll/rate400000: 400000 msg/s with a p99 of "
-				  "1.6 us; beyond, 500000 msg/s: 2.4 us, saturated");
+				  "1.6 us; above it, 500000 msg/s: 2.4 us, saturated");
 	curves_close(&knees);
 }
 
-/* What is no point is told beside those that are. */
-static void test_left_out(void **unused)
+/* Cases without a point are listed as omitted. */
+static void test_omitted_cases(void **unused)
 {
 	struct curves knees;
 	char text[512];
@@ -210,7 +210,7 @@ static void test_left_out(void **unused)
 	assert_string_equal(
 		text,
 		"no knee up to send/load/64/poll/rate400000: 400000 msg/s with a "
-		"p99 of 1.6 us (medians of trials); left out: send/load/64/poll/rate500000 (failed), "
+		"p99 of 1.6 us (medians of trials); omitted: send/load/64/poll/rate500000 (failed), "
 		"and 1 more");
 	curves_close(&knees);
 	made = load_knees_make(&result);
@@ -222,7 +222,7 @@ static void test_left_out(void **unused)
 	json_decref(made);
 }
 
-/* Of rates that all are too high it is known that it is below them. */
+/* If all rates are too high, the knee is below the lowest. */
 static void test_below(void **unused)
 {
 	static const struct load_row rows[] = {
@@ -241,8 +241,8 @@ static void test_below(void **unused)
 	curves_open(&knees, &result, &load_knee_kind);
 	assert_int_equal(knees.count, 1);
 	curve_tell(&knees.curve[0], &load_knee_kind, text);
-	assert_string_equal(text, "the knee is below send/load/64/poll/rate100000: at 100000 "
-				  "msg/s, the lowest rate, the schedule was not kept; left out: "
+	assert_string_equal(text, "the knee is below send/load/64/poll/rate100000: the lowest "
+				  "rate, 100000 msg/s, was already saturated; omitted: "
 				  "send/load/64/poll/rate400000 (failed)");
 	curves_close(&knees);
 	made = load_knees_make(&result);
@@ -254,7 +254,7 @@ static void test_below(void **unused)
 	json_decref(made);
 }
 
-/* In table and page as well. */
+/* The table and the page show a knee below the lowest rate. */
 static void test_below_shown(void **unused)
 {
 	static const struct load_row rows[] = {
@@ -277,7 +277,7 @@ static void test_below_shown(void **unused)
 	free(text);
 }
 
-/* Two rates are no curve, and what failed is no point. */
+/* Two points are not a curve, and failed cases are not points. */
 static void test_no_curve(void **unused)
 {
 	struct curves knees;
@@ -291,7 +291,7 @@ static void test_no_curve(void **unused)
 	assert_null(load_knees_make(&result));
 }
 
-/* In table, page and document. */
+/* Table, page and document show the knee. */
 static void test_shown(void **unused)
 {
 	json_t *document;
@@ -329,7 +329,7 @@ int main(void)
 		cmocka_unit_test_teardown(test_two_curves, close_result),
 		cmocka_unit_test_teardown(test_stalled_trial, close_result),
 		cmocka_unit_test_teardown(test_short_trials, close_result),
-		cmocka_unit_test_teardown(test_left_out, close_result),
+		cmocka_unit_test_teardown(test_omitted_cases, close_result),
 		cmocka_unit_test_teardown(test_below, close_result),
 		cmocka_unit_test_teardown(test_below_shown, close_result),
 		cmocka_unit_test_teardown(test_no_curve, close_result),

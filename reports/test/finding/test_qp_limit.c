@@ -5,7 +5,7 @@
 #include "reports/table/table.h"
 #include "reports/test/lib/qp_sweeps.h"
 
-/* Where a rate falls for good, by hand. */
+/* Where a rate drops for good; counts by hand. */
 static void test_falls(void **unused)
 {
 	static const struct {
@@ -16,12 +16,12 @@ static void test_falls(void **unused)
 		{{1, 2, 4, 3.2, 3.2, 3.2},  6},
 		{{1, 2, 4, 3.1, 3.1, 3.1},  3},
 		{{1, 2, 4, 4, 3.1, 1},      4},
- /* A dip is none. */
+ /* A dip is not a drop. */
 		{{1, 2, 4, 1, 4, 4},        6},
 		{{1, 2, 4, 1, 3.2, 1},      5},
 		{{5, 3, 3, 3, 3, 3},        1},
 		{{0, 0, 0, 0, 0, 0},        6},
- /* It may go on falling slowly, and then it has fallen. */
+ /* A slow decline counts as a drop once it is deep enough. */
 		{{10, 9, 8.5, 8, 7.5, 7.9}, 4},
 	};
 
@@ -52,7 +52,7 @@ static const struct qp_sweep_row fall[] = {
         {256,  50000},
 };
 
-/* In whatever order they were run. */
+/* The cases ran in any order. */
 static void test_result(void **unused)
 {
 	struct curves sweeps;
@@ -63,8 +63,8 @@ static void test_result(void **unused)
 	assert_int_equal(sweeps.count, 1);
 	assert_string_equal(sweeps.curve[0].best.line->id, "write/bw/64/poll/q64");
 	curve_tell(&sweeps.curve[0], &qp_limit_kind, text);
-	assert_string_equal(text, "knee: write/bw/64/poll/q256: 5 Mmsg/s; beyond, 1024 queue "
-				  "pairs: 3 Mmsg/s; the best: 6 (medians of trials)");
+	assert_string_equal(text, "knee: write/bw/64/poll/q256: 5 Mmsg/s; above it, 1024 queue "
+				  "pairs: 3 Mmsg/s; best: 6 (medians of trials)");
 	curves_close(&sweeps);
 }
 
@@ -81,13 +81,12 @@ static void test_no_fall(void **unused)
 	assert_false(sweeps.curve[0].has_beyond);
 	curve_tell(&sweeps.curve[0], &qp_limit_kind, text);
 	assert_string_equal(
-		text,
-		"no knee up to write/bw/64/poll/q256: 5 Mmsg/s; the best: 6 (medians of trials); left "
-		"out: write/bw/64/poll/q1024 (failed), and 1 more");
+		text, "no knee up to write/bw/64/poll/q256: 5 Mmsg/s; best: 6 (medians of trials); "
+		      "omitted: write/bw/64/poll/q1024 (failed), and 1 more");
 	curves_close(&sweeps);
 }
 
-/* The queue pairs of all threads are told; and a trial that was held up changes nothing. */
+/* Counts the queue pairs of all threads; a stalled trial changes nothing. */
 static void test_threads(void **unused)
 {
 	struct curves sweeps;
@@ -111,12 +110,12 @@ static void test_threads(void **unused)
 	}
 	curves_open(&sweeps, &result, &qp_limit_kind);
 	curve_tell(&sweeps.curve[0], &qp_limit_kind, text);
-	assert_string_equal(text, "knee: write/bw/64/poll/q256: 5 Mmsg/s; beyond, 4096 queue "
-				  "pairs: 3 Mmsg/s; the best: 6 (medians of trials)");
+	assert_string_equal(text, "knee: write/bw/64/poll/q256: 5 Mmsg/s; above it, 4096 queue "
+				  "pairs: 3 Mmsg/s; best: 6 (medians of trials)");
 	curves_close(&sweeps);
 }
 
-/* Two numbers are too few, and what was asked for otherwise is another sweep's. */
+/* Two points are too few, and cases with other options belong to another curve. */
 static void test_apart(void **unused)
 {
 	static const struct qp_sweep_row rows[] = {
@@ -140,7 +139,7 @@ static void test_apart(void **unused)
 	assert_null(qp_limits_make(&result));
 }
 
-/* Another depth makes as much of a difference. */
+/* Cases with other depths belong to another curve. */
 static void test_depths(void **unused)
 {
 	struct curves sweeps;
@@ -154,7 +153,7 @@ static void test_depths(void **unused)
 	curves_close(&sweeps);
 }
 
-/* In table, page and document. */
+/* Table, page and document show the knee. */
 static void test_shown(void **unused)
 {
 	json_t *document;

@@ -2,7 +2,7 @@
 #include "reports/finding/semantics.h"
 #include "reports/test/lib/sample.h"
 
-/* So many messages in each case, and so much for each of them. */
+/* Messages of each case. */
 #define MESSAGES 1000ULL
 
 static struct result_case cases[8];
@@ -62,25 +62,25 @@ static void check_rows(const char *wanted)
 }
 
 #define HEAD(busy)                                                                              \
-	"SEMANTICS, 64 B     RQ    buffer  CQE       events      far CPU        us   us, far\n" \
-	"task   how          used  posted  near/far  near/far      us/op      idle " busy "\n"
+	"SEMANTICS, 64 B     RQ    buffer  CQE       events      srv CPU        us   us, srv\n" \
+	"task   how          used  posted  cli/srv   cli/srv       us/op      idle " busy "\n"
 #define NOTE                                                                                      \
-	"RQ, buffer: tried with an empty receive queue, and with receives without buffers. CQE, " \
-	"events,\nfar CPU: one at a time, both ends sleeping for events. us: median, both ends "  \
-	"polling, until\nthe other program knows, or until the data are there or here.\n"
+	"RQ, buffer: probed with an empty receive queue and with receives without buffers. CQE, " \
+	"events,\nsrv CPU: one operation at a time, both sides waiting for events. us: median, "  \
+	"both sides polling,\nuntil the server's program is notified or the data has arrived.\n"
 
 static const char *events[] = {"event", "event"};
 static const char *polling[] = {"poll", "poll"};
 static const char *asleep[] = {"poll", "event"};
 
-static void test_nothing_to_tell(void **unused)
+static void test_no_needs(void **unused)
 {
 	add_case("send", "bw", events, "0ns");
 	check_rows("");
 }
 
-/* 1.7 ms of 1000 messages are 1.7 us. */
-static void test_one_that_takes_no_part(void **unused)
+/* 1.7 ms for 1000 messages are 1.7 us per message. */
+static void test_passive_server(void **unused)
 {
 	add_case("read", "bw", events, "0ns")->needs =
 		sample_json("{\"receive\": false, \"buffer\": false}");
@@ -92,10 +92,10 @@ static void test_one_that_takes_no_part(void **unused)
 }
 
 /*
- * Half of a round trip is 0.9 us, and 5.8 us with a far end that computes: a whole one
- * is 11.6, of which the way back is 0.9 again. A request and its reply are 2 halves.
+ * Half a round trip takes 0.9 us, or 5.8 us with a busy server: the full round trip of 11.6 us
+ * includes 0.9 us for the way back. A request and its reply are two halves.
  */
-static void test_one_that_is_told(void **unused)
+static void test_notified_server(void **unused)
 {
 	struct result_case *line = add_case("send", "bw", events, "0ns");
 
@@ -115,7 +115,7 @@ static void test_one_that_is_told(void **unused)
 				  "       1.8      11.6\n" NOTE);
 }
 
-/* What failed, or was not asked for, leaves a gap. A round by memory is two messages. */
+/* Failed or missing cases leave a gap. A round trip by polling memory is two messages. */
 static void test_gaps(void **unused)
 {
 	add_case("write", "bw", events, "0ns")->needs = sample_json("{\"receive\": false}");
@@ -128,7 +128,7 @@ static void test_gaps(void **unused)
 				  "         -         -\n" NOTE);
 }
 
-/* Of the software device what is counted is told, and no time. */
+/* Results of a software device show counts but no times. */
 static void test_the_software_device(void **unused)
 {
 	struct result_case *line = add_case("send", "bw", events, "0ns");
@@ -144,15 +144,15 @@ static void test_the_software_device(void **unused)
 	assert_false(semantics_has_times(&result));
 	check_rows(
 		"SEMANTICS, 64 B     RQ    buffer  CQE       events\n"
-		"task   how          used  posted  near/far  near/far\n"
+		"task   how          used  posted  cli/srv   cli/srv\n"
 		"tell   send         yes   yes     1/1       0.5/1\n"
 		"fetch  send+reply   yes   yes     -         -\n"
-		"RQ, buffer: tried with an empty receive queue, and with receives without "
-		"buffers. CQE, events:\none at a time, both ends sleeping for events. Times of a "
-		"software device choose no operation:\nthey are not shown.\n");
+		"RQ, buffer: probed with an empty receive queue and with receives without "
+		"buffers. CQE, events:\none operation at a time, both sides waiting for events. "
+		"Times are not shown: those of a software\ndevice say nothing about hardware.\n");
 }
 
-/* Where nobody asks what operations need, times are all that there is. */
+/* Times are shown if no case probes what operations need. */
 static void test_times_of_the_software_device(void **unused)
 {
 	time_case(add_case("send", "lat", polling, "0ns"), 900);
@@ -165,9 +165,9 @@ static void test_times_of_the_software_device(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(test_nothing_to_tell, forget),
-		cmocka_unit_test_teardown(test_one_that_takes_no_part, forget),
-		cmocka_unit_test_teardown(test_one_that_is_told, forget),
+		cmocka_unit_test_teardown(test_no_needs, forget),
+		cmocka_unit_test_teardown(test_passive_server, forget),
+		cmocka_unit_test_teardown(test_notified_server, forget),
 		cmocka_unit_test_teardown(test_gaps, forget),
 		cmocka_unit_test_teardown(test_the_software_device, forget),
 		cmocka_unit_test_teardown(test_times_of_the_software_device, forget),

@@ -43,7 +43,7 @@ static void test_parsed(void **unused)
 	assert_string_equal(limits.limit[7].statistic->key, "mean");
 }
 
-static void test_not_like_that(void **unused)
+static void test_rejects_malformed_limits(void **unused)
 {
 	static const char *const below[] = {
 		"",        "90",           "90%",
@@ -65,12 +65,12 @@ static void test_not_like_that(void **unused)
 	for (size_t i = 0; i < ARRAY_LENGTH(below); i++) {
 		limits.count = 0;
 		if (!threshold_parse_below(below[i], &limits))
-			fail_msg("'%s' was taken", below[i]);
+			fail_msg("'%s' was accepted", below[i]);
 	}
 	for (size_t i = 0; i < ARRAY_LENGTH(above); i++) {
 		limits.count = 0;
 		if (!threshold_parse_above(above[i], &limits))
-			fail_msg("'%s' was taken", above[i]);
+			fail_msg("'%s' was accepted", above[i]);
 	}
 }
 
@@ -83,7 +83,7 @@ static void test_too_many(void **unused)
 	assert_int_equal(limits.count, THRESHOLDS_MOST);
 }
 
-/* NULL: the case keeps to it. */
+/* sentence: the expected error; NULL: the case meets the limit. */
 static void check(const struct result_case *line, const char *below, const char *above,
 		  const char *sentence)
 {
@@ -97,8 +97,8 @@ static void check(const struct result_case *line, const char *below, const char 
 }
 
 /*
- * 6360 messages of 1000 bytes in 150 ms: 42.4 MB/s, 339.2 Mb/s, 42400 a second, and
- * 13.568 % of the server's 2.5 Gb/s.
+ * 6360 messages of 1000 bytes in 150 ms: 42.4 MB/s, 339.2 Mb/s, 42400 msg/s, and 13.568 % of the
+ * server's 2.5 Gb/s link.
  */
 static void test_bandwidths(void **unused)
 {
@@ -137,17 +137,17 @@ static void test_bandwidths(void **unused)
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++)
 		check(&result.cases[SAMPLE_BANDWIDTH], rows[i].limit, NULL, rows[i].sentence);
-	/* The slower one of the two ends. */
+	/* The slower link of client and server counts. */
 	result.client.rate_mbps = 1000;
 	check(&result.cases[SAMPLE_BANDWIDTH], "50%line", NULL,
 	      ID "33.9% of the line is below 50%line");
 	result.client.rate_mbps = 0;
 	check(&result.cases[SAMPLE_BANDWIDTH], "1%line", NULL,
-	      ID "nobody knows the line's rate, for 1%line");
+	      ID "link rate is unknown; cannot check 1%line");
 #undef ID
 }
 
-/* 61 samples: the 31st is 1240. Ten lie beyond the median, six beyond the 90 per cent. */
+/* 61 samples; the 31st is 1240 ns. Ten lie above the median, six above the 90th percentile. */
 static void test_latencies(void **unused)
 {
 	static const struct {
@@ -162,19 +162,19 @@ static void test_latencies(void **unused)
 		{"p50=1.2399us", "send/lat/64/poll: p50 1.24 us is above 1.2399us"                   },
 		{"max=137s",     "send/lat/64/poll: max 137.4 s is above 137s"                       },
 		{"max=138s",     NULL								},
-		{"p90=1ms",      "send/lat/64/poll: p90 is not known: 61 samples are fewer than 100" },
-		{"p99=5us",      "send/lat/64/poll: p99 is not known: 61 samples are fewer than 1000"},
+		{"p90=1ms",      "send/lat/64/poll: p90 is unknown: it has 61 samples but needs 100" },
+		{"p99=5us",      "send/lat/64/poll: p99 is unknown: it has 61 samples but needs 1000"},
 		{"p99.9=5us",
-		 "send/lat/64/poll: p99.9 is not known: 61 samples are fewer than 10000"             },
+		 "send/lat/64/poll: p99.9 is unknown: it has 61 samples but needs 10000"             },
 		{"p99_99=5s",
-		 "send/lat/64/poll: p99_99 is not known: 61 samples are fewer than 100000"           },
+		 "send/lat/64/poll: p99_99 is unknown: it has 61 samples but needs 100000"           },
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++)
 		check(&result.cases[SAMPLE_LATENCY], NULL, rows[i].limit, rows[i].sentence);
 }
 
-/* 4100 ns are 4.1 us, and not a little more. */
+/* 4100 ns are exactly 4.1 us, which does not exceed the limit. */
 static void test_at_the_bound(void **unused)
 {
 	struct result_case *line = &result.cases[SAMPLE_LATENCY];
@@ -194,13 +194,13 @@ static void test_unknown_deviation(void **unused)
 	hist_init(result.cases[SAMPLE_LATENCY].latency);
 	hist_add(result.cases[SAMPLE_LATENCY].latency, 1230);
 	check(&result.cases[SAMPLE_LATENCY], NULL, "stddev=1s",
-	      "send/lat/64/poll: stddev is not known");
+	      "send/lat/64/poll: stddev is unknown");
 	check(&result.cases[SAMPLE_LATENCY], NULL, "mean=1us",
 	      "send/lat/64/poll: mean 1.23 us is above 1us");
 }
 
-/* Limits of the other metric, and cases that are no measurement. */
-static void test_none_of_its_business(void **unused)
+/* A limit ignores cases of the other metric and cases that are not complete. */
+static void test_ignores_other_cases(void **unused)
 {
 	check(&result.cases[SAMPLE_LATENCY], "1000Gb/s", NULL, NULL);
 	check(&result.cases[SAMPLE_BANDWIDTH], NULL, "max=1ns", NULL);
@@ -210,7 +210,7 @@ static void test_none_of_its_business(void **unused)
 	check(&result.cases[SAMPLE_LATENCY], NULL, "max=1ns", NULL);
 }
 
-/* A limit that says nothing of anything is a mistake. */
+/* A limit that applies to no case is an error. */
 static void test_use(void **unused)
 {
 	assert_null(threshold_parse_below("90%line", &limits));
@@ -219,11 +219,11 @@ static void test_use(void **unused)
 	assert_int_equal(threshold_check_use(&limits.limit[1], &result, &error), 0);
 	result.cases[SAMPLE_BANDWIDTH].status = RESULT_INTERRUPTED;
 	assert_int_equal(threshold_check_use(&limits.limit[0], &result, &error), -ENOENT);
-	assert_string_equal(error.text, "no case has a bandwidth for 90%line to hold");
+	assert_string_equal(error.text, "no case has a bandwidth to check against 90%line");
 	error = (struct error){0};
 	result.n_cases = 0;
 	assert_int_equal(threshold_check_use(&limits.limit[1], &result, &error), -ENOENT);
-	assert_string_equal(error.text, "no case has a latency for p99.9=5us to hold");
+	assert_string_equal(error.text, "no case has a latency to check against p99.9=5us");
 	result.n_cases = SAMPLE_CASES;
 }
 
@@ -231,13 +231,14 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_parsed, open_sample, close_sample),
-		cmocka_unit_test_setup_teardown(test_not_like_that, open_sample, close_sample),
+		cmocka_unit_test_setup_teardown(test_rejects_malformed_limits, open_sample,
+						close_sample),
 		cmocka_unit_test_setup_teardown(test_too_many, open_sample, close_sample),
 		cmocka_unit_test_setup_teardown(test_bandwidths, open_sample, close_sample),
 		cmocka_unit_test_setup_teardown(test_latencies, open_sample, close_sample),
 		cmocka_unit_test_setup_teardown(test_at_the_bound, open_sample, close_sample),
 		cmocka_unit_test_setup_teardown(test_unknown_deviation, open_sample, close_sample),
-		cmocka_unit_test_setup_teardown(test_none_of_its_business, open_sample,
+		cmocka_unit_test_setup_teardown(test_ignores_other_cases, open_sample,
 						close_sample),
 		cmocka_unit_test_setup_teardown(test_use, open_sample, close_sample),
 	};

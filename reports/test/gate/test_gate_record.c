@@ -30,7 +30,7 @@ static int close_gate(void **unused)
 	return 0;
 }
 
-/* Runs more pairs of what takes part: the head is this many times as slow, in turn. */
+/* Runs more pairs of the cases that take part: factors are head / base, alternating. */
 static void run(size_t count, const double factors[static 2][2])
 {
 	assert_int_equal(gate_reserve(&gate, gate.n_rounds + gate_due_most(count), &error), 0);
@@ -52,10 +52,10 @@ static void run(size_t count, const double factors[static 2][2])
 }
 
 /*
- * 0.9 and 1.1 in turn decide nothing. With 12 pairs more that are equal, the bounds are the sixth
- * from either end, of which six are 0.9 and six 1.1; with 24 more the sixteenth, which is 1.
+ * Alternating 0.9 and 1.1 decides nothing. With 12 more equal pairs, the bounds are the sixth from
+ * either end, still 0.9 and 1.1; with another 24 they are the sixteenth, which is 1.
  */
-static void test_goes_on(void **unused)
+static void test_repeats_unclear_cases(void **unused)
 {
 	static const double apart[2][2] = {
 		{0.9, 1.1},
@@ -76,7 +76,7 @@ static void test_goes_on(void **unused)
 	assert_int_equal(gate.cells[0].finding.pairs, 2 * ASKED);
 	assert_near(gate.cells[0].finding.judged.low, 0.9, 1e-12);
 	assert_int_equal(gate_end(&gate), VERDICT_UNCLEAR);
-	/* If the family of figures makes the other case unclear later, it stays out nevertheless. */
+	/* If the correction makes the other case unclear later, it still stays out. */
 	gate.cells[1].verdict = VERDICT_UNCLEAR;
 	assert_false(gate_takes_part(&gate, false, 1));
 	assert_int_equal(gate_count_unclear(&gate), 1);
@@ -85,14 +85,14 @@ static void test_goes_on(void **unused)
 	assert_int_equal(gate.n_rounds, 4 * ASKED);
 	assert_int_equal(gate_end(&gate), VERDICT_SAME);
 	assert_int_equal(gate_count_unclear(&gate), 0);
-	/* The other case was decided at once, and has lost nothing by staying out. */
+	/* The other case was decided at once and keeps its verdict. */
 	assert_int_equal(gate.cells[1].finding.pairs, ASKED);
 	assert_int_equal(gate.cells[1].verdict, VERDICT_SAME);
 	assert_int_equal(gate_spare(&gate, false), 0);
 }
 
-/* Worse is confirmed by as many pairs as have shown it. */
-static void test_again(void **unused)
+/* A regression is confirmed by as many pairs as showed it. */
+static void test_confirms_regression(void **unused)
 {
 	static const double first[2][2] = {
 		{1, 1.3},
@@ -114,15 +114,15 @@ static void test_again(void **unused)
 	assert_true(gate_takes_part(&gate, true, 0));
 	assert_false(gate_takes_part(&gate, true, 1));
 	assert_int_equal(gate_again_due(&gate), 4 * ASKED);
-	/* Until then it is not worse. */
+	/* Without confirmation it is not worse. */
 	assert_int_equal(gate_end(&gate), VERDICT_UNCLEAR);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_goes_on, open_gate, close_gate),
-		cmocka_unit_test_setup_teardown(test_again, open_gate, close_gate),
+		cmocka_unit_test_setup_teardown(test_repeats_unclear_cases, open_gate, close_gate),
+		cmocka_unit_test_setup_teardown(test_confirms_regression, open_gate, close_gate),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

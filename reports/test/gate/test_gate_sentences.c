@@ -20,7 +20,7 @@ static struct judge_cell cell_of(enum verdict verdict, double low, double high)
 	};
 }
 
-/* In the last column of the table. */
+/* Checks the last column of the table. */
 static void assert_verdict(struct judge_cell *cell, const char *wanted)
 {
 	struct gate_record gate = {.cells = cell, .n_cells = 1};
@@ -35,28 +35,28 @@ static void assert_verdict(struct judge_cell *cell, const char *wanted)
 	grid_close(&grid);
 }
 
-/* 1.05 * 1.2 is 1.26. */
+/* The smallest detectable difference is 1.05 * 1.2 = 1.26. */
 static void test_cells(void **unused)
 {
 	struct judge_cell cell = cell_of(VERDICT_UNCLEAR, 0.9, 1.02);
 	char text[GATE_TEXT];
 
-	gate_tell_cell(text, &cell);
+	gate_describe_cell(text, &cell);
 	assert_string_equal(text, "id p50 us: unclear: 5.0 % less (-10.0 to +2.0 %); the smallest "
 				  "difference that the data could have shown is 26 %");
 	assert_verdict(&cell, "unclear (detects 26 %)");
-	/* It is unclear for another reason than its interval. */
+	/* Unclear for a reason other than its interval. */
 	snprintf(cell.why, sizeof(cell.why), "a reason");
-	gate_tell_cell(text, &cell);
+	gate_describe_cell(text, &cell);
 	assert_string_equal(text, "id p50 us: unclear: a reason");
 	assert_verdict(&cell, "unclear");
 	cell = cell_of(VERDICT_WORSE, 1.08, 1.12);
 	cell.finding.judged.ratio = 1.1;
-	gate_tell_cell(text, &cell);
+	gate_describe_cell(text, &cell);
 	assert_string_equal(text, "id p50 us: worse: 10.0 % more (+8.0 to +12.0 %)");
 }
 
-/* The headline is the worst verdict, of an invalid gate nothing else. */
+/* The headline is the worst verdict; an invalid gate is always invalid. */
 static void test_headline(void **unused)
 {
 	static const struct {

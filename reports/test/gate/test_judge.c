@@ -22,7 +22,7 @@ static struct judge_cell cell_of(const struct compared_figure *figure, double th
         };
 }
 
-/* Of 100 each time: 1, 2, 3, ... per cent more, from the first on. */
+/* Sets the base to 100 and the values to 1, 2, 3, ... percent more, starting at first. */
 static void rise(double *values, double first)
 {
 	for (size_t i = 0; i < ROUNDS; i++) {
@@ -37,7 +37,7 @@ static void judge(struct judge_cell *cell)
 	assert_int_equal(judge_figure(cell, 1, &error), 0);
 }
 
-/* Twenty ratios, 1.01 to 1.20: the bounds at 1 % are the fifth from either end. */
+/* Twenty ratios from 1.01 to 1.20: the bounds at 1 % are the fifth from either end. */
 static void test_by_hand(void **unused)
 {
 	struct judge_cell cell = cell_of(&compared_figure_median, 0.05);
@@ -50,12 +50,12 @@ static void test_by_hand(void **unused)
 	assert_near(cell.finding.judged.high, 1.16, 1e-12);
 	assert_near(cell.finding.medians[GATE_BASE], 100, 0);
 	assert_near(cell.finding.medians[GATE_HEAD], 110.5, 1e-9);
-	/* 15 or 16 are beyond 1.05, as its logarithm is rounded: both are published. */
+	/* Rounding decides whether 15 or 16 are beyond 1.05; both chances are from tables. */
 	assert_true(fabs(cell.finding.chance - 0.020694732666015625) < 1e-12 ||
 		    fabs(cell.finding.chance - 0.0059089660644531) < 1e-12);
 	assert_int_equal(cell.verdict, VERDICT_UNCLEAR);
 	assert_false(cell.has_failed);
-	/* One cell alone needs the rank of its bounds: 1.10 * 1.11 / 1.05^2 = 1.10748^2 off. */
+	/* A single cell needs only the rank of its bounds: 1.10 * 1.11 / 1.05^2 = 1.10748^2 off. */
 	assert_near(verdict_detectable(&cell.finding.judged), 1.05 * sqrt(1.10 * 1.11) / 1.05 - 1,
 		    1e-9);
 }
@@ -69,7 +69,7 @@ static void test_worse(void **unused)
 	assert_true(cell.has_failed);
 	assert_int_equal(cell.verdict, VERDICT_UNCLEAR);
 	assert_contains(cell.why, "not confirmed by a second measurement");
-	/* What is not so the second time is not told as one. */
+	/* A difference that the second measurement does not show is unclear. */
 	rise(again, -0.10);
 	cell.again = (struct judge_rounds){
 		{base, again},
@@ -82,7 +82,7 @@ static void test_worse(void **unused)
 	rise(again, 0.06);
 	assert_int_equal(judge_confirm(&cell, 1, &error), 0);
 	assert_int_equal(cell.verdict, VERDICT_WORSE);
-	/* The time was over: that is no second time. */
+	/* Too few pairs, because the time ended, are no confirmation. */
 	judge(&cell);
 	cell.again.count = JUDGE_ROUNDS_LEAST - 1;
 	assert_int_equal(judge_confirm(&cell, 1, &error), 0);
@@ -91,7 +91,7 @@ static void test_worse(void **unused)
 	assert_int_equal(cell.again.count, 0);
 }
 
-/* Of a rate less is worse; and what is better is never a failure, however much it is. */
+/* For rates, less is worse; a better figure never fails. */
 static void test_directions(void **unused)
 {
 	struct judge_cell rate = cell_of(&compared_figure_bytes, 0.05);
@@ -112,7 +112,7 @@ static void test_directions(void **unused)
 	assert_int_equal(latency.verdict, VERDICT_BETTER);
 }
 
-/* One round of ten times as much is one round. */
+/* A single pair with ten times the latency changes nothing. */
 static void test_outlier(void **unused)
 {
 	struct judge_cell cell = cell_of(&compared_figure_median, 0.05);
@@ -140,8 +140,9 @@ static void test_missing_rounds(void **unused)
 		(i % 2 ? base : head)[i] = (double)NAN;
 	judge(&cell);
 	assert_int_equal(cell.verdict, VERDICT_INVALID);
-	assert_string_equal(cell.why,
-			    "only 11 of 20 pairs of runs have a value of both sides: it takes 12");
+	assert_string_equal(
+		cell.why,
+		"only 11 of 20 pairs of runs have values on both sides; a verdict needs 12");
 	rise(head, 0.30);
 	for (size_t i = 0; i < ROUNDS; i++)
 		base[i] = (double)NAN;
@@ -180,7 +181,7 @@ static void test_faults(void **unused)
 	assert_string_equal(cell.why, "fails at the head");
 }
 
-/* Equal values of a clock with steps of 100 ns, of 300, may hide a difference of a third. */
+/* Equal values of 300 ns with a clock step of 100 ns may hide a difference of a third. */
 static void test_coarse_clock(void **unused)
 {
 	struct judge_cell cell = cell_of(&compared_figure_median, 0.05);
@@ -208,7 +209,7 @@ static void test_noise(void **unused)
 	assert_int_equal(cell.verdict, VERDICT_UNCLEAR);
 	/* The median, sqrt(3 * 0.4), is a factor of sqrt(3 / 0.4) from either bound. */
 	assert_near(verdict_detectable(&cell.finding.judged), 1.05 * sqrt(7.5) - 1, 1e-9);
-	/* However far apart, all of them are worse, or better. */
+	/* Noisy pairs that are all worse, or all better, are decided. */
 	for (size_t i = 0; i < ROUNDS; i++)
 		head[i] = i % 2 ? 300 : 120;
 	judge(&cell);
@@ -217,7 +218,7 @@ static void test_noise(void **unused)
 		head[i] = i % 2 ? 94 : 30;
 	judge(&cell);
 	assert_int_equal(cell.verdict, VERDICT_BETTER);
-	/* No worse, and either the same or better. */
+	/* Half are the same and half are better: unclear. */
 	for (size_t i = 0; i < ROUNDS; i++)
 		head[i] = i % 2 ? 98 : 30;
 	judge(&cell);
@@ -225,8 +226,8 @@ static void test_noise(void **unused)
 }
 
 /*
- * 17 of 20 pairs beyond the threshold: p = 0.00129, of which 38 cells leave 0.049 and 39 cells
- * 0.0502. All of one family are corrected alike.
+ * 17 of 20 pairs beyond the threshold: p = 0.00129, which 38 cells correct to 0.049 and 39 cells to
+ * 0.0502. Every cell of the family is corrected.
  */
 static void test_family(void **unused)
 {

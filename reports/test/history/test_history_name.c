@@ -17,7 +17,7 @@ static struct history_name name_of(const char *started, const char *document)
 	return name;
 }
 
-/* 64-bit FNV-1a of "" and "foobar" as in the test suite of its authors; seconds by date --utc. */
+/* Hashes are from the FNV authors' test suite (64-bit FNV-1a of "" and "foobar"). */
 static void test_names(void **unused)
 {
 	struct history_name name = name_of("2026-11-23T10:12:44Z", "");
@@ -31,7 +31,7 @@ static void test_names(void **unused)
 	assert_true(name.number > 0);
 }
 
-static void test_no_times(void **unused)
+static void test_rejects_other_times(void **unused)
 {
 	static const char *const times[] = {
 		"",
@@ -103,7 +103,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_names),
-		cmocka_unit_test(test_no_times),
+		cmocka_unit_test(test_rejects_other_times),
 		cmocka_unit_test(test_labels),
 	};
 

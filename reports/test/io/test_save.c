@@ -49,7 +49,7 @@ static int write_text(FILE *out, const void *text)
 	return 0;
 }
 
-/* More than a buffer of a stream's. */
+/* Writes more than a stream buffers. */
 static int write_much(FILE *out, const void *unused)
 {
 	for (int i = 0; i < 100000; i++)
@@ -104,7 +104,7 @@ static void test_replaces_a_file(void **unused)
 	assert_int_equal(files_in_folder(), 1);
 }
 
-/* Full after so many bytes: nothing of the old file is lost, and nothing left behind. */
+/* If the disk fills up after some bytes, the old file stays and nothing is left behind. */
 static void test_a_failed_write_changes_nothing(void **unused)
 {
 	static const rlim_t rooms[] = {0, 1, 1000};
@@ -127,7 +127,7 @@ static void test_a_failed_write_changes_nothing(void **unused)
 		limit.rlim_cur = before;
 		setrlimit(RLIMIT_FSIZE, &limit);
 		assert_int_equal(code, -EFBIG);
-		/* Which is found before there is anything to write, too. */
+		/* save_check finds it before there is anything to write. */
 		assert_int_equal(checked, -EFBIG);
 		assert_contains(error.text, path);
 		assert_contains(error.text, "cannot write ");
@@ -136,7 +136,7 @@ static void test_a_failed_write_changes_nothing(void **unused)
 	}
 }
 
-static void test_paths_that_cannot_be(void **unused)
+static void test_rejects_invalid_paths(void **unused)
 {
 	char below[160];
 	const struct {
@@ -177,7 +177,7 @@ static void test_a_check_leaves_nothing(void **unused)
 	assert_int_equal(save_check("-", &error), 0);
 }
 
-/* A device stays one; a full one is told. */
+/* A device is not replaced, and a full one is reported. */
 static void test_devices(void **unused)
 {
 	struct error error = {0};
@@ -193,7 +193,7 @@ static void test_devices(void **unused)
 	assert_true(S_ISCHR(found.st_mode));
 }
 
-/* What the writer says is what is told, and the file stays as it was. */
+/* The error of the writer is reported, and the old file stays. */
 static void test_a_writer_that_fails(void **unused)
 {
 	struct error error = {0};
@@ -219,7 +219,7 @@ static void test_a_writer_that_fails_on_standard_output(void **unused)
 	assert_contains(error.text, "cannot write standard output: ");
 }
 
-/* A result is as public as any new file. */
+/* A result has the mode of any new file. */
 static void test_rights(void **unused)
 {
 	static const mode_t masks[] = {022, 077, 0};
@@ -237,8 +237,8 @@ static void test_rights(void **unused)
 	}
 }
 
-/* Once, before it has its name: what the disk has not taken does not replace what it has. */
-static void test_on_the_disk(void **unused)
+/* The file is synced once, before it gets its name; if that fails, the old file stays. */
+static void test_syncs_before_rename(void **unused)
 {
 	struct error error = {0};
 
@@ -259,13 +259,13 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		in_folder(test_replaces_a_file),
 		in_folder(test_a_failed_write_changes_nothing),
-		in_folder(test_paths_that_cannot_be),
+		in_folder(test_rejects_invalid_paths),
 		in_folder(test_a_check_leaves_nothing),
 		in_folder(test_devices),
 		in_folder(test_a_writer_that_fails),
 		cmocka_unit_test(test_a_writer_that_fails_on_standard_output),
 		in_folder(test_rights),
-		in_folder(test_on_the_disk),
+		in_folder(test_syncs_before_rename),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

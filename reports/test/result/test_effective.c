@@ -77,7 +77,7 @@ static void test_nothing(void **unused)
 static void test_wrong_ones(void **unused)
 {
 	static const char *const rows[][2] = {
-		{"{\"sl\": -1, \"retries\": 6}",                    "\"sl\" is no count"                  },
+		{"{\"sl\": -1, \"retries\": 6}",                    "\"sl\" is not a count"               },
 		{"{\"retries\": 6, \"inline\": 1}",                 "\"inline\" is neither true nor false"},
 		{"{\"post_call\": \"ioctl\", \"retries\": 6}",
 		 "\"post_call\" is none of its words"						     },

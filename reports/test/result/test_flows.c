@@ -111,13 +111,13 @@ static void check_refusal(const char *text, const char *sentence)
 
 static void test_refusals(void **unused)
 {
-	check_refusal("{}", "there is no \"flows\"");
+	check_refusal("{}", "\"flows\" is missing");
 	check_refusal("{\"flows\": []}", "these are no number of flows");
-	check_refusal("{\"flows\": [" FLOW ", {}]}", "there is no \"from\"");
+	check_refusal("{\"flows\": [" FLOW ", {}]}", "\"from\" is missing");
 	check_refusal("{\"flows\": [" FLOW "], \"start_spread_ns\": -1}",
-		      "\"start_spread_ns\" is no count");
+		      "\"start_spread_ns\" is not a count");
 	check_refusal("{\"flows\": [{\"from\": \"a\", \"to\": \"b\", \"messages\": 1}]}",
-		      "there is no \"duration_ns\"");
+		      "\"duration_ns\" is missing");
 }
 
 static void test_no_memory(void **unused)

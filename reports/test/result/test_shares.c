@@ -136,14 +136,14 @@ static void test_documents_of_others(void **unused)
 #define THREAD(pairs) "{\"duration_ns\":1,\"queue_pairs\":[" pairs "]}"
 #define PAIR          "{\"messages\":1}"
 	static const char *const rows[][2] = {
-		{"{}",							 "there is no \"threads\""           },
-		{"{\"threads\":1}",					    "\"threads\" is no array"           },
-		{"{\"threads\":[]}",					   "there is no \"queue_pairs\""       },
+		{"{}",							 "\"threads\" is missing"            },
+		{"{\"threads\":1}",					    "\"threads\" is not an array"       },
+		{"{\"threads\":[]}",					   "\"queue_pairs\" is missing"        },
 		{"{\"threads\":[" THREAD("") "]}",                             "these are no number of queue pairs"},
 		{"{\"threads\":[" THREAD(PAIR) "," THREAD(PAIR "," PAIR) "]}",
 		 "its threads have not as many queue pairs each"                                                   },
-		{"{\"threads\":[" THREAD("{\"messages\":-1}") "]}",            "\"messages\" is no count"          },
-		{"{\"threads\":[{\"queue_pairs\":[" PAIR "]}]}",               "there is no \"duration_ns\""       },
+		{"{\"threads\":[" THREAD("{\"messages\":-1}") "]}",            "\"messages\" is not a count"       },
+		{"{\"threads\":[{\"queue_pairs\":[" PAIR "]}]}",               "\"duration_ns\" is missing"        },
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {

@@ -54,9 +54,7 @@ static void test_trials_that_wrap(void **unused)
 		if (rows[i][2])
 			loading_change(document, path, rows[i][2]);
 		assert_int_equal(loading_load(&result, document, &error), -EINVAL);
-		assert_string_equal(
-			error.text,
-			"send/lat/64/poll: trial 2: these are more than can be counted");
+		assert_string_equal(error.text, "send/lat/64/poll: trial 2: the sums overflow");
 	}
 }
 
@@ -105,8 +103,8 @@ static void test_merged(void **unused)
 		if (rows[i].sum)
 			loading_change(document, rows[i].sum, rows[i].value_of_sum);
 		assert_int_equal(merge_with_itself(document), -EOVERFLOW);
-		assert_string_equal(error.text, "write/bw/1000/event/server-poll/t16: these are "
-						"more than can be counted");
+		assert_string_equal(error.text, "write/bw/1000/event/server-poll/t16: the sums "
+						"overflow");
 	}
 }
 

@@ -13,7 +13,7 @@ static double uniform(uint64_t *state)
 	return ((double)(random_next(state) >> 11) + 0.5) / 0x1p53;
 }
 
-/* By Box and Muller. */
+/* Box-Muller transform. */
 static double normal(uint64_t *state)
 {
 	double radius = sqrt(-2 * log(uniform(state)));
@@ -40,7 +40,7 @@ static void find(struct change_points *found, const double *values, size_t count
 	assert_int_equal(change_points_find(found, &change_points_usual, values, count, &error), 0);
 }
 
-/* A change is found wherever it lies in a window, from 6 values after it on. */
+/* A change is found anywhere in a window, once there are 6 values after it. */
 static void test_place(void **unused)
 {
 	static const size_t places[] = {26, 49, 50, 51, 74, 75, 76, 99, 140};
@@ -61,7 +61,7 @@ static void test_place(void **unused)
 	}
 }
 
-/* Two values are too few. */
+/* Two values after a change are too few. */
 static void test_too_early(void **unused)
 {
 	double values[80];
@@ -93,7 +93,7 @@ static void test_several(void **unused)
 	change_points_finish(&found);
 }
 
-/* A single value that is ten times as large is not a change point, wherever it lies. */
+/* A single outlier of ten times the value is not a change point, wherever it is. */
 static void test_outlier(void **unused)
 {
 	for (size_t at = 40; at < 80; at++) {
@@ -107,7 +107,7 @@ static void test_outlier(void **unused)
 	}
 }
 
-/* A sanitized build is some forty times slower. */
+/* A sanitized build is about forty times slower. */
 #ifdef __has_feature
 #if __has_feature(address_sanitizer)
 #define SERIES      10
@@ -124,10 +124,9 @@ static void test_outlier(void **unused)
 #endif
 
 /*
- * Noise alone: 400 series of 500 runs with a spread of 5 %, each in 20 windows. With a p of 0.001
- * in each window 8 change points are expected, and more than 16 have a probability of 0.4 %; the
- * second test lowers both. For 10 series 0.2 are expected, and
- * more than 2 have a probability of 0.1 %.
+ * Noise alone: 400 series of 500 runs with a spread of 5 %, each in 20 windows. At p = 0.001 per
+ * window, 8 change points are expected, and more than 16 have a probability of 0.4 %; the second
+ * test lowers both. For 10 series, 0.2 are expected, and more than 2 have a probability of 0.1 %.
  */
 static void test_noise(void **unused)
 {

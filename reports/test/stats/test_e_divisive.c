@@ -9,8 +9,8 @@
 static struct error error;
 
 /*
- * What is expected was computed by R 4.2.2 on its own data sets, from the paper's formulas as
- * they are written there (its (5) and (6), exponent 1):
+ * Expected values were computed by R 4.2.2 on its own data sets, from the paper's formulas (5) and
+ * (6) with exponent 1:
  *
  *   Q <- function(x, y) {
  *     n <- length(x); m <- length(y)
@@ -74,7 +74,7 @@ static void test_distance(void **unused)
 	assert_near(e_divisive_distance(extra, 10, ARRAY_LENGTH(extra)), 1.78222222222222, 1e-12);
 }
 
-/* Shuffles are not R's: three of their standard deviations, and three of R's own. */
+/* R shuffles differently: allow three standard deviations of our p and three of R's. */
 static void test_chance_between(void **unused)
 {
 	struct e_divisive_rule rule = {4, 1, 20000, 0};
@@ -101,7 +101,7 @@ static void test_chance_of_a_place(void **unused)
 	assert_true(divisions[0].at == 39 || count > 1);
 }
 
-/* The river has another level from 1899 on, as all who looked at it have found. */
+/* The level of the river changes in 1899, as is well known. */
 static void test_nile(void **unused)
 {
 	const struct e_divisive_rule rule = {4, 0.001, e_divisive_shuffles(0.001), 7};
@@ -165,7 +165,7 @@ static void test_too_many(void **unused)
 	size_t count;
 
 	assert_int_equal(e_divisive_find(&place, values, ARRAY_LENGTH(values), 4, &found), -EINVAL);
-	assert_contains(found.text, "301 values are more than 300");
+	assert_contains(found.text, "301 values exceed the maximum of 300");
 	assert_int_equal(e_divisive_divide(&(struct e_divisive_rule){4, 0.01, 100, 1}, values,
 					   ARRAY_LENGTH(values), divisions, &count, &error),
 			 -EINVAL);

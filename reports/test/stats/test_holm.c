@@ -17,7 +17,7 @@ static void check(const double *given, const double *wanted, size_t count)
 		assert_near(values[i], wanted[i], 1e-15);
 }
 
-/* By hand: 4 times the least, then 3, 2 and 1 times, none below the one before. */
+/* By hand: the smallest times 4, then times 3, 2 and 1, each at least the one before. */
 static void test_by_hand(void **unused)
 {
 	static const double given[] = {0.01, 0.04, 0.03, 0.005};

@@ -28,7 +28,7 @@ static int reset(void **unused)
 	return 0;
 }
 
-/* n values of which the i-th is i, so that the interval's ends are ranks; shuffled. */
+/* Returns n shuffled values of which the i-th smallest is i, so that bounds are ranks. */
 static double *make_ranks(size_t n)
 {
 	double *values = malloc(n * sizeof(*values));
@@ -62,9 +62,8 @@ static void check_ranks(size_t n, double low, double high, double confidence, do
 }
 
 /*
- * The ranks are one above the critical values of the sign test, two-sided at 5 %, as
- * text books print them; n of 6, 9, 12 and 20 with their confidence are in every table
- * of intervals for the median.
+ * The ranks are one above the critical values of the two-sided sign test at 5 %, as in textbooks; n
+ * of 6, 9, 12 and 20 with their confidence are in every table of intervals for the median.
  */
 static void test_published_tables(void **unused)
 {
@@ -100,14 +99,14 @@ static void test_published_tables(void **unused)
 			    rows[i].per_cent / 100, 0.0005);
 }
 
-/* Sums of binomial coefficients in whole numbers of any size. */
+/* Expected values are exact sums of binomial coefficients in integers. */
 static void test_exact_confidence(void **unused)
 {
 	check_ranks(6, 1, 6, 0.96875, 0);
 	check_ranks(20, 6, 15, 0.9586105346679688, 1e-14);
 	check_ranks(100, 40, 61, 0.9647997997822951, 1e-13);
 	check_ranks(1000, 469, 532, 0.9537088026395019, 1e-10);
-	/* 2^-2000 is no double. */
+	/* 2^-2000 underflows a double. */
 	check_ranks(2000, 956, 1045, 0.9534471795082162, 1e-10);
 	check_ranks(10000, 4902, 5099, 0.9511670501036181, 1e-9);
 }
@@ -129,7 +128,7 @@ static void test_values(void **unused)
 	assert_near(interval.median, 3.5, 0);
 	assert_near(interval.low, -1, 0);
 	assert_near(interval.high, 1e300, 0);
-	/* They stay as they are. */
+	/* The values do not change. */
 	assert_near(values[1], -1, 0);
 	assert_int_equal(interval_median(&interval, values, 2, &error), 0);
 	assert_near(interval.median, 1.25, 0);
@@ -140,7 +139,7 @@ static void test_refusals(void **unused)
 	const double values[] = {1, (double)NAN, 3};
 
 	assert_int_equal(interval_median(&interval, values, 0, &error), -EINVAL);
-	assert_string_equal(error.text, "no values, no median");
+	assert_string_equal(error.text, "no values");
 	error = (struct error){0};
 	assert_int_equal(interval_median(&interval, values, 3, &error), -EINVAL);
 	assert_string_equal(error.text, "value 2 of 3 is not a number");

@@ -15,14 +15,14 @@ static void compute(const double *base, size_t n_base, const double *now, size_t
 	ratio_of(&ratio, &before, &after, 0);
 }
 
-/* Two-sided, as published tables have it. */
+/* Returns the two-sided p, as in published tables. */
 static double chance_if_equal(void)
 {
 	return 2 * ratio_beyond(&ratio, 0);
 }
 
 /*
- * Student's own data, of which R has: t.test(extra ~ group, data = sleep)
+ * Student's own data; R prints for t.test(extra ~ group, data = sleep)
  * t = -1.8608, df = 17.776, p-value = 0.07939, interval -3.3654832 0.2054832, means 0.75 2.33.
  */
 static void test_sleep(void **unused)
@@ -47,9 +47,9 @@ static void test_sleep(void **unused)
 }
 
 /*
- * Data with which Welch's test is explained and checked in many languages: of 10 and 20 values,
- * 9.9 degrees of freedom and p = 0.148842; of 4 and 3, of which one side has nearly all of the
- * spread, p = 0.010751561. With the spread of both together it were 0.045 and 0.00009.
+ * Data used to explain and check Welch's test in many languages: with 10 and 20 values, 9.9 degrees
+ * of freedom and p = 0.148842; with 4 and 3, where one side has nearly all of the spread,
+ * p = 0.010751561. With a pooled spread they would be 0.045 and 0.00009.
  */
 static void test_unequal_spread(void **unused)
 {
@@ -74,9 +74,9 @@ static void test_unequal_spread(void **unused)
 }
 
 /*
- * By hand, of powers of e: means 1 and 5, squares 2 and 18 of 5 degrees, and so a variance of
- * 4 times 1/3 + 1/4, of the root of which 2.570582 times is the interval's half. Each side for
- * itself would have 1/3 + 6/4, and a narrower one.
+ * By hand, with powers of e: means 1 and 5, squares 2 and 18 with 5 degrees of freedom, so a
+ * variance of 4 (1/3 + 1/4); half the interval is 2.570582 times its root. Separate spreads would
+ * give 1/3 + 6/4, and a narrower interval.
  */
 static void test_unequal_numbers(void **unused)
 {
@@ -89,7 +89,7 @@ static void test_unequal_numbers(void **unused)
 	assert_near(log(ratio.low), 4 - 2.570582 * sqrt(7.0 / 3), 1e-6);
 }
 
-/* Two beside three have one degree: variances of 2 and 1, over 2 and 3, times 12.706205. */
+/* Two runs against three have one degree of freedom: 2/2 + 1/3, whose root times 12.706205. */
 static void test_two_beside_more(void **unused)
 {
 	const double base[] = {1, exp(2)};
@@ -102,8 +102,8 @@ static void test_two_beside_more(void **unused)
 }
 
 /*
- * The same figures: an error of sqrt(7/3) with 5 degrees of freedom, of which one in ten is beyond
- * 1.475884, and one in forty beyond 2.570582.
+ * The same values: an error of sqrt(7/3) with 5 degrees of freedom, which exceeds 1.475884 with a
+ * chance of 1/10, and 2.570582 with a chance of 1/40.
  */
 static void test_thresholds(void **unused)
 {
@@ -138,8 +138,8 @@ static void test_unknown_spread(void **unused)
 }
 
 /*
- * One beside five, whose logarithms are 1 to 5: a variance of 10/4, times 1 + 1/5, and 4 degrees
- * of freedom, of which Student's tables have 2.776445.
+ * One run against five with logarithms 1 to 5: a variance of 10/4 times 1 + 1/5, and 4 degrees of
+ * freedom, for which Student's tables have 2.776445.
  */
 static void test_one_beside_many(void **unused)
 {
@@ -156,7 +156,7 @@ static void test_one_beside_many(void **unused)
 	assert_false(ratio_is_known(&ratio));
 }
 
-/* All runs in the same place are apart by as much as one place is wide, in a way. */
+/* Equal values may differ by their rounding step. */
 static void test_rounded(void **unused)
 {
 	static const double low[] = {20, 20};
@@ -167,7 +167,7 @@ static void test_rounded(void **unused)
 	ratio_of(&ratio, &base, &now, 0);
 	assert_near(chance_if_equal(), DBL_EPSILON, 0);
 	assert_near(ratio.low, 1.05, 1e-12);
-	/* t = ln 1.05 / (0.05 / sqrt 12) = 3.380, and of two degrees 1 - t / sqrt(2 + t^2). */
+	/* t = ln 1.05 / (0.05 / sqrt 12) = 3.380; for two degrees 1 - t / sqrt(2 + t^2). */
 	ratio_of(&ratio, &base, &now, 0.05);
 	assert_near(chance_if_equal(), 1 - 3.3803 / sqrt(2 + 3.3803 * 3.3803), 1e-5);
 	ratio_of(&ratio, &base, &base, 0);
@@ -184,7 +184,7 @@ static double uniform(void)
 	return ((double)(random_state >> 11) + 0.5) / 0x1p53;
 }
 
-/* Runs of a median of 1000 ns whose logarithms are normal. */
+/* Makes runs with a median of 1000 ns and normal logarithms. */
 static void make_runs(double *values, size_t count, double deviation)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -195,9 +195,9 @@ static void make_runs(double *values, size_t count, double deviation)
 }
 
 /*
- * Of 2000 comparisons of what is equal one in twenty is beyond 5 %, or fewer: the wider one of
- * two intervals is taken. That it is more than 149 has a probability of 1e-6 (binomial
- * distribution, added up exactly), and so has that it is fewer than 57 of many runs.
+ * In 2000 comparisons of equal distributions, at most one in twenty is beyond 5 %, because the
+ * wider of two intervals is used. More than 149 have a probability of 1e-6 (exact binomial sum),
+ * and so do fewer than 57 with many runs.
  */
 static void test_false_alarms(void **unused)
 {
@@ -240,7 +240,7 @@ static void test_false_alarms(void **unused)
 	}
 }
 
-/* The same of families of 40 tests, 500 of them: 51 at most, with that probability. */
+/* 500 families of 40 tests: at most 51 false alarms, with the same probability. */
 static void test_false_alarms_of_families(void **unused)
 {
 	int alarms = 0;

@@ -3,7 +3,7 @@
 #include "core/test/lib/check.h"
 #include "reports/stats/sign_test.h"
 
-/* Sums of binomial coefficients over 2^n, as fractions, by other means; the second is a table's. */
+/* Exact sums of binomial coefficients over 2^n; the second is from a table. */
 static void test_chances(void **unused)
 {
 	static const struct {

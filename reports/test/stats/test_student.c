@@ -5,7 +5,7 @@
 #include "core/test/lib/check.h"
 #include "reports/stats/student.h"
 
-/* As text books print them: two-sided, of 5 %, 1 % and 0.1 %. */
+/* Two-sided bounds at 5 %, 1 % and 0.1 %, as in textbooks. */
 static void test_published_tables(void **unused)
 {
 	static const struct {
@@ -40,7 +40,7 @@ static void test_published_tables(void **unused)
 		}
 }
 
-/* Of one degree it is Cauchy's distribution, of two an algebraic one. */
+/* With one degree of freedom it is Cauchy's distribution, with two an algebraic one. */
 static void test_closed_forms(void **unused)
 {
 	for (int i = 0; i < 300; i++) {
@@ -52,7 +52,7 @@ static void test_closed_forms(void **unused)
 	}
 }
 
-/* Regularized incomplete beta functions, to thirty digits, by another program. */
+/* Regularized incomplete beta functions to thirty digits, computed by another program. */
 static void test_more_digits(void **unused)
 {
 	assert_near(student_beyond(2.5, 3), 0.087706647008065547, 1e-15);
@@ -67,7 +67,7 @@ static void test_more_digits(void **unused)
 	assert_near(student_bound(0.05, 1000), 1.96233908082641, 1e-12);
 }
 
-/* Integrals of the density over its angle, by another program. */
+/* Integrals of the density over its angle, computed by another program. */
 static void test_parts_of_degrees(void **unused)
 {
 	assert_near(student_beyond(2.5, 2.5), 0.1045699630781553, 1e-13);
@@ -76,7 +76,7 @@ static void test_parts_of_degrees(void **unused)
 	assert_near(student_beyond(-5, 17.776473516178495), 9.625313669086124e-05, 1e-15);
 	assert_near(student_beyond(100, 1.5), 0.0007541098899248878, 1e-15);
 	assert_near(student_bound(0.05, 3.835919153093), 2.823915553575, 1e-10);
-	/* Nothing leaps where the degrees are whole. */
+	/* The function is continuous at integer degrees of freedom. */
 	for (int freedom = 2; freedom < 200; freedom += 9)
 		for (double t = 0; t < 20; t += 0.7)
 			assert_near(student_beyond(t, freedom + 1e-9), student_beyond(t, freedom),

@@ -25,13 +25,13 @@ static void test_intervals(void **unused)
 		enum verdict rate;
 	} rows[] = {
 		{0.98,        1.02,        VERDICT_SAME,    VERDICT_SAME   },
- /* A difference is shown, and it is below the threshold. */
+ /* A difference is shown, but it is below the threshold. */
 		{1.02,        1.04,        VERDICT_SAME,    VERDICT_SAME   },
 		{0.953,       1.0499,      VERDICT_SAME,    VERDICT_SAME   },
  /* 1 / 1.05 is 0.95238. */
 		{0.952,       1.02,        VERDICT_UNCLEAR, VERDICT_UNCLEAR},
 		{0.98,        1.051,       VERDICT_UNCLEAR, VERDICT_UNCLEAR},
- /* A difference is shown, but not that it reaches the threshold. */
+ /* A difference is shown, but it may be below the threshold. */
 		{1.02,        1.20,        VERDICT_UNCLEAR, VERDICT_UNCLEAR},
 		{1.051,       1.20,        VERDICT_WORSE,   VERDICT_BETTER },
 		{0.80,        0.952,       VERDICT_BETTER,  VERDICT_WORSE  },
@@ -69,7 +69,7 @@ static void test_steps_of_values(void **unused)
 
 	judged.resolution = 0.125;
 	assert_int_equal(verdict_of(&judged), VERDICT_UNCLEAR);
-	/* Two values in one step are not known to be the same. */
+	/* Two values in the same step may still differ. */
 	judged.low = judged.high = 1;
 	assert_int_equal(verdict_of(&judged), VERDICT_UNCLEAR);
 	judged.low = judged.high = 1.25;
@@ -80,9 +80,9 @@ static void test_steps_of_values(void **unused)
 }
 
 /*
- * Holm, by hand: of four figures, 0.0125 is the most for the first, 0.0167 for the second and
- * 0.025 for the third. 0.012 * 4 = 0.048 and 0.016 * 3 = 0.048 stand, 0.026 * 2 = 0.052 falls. An
- * invalid figure, and one without an interval, are no part of the family.
+ * Holm by hand: of four figures, the levels are 0.0125, 0.0167 and 0.025 for the first three.
+ * 0.012 * 4 = 0.048 and 0.016 * 3 = 0.048 pass, 0.026 * 2 = 0.052 does not. Invalid figures and
+ * figures without an interval are not part of the family.
  */
 static void test_family(void **unused)
 {
@@ -146,8 +146,8 @@ static void test_worst(void **unused)
 }
 
 /*
- * The bounds 0.018 and 2.977 are a factor of 165.39 apart, and either is 12.86 from the middle:
- * only beyond 1.05 * 12.86 = 13.50 the interval would have been above 1.05.
+ * The bounds 0.018 and 2.977 are a factor of 165.39 apart, each 12.86 from the middle: only a ratio
+ * beyond 1.05 * 12.86 = 13.50 would have put the interval above 1.05.
  */
 static void test_detectable(void **unused)
 {
@@ -157,12 +157,12 @@ static void test_detectable(void **unused)
 	judged.verdict = verdict_of(&judged);
 	assert_near(verdict_detectable(&judged), 12.5033, 1e-3);
 	judged.ratio = 0.230;
-	verdict_tell(text, sizeof(text), &judged);
+	verdict_describe(text, sizeof(text), &judged);
 	assert_string_equal(text, "77.0 % less (-98.2 to +197.7 %); the smallest difference that "
 				  "the data could have shown is 1251 %");
 	verdict_cell(text, sizeof(text), &judged);
 	assert_string_equal(text, "unclear (detects 1251 %)");
-	/* Of steps of 50 %, 1.5 * 12.86 = 19.29 would be the least. */
+	/* With steps of 50 %, the smallest is 1.5 * 12.86 = 19.29. */
 	judged.resolution = 0.5;
 	assert_near(verdict_detectable(&judged), 18.2904, 1e-3);
 	judged.reach = (double)NAN;
@@ -170,7 +170,7 @@ static void test_detectable(void **unused)
 	verdict_cell(text, sizeof(text), &judged);
 	assert_string_equal(text, "unclear");
 	judged.low = judged.high = (double)NAN;
-	verdict_tell(text, sizeof(text), &judged);
+	verdict_describe(text, sizeof(text), &judged);
 	assert_string_equal(text, "77.0 % less; there are too few runs to show any difference");
 }
 
@@ -185,7 +185,7 @@ static void test_sentences(void **unused)
 
 	judged.ratio = 1.098;
 	judged.verdict = verdict_of(&judged);
-	verdict_tell(text, sizeof(text), &judged);
+	verdict_describe(text, sizeof(text), &judged);
 	assert_string_equal(text, "9.8 % more (+8.0 to +12.0 %)");
 	verdict_cell(text, sizeof(text), &judged);
 	assert_string_equal(text, "worse");
