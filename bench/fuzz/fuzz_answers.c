@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a server says, as a client reads it: a message on each line. Whatever it was, the
- * client's table can be printed, and its document is one that can be loaded again. The
- * second of several descriptions is the client's own.
+ * Messages of a server, one per line, as a client reads them. With any input, the client's table
+ * can be printed, and its document can be loaded again. The second of several descriptions is used
+ * as the client's own.
  */
 #include <math.h>
 #include <string.h>
@@ -23,16 +23,16 @@
 
 MUTATE_JSON('\n')
 
-/* As rules have it, beside the trials' other limits. */
+/* The maximum of bench/plan/rules.c. */
 #define TRIALS_MOST 1000
 
-/* What was heard. */
+/* The data received so far. */
 struct heard {
 	struct result result;
 	struct result_case line;
 	struct advice_end near;
 	struct advice_end far;
-	json_t *held; /* what the others point into */
+	json_t *held; /* owns the data that the other members point to */
 };
 
 static void keep(struct heard *heard, const json_t **place, json_t *message, const char *name)
@@ -99,7 +99,7 @@ static void hear_target(json_t *message)
 	}
 }
 
-/* As the client's own part of it would be, of a bandwidth in both directions. */
+/* Adds a trial of a bidirectional bandwidth case, with made-up results of the client. */
 static void hear_done(struct heard *heard, json_t *message)
 {
 	struct result_case *line = &heard->line;
@@ -204,8 +204,8 @@ static void check_warnings(const json_t *warnings)
 		fuzz_check_text(json_string_value(value));
 }
 
-/* What the client keeps and shows. */
-static void tell(struct heard *heard)
+/* Makes all outputs of the client. */
+static void show(struct heard *heard)
 {
 	struct result *result = &heard->result;
 	struct error error = {0};
@@ -222,7 +222,7 @@ static void tell(struct heard *heard)
 	document = document_make(result);
 	if (parse_document(&again, document, &error)) {
 		fprintf(stderr, "%s\n", error.text);
-		FUZZ_CHECK(!"a document of ours is refused");
+		FUZZ_CHECK(!"our own document is rejected");
 	}
 	result_finish(&again);
 	json_decref(document);
@@ -272,7 +272,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 		json_decref(message);
 	}
 	if (has_heard)
-		tell(&heard);
+		show(&heard);
 	heard.result.cases = NULL;
 	heard.result.n_cases = 0;
 	result_drop_trials(&heard.line);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What comes on a control connection: frames, beats among them, until the inbox is full.
- * The same bytes in pieces, whose length are the low seven bits of the first one, are the same
- * messages. With its highest bit set there is a secret, and each seal that begins with a zero is
- * made what it has to be.
+ * Bytes received on a control connection: frames, including heartbeats, until the inbox is full.
+ * Received in pieces, whose length is the low seven bits of the first byte, they must give the same
+ * messages. If the highest bit of the first byte is set, there is a secret, and each seal that
+ * starts with a zero is replaced by the valid one.
  */
 #include <endian.h>
 #include <errno.h>
@@ -28,7 +28,7 @@ static void take(struct control *control, const uint8_t *bytes, size_t size, siz
 
 static const uint8_t key[SEAL_KEY] = "a secret of two";
 
-/* Those that are to have one, as far as frames are whole. */
+/* Makes the requested seals valid, up to the first incomplete frame. */
 static void seal_frames(uint8_t *bytes, size_t size)
 {
 	struct seal seal;
@@ -65,7 +65,7 @@ static void check_put(const json_t *message, const uint8_t *frame, size_t length
 	free(body);
 }
 
-/* Who has the secret, and has heard as much, takes it: nobody with another one, or none. */
+/* A sealed frame is accepted once, by a reader with the secret; not with another one, or none. */
 static void check_sealed(const json_t *message)
 {
 	static const uint8_t other[SEAL_KEY] = "another one";
@@ -101,7 +101,7 @@ static void check_frame(const json_t *message)
 	uint8_t *frame = frame_encode(message, &length);
 	size_t used;
 
-	/* Written, it may be longer than it was: a letter of two bytes has six as an escape. */
+	/* The frame may be longer than the original: \u escapes have six bytes for two of UTF-8. */
 	if (!frame)
 		return;
 	FUZZ_CHECK(frame_read(&reader, frame, length, &used, &again, &error) == 1);
@@ -150,7 +150,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 
 	if (!size)
 		return 0;
-	/* Exactly as long: what reads beyond its end is found. */
+	/* Allocate the exact size, so that reading beyond the end is detected. */
 	frames = malloc(size - 1 ? size - 1 : 1);
 	FUZZ_CHECK(frames);
 	memcpy(frames, bytes + 1, size - 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Command lines, a word on each line, and each word as every kind of value that there is.
- * What is taken for a value says the same when it is printed, and taken again.
+ * Command lines, one word per line. Each word is also parsed as a value of every kind. Values that
+ * are accepted must be the same after printing and parsing them again.
  */
 #include <string.h>
 
@@ -51,7 +51,7 @@ static void try_list(const char *word, const struct parameter *parameter)
 		for (size_t j = 0; j < i; j++)
 			FUZZ_CHECK(list.item[i] != list.item[j]);
 	json = value_list_encode(&list, parameter);
-	/* As plans have it, flags are no numbers, and times no plain ones. */
+	/* In plans, flags and times have other JSON types than plain numbers. */
 	FUZZ_CHECK(!value_list_decode(&again, parameter, json, &culprit));
 	FUZZ_CHECK(again.count == list.count &&
 		   !memcmp(again.item, list.item, list.count * sizeof(list.item[0])));
@@ -88,7 +88,7 @@ static void try_limits(const char *word)
 
 static void try_serve(int argc, char *argv[])
 {
-	/* As large as what any command keeps of its options. */
+	/* Large enough for the settings of any command. */
 	static union {
 		char bytes[1024];
 		void *pointer;
@@ -101,7 +101,7 @@ static void try_serve(int argc, char *argv[])
 	option_parse(command_devices.options, argc, argv, &settings, &error);
 }
 
-/* Files are another fuzzer's, and so are many cases. */
+/* Skips command lines with plan files, which have their own fuzzer, or with many cases. */
 static bool is_small(int argc, char *argv[])
 {
 	static struct plan plan;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Plans as --plan takes them, and results, for the plan that they carry. A plan that is
- * made is the same again when it is made from what it tells of itself.
+ * Plans as in --plan, and results, which contain their plan. A plan must be the same after writing
+ * and reading it again.
  */
 #include <string.h>
 
@@ -47,7 +47,7 @@ static void check_again(const struct plan *plan)
 	free(text);
 }
 
-/* How many cases it would have; 0: it is no plan. */
+/* Returns the number of cases; 0: not a plan. */
 static size_t count(const char *text, size_t size)
 {
 	struct error ignored = {0};
@@ -70,7 +70,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	struct plan plan;
 	int code;
 
-	/* A million cases are allowed, and take a second. */
+	/* A million cases are allowed, but need a second. */
 	if (count(text, size) > NEARLY_MOST)
 		return 0;
 	code = plan_read(&plan, text, size, "plan.json", &error);

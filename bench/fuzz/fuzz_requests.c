@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a client says, as a server reads it: a message on each line. What is refused goes
- * back to the client, and is something that it can read and show.
+ * Messages of a client, one per line, as a server reads them. The answer to a rejected message is
+ * one that the client can read and show.
  */
 #include <errno.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 
 MUTATE_JSON('\n')
 
-/* The client's words for it. */
+/* Checks that a client can read the answer. */
 static void check_answer(json_t *answer, const char *type)
 {
 	struct error error = {0};
@@ -78,7 +78,7 @@ static void try_pairs(json_t *message)
 	}
 }
 
-/* CPUs of several threads: as somebody could have written them. */
+/* The CPUs of several threads can be printed and parsed again. */
 static void check_pin(uint64_t value)
 {
 	uint64_t again;
@@ -108,7 +108,7 @@ static void check_values(const struct parameters *from)
 	}
 }
 
-/* A client that asks for the same as was understood is understood in the same way. */
+/* A case is the same after encoding and decoding it again. */
 static void check_again(const struct protocol_case *wanted)
 {
 	struct protocol_case again;
@@ -127,7 +127,7 @@ static void check_again(const struct protocol_case *wanted)
 
 static void try_case(json_t *message)
 {
-	/* Of a device that tells nothing: then it has whatever can be had. */
+	/* A device without known limits, which therefore supports everything. */
 	const struct result_end end = {.device = "rxe0", .port = 1};
 	struct device_support capacity;
 	struct limits limits;
@@ -149,7 +149,7 @@ static void try_case(json_t *message)
 	fuzz_check_error(code, &error);
 }
 
-/* The same of a case that is to be run against another server. */
+/* A case that is to be run against another server. */
 static void try_drive(json_t *message)
 {
 	struct protocol_drive wanted;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Control messages of a fuzzer, a line each: every one goes through the frames of the
- * control channel, and comes out as its other end has it.
+ * Control messages of a fuzzer, one per line. Each passes through the framing of the control
+ * channel, as if its peer had sent it.
  */
 #ifndef BENCH_FUZZ_LINES_H
 #define BENCH_FUZZ_LINES_H
@@ -13,7 +13,7 @@
 #include "bench/control/frame.h"
 #include "core/fuzz/fuzz.h"
 
-/* The next message, or NULL: there is none, or the line is none. at moves behind it. */
+/* Returns the message of the next line, or NULL if it is invalid. Advances *at past the line. */
 static inline json_t *lines_next(const uint8_t **at, const uint8_t *end)
 {
 	const uint8_t *stop = memchr(*at, '\n', (size_t)(end - *at));

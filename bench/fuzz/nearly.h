@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Keeps a fuzzer from what is right and only takes long: products of many cases. */
+/* Lets a fuzzer skip valid input that only needs much time: products of many cases. */
 #ifndef BENCH_FUZZ_NEARLY_H
 #define BENCH_FUZZ_NEARLY_H
 
@@ -9,7 +9,7 @@
 
 #define NEARLY_MOST 500
 
-/* The cases of a plan, which is an array of products or one; 0: a part of it is none. */
+/* Returns the number of cases of a plan, up to its first invalid product. */
 static inline size_t nearly_count(json_t *plan)
 {
 	static struct product product;
@@ -24,7 +24,7 @@ static inline size_t nearly_count(json_t *plan)
 		if (product_decode(&product, part, &ignored))
 			break;
 		cases = product_count(&product);
-		/* More than a million are refused at once. */
+		/* More than a million cases are rejected at once. */
 		sum += cases;
 	}
 	return sum;

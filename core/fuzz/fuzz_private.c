@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The private data of connections: greetings, as the server finds them in a request and
- * the client in an answer, with tickets and without, refusals, and the heads of messages. A
- * first byte says which.
+ * The private data of connections: greetings in requests and answers, with or without tickets;
+ * refusals; and message headers. The first byte selects the kind.
  */
 #include <errno.h>
 #include <string.h>
@@ -11,7 +10,7 @@
 #include "core/rdma/private_data.h"
 #include "core/rdma/send_header.h"
 
-/* All that a connection manager can hand over. */
+/* The most that a connection manager can pass. */
 #define PRIVATE_MOST 255
 
 static void try_greeting(const uint8_t *bytes, size_t size)
@@ -27,7 +26,7 @@ static void try_greeting(const uint8_t *bytes, size_t size)
 		return;
 	FUZZ_CHECK(size >= PRIVATE_DATA_GREETING && remote.address <= UINT64_MAX - remote.size);
 	FUZZ_CHECK(private_data_greet(made, &remote) == PRIVATE_DATA_GREETING);
-	/* All but the four bytes in reserve. */
+	/* All bytes except for the four reserved ones. */
 	FUZZ_CHECK(!memcmp(made, bytes, PRIVATE_DATA_GREETING - 4));
 	FUZZ_CHECK(!private_data_read(&again, made, sizeof(made), &error));
 	FUZZ_CHECK(again.address == remote.address && again.size == remote.size &&
@@ -52,7 +51,7 @@ static void try_refusal(const uint8_t *bytes, size_t size)
 	FUZZ_CHECK(reason && !strcmp(reason, text));
 }
 
-/* That of the queue pair is this one: what has none, or another one, is refused. */
+/* Data without this ticket is rejected. */
 static void try_ticket(const uint8_t *bytes, size_t size)
 {
 	static const uint8_t ticket[PRIVATE_DATA_TICKET] = "ticket";
@@ -61,7 +60,7 @@ static void try_ticket(const uint8_t *bytes, size_t size)
 	bool is_there = size >= sizeof(made);
 	int code;
 
-	/* Who checks it has read a greeting. */
+	/* Tickets are checked only after a valid greeting. */
 	if (size < PRIVATE_DATA_GREETING)
 		return;
 	code = private_data_check_ticket(bytes, size, ticket, &error);
@@ -77,7 +76,7 @@ static void try_ticket(const uint8_t *bytes, size_t size)
 	FUZZ_CHECK(private_data_check_ticket(made, sizeof(made) - 1, ticket, &error) == -EACCES);
 }
 
-/* Behind the count of bytes, of 32 bits, what of them is the head. */
+/* The input is the size of the message, in 32 bits, followed by its header. */
 static void try_message(const uint8_t *bytes, size_t size)
 {
 	uint8_t made[SEND_HEADER_SIZE];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls a fuzzer with each file of the folders that are named: its corpus, as a test. */
+/* Calls a fuzzer with each file of the given folders, which makes a test of its corpus. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 
 #include "core/fuzz/fuzz.h"
 
-/* Exactly as long as the file: what reads beyond its end is found. */
+/* Allocates the exact size of the file, so that reading beyond the end is detected. */
 static void replay(int folder, const char *name)
 {
 	int fd = openat(folder, name, O_RDONLY | O_CLOEXEC);

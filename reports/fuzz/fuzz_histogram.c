@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * HdrHistogram's strings. Behind a first byte stands a string as it comes, or what it
- * packs, or that without its head: changed at random, packed bytes would unpack to
- * nothing.
+ * HdrHistogram strings. The first byte selects the form of the rest: the string, its compressed
+ * bytes, its uncompressed payload, or the counts alone, since random changes to compressed bytes
+ * would rarely decompress.
  */
 #include <endian.h>
 #include <string.h>
@@ -21,7 +21,7 @@ enum form {
 	FORMS,
 };
 
-/* What the format says, of three digits and our bins, but for the length of the counts. */
+/* The header of the format for three digits and our bins, except for the length of the counts. */
 static const uint8_t head[] = {0x1c, 0x84, 0x93, 0x13, 0,    0,    0, 0, 0, 0, 0, 0, 0, 0,
 			       0,    3,    0,    0,    0,    0,    0, 0, 0, 1, 0, 0, 0, 0x1f,
 			       0xff, 0xff, 0xff, 0xff, 0x3f, 0xf0, 0, 0, 0, 0, 0, 0};
@@ -45,7 +45,7 @@ static void encode(char *text, const uint8_t *bytes, size_t size)
 	*text = '\0';
 }
 
-/* The envelope: its cookie, and how much there is behind it. */
+/* Compresses a payload and adds the outer header: cookie and length. Returns the size. */
 static size_t wrap(uint8_t *into, size_t room, const uint8_t *payload, size_t size)
 {
 	uint32_t words[2] = {htobe32(0x1c849314)};
@@ -116,7 +116,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 		FUZZ_CHECK(!hist.count && !hist.sum);
 		return 0;
 	}
-	/* That takes longer than all before: with a bit of the first byte. */
+	/* Encoding is slow: one bit of the first byte decides whether to check it. */
 	if (!(bytes[0] & FORMS))
 		return 0;
 	made = hdr_encode(&hist, &error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What perftest calls JSON; see fuzz_import_text.c. */
+/* Import of perftest's JSON output; see fuzz_import_text.c. */
 #include "reports/fuzz/imported.h"
 #include "reports/import/perftest.h"
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What perftest prints. What was taken becomes a document, which loads, and makes the same
- * again.
- */
+/* Import of perftest's text output. The resulting document must load and be the same again. */
 #include "reports/fuzz/imported.h"
 #include "reports/import/perftest.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Results as 'verbmark report' takes them: loaded, shown, merged with each other. There
- * may be two, a byte of zero between them. What was loaded makes the document that it
- * came from, and so does what was merged.
+ * Results as 'verbmark report' reads them: loaded, shown and merged. The input has one result, or
+ * two separated by a zero byte. Documents of loaded and merged results must load and be the same
+ * again.
  */
 #include <string.h>
 
@@ -35,7 +35,7 @@ static void show(const struct result *result)
 	page_end(out);
 }
 
-/* Its document loads, and is the same again then. */
+/* Checks that the document of a result loads and is the same again. */
 static void check_document(const struct result *result)
 {
 	json_t *document = document_make(result);
@@ -46,7 +46,7 @@ static void check_document(const struct result *result)
 	FUZZ_CHECK(document);
 	if (parse_document(&again, document, &error)) {
 		fprintf(stderr, "%s\n", error.text);
-		FUZZ_CHECK(!"a document of ours is refused");
+		FUZZ_CHECK(!"our own document is rejected");
 	}
 	made = document_make(&again);
 	FUZZ_CHECK(json_equal(made, document));
@@ -85,7 +85,7 @@ static int read_result(struct result *result, const uint8_t *bytes, size_t size)
 	return code;
 }
 
-/* The second one, or the first again: into what has the first. */
+/* Merges the first result with a second one, which may be the same. */
 static void try_merge(const struct result *first, const uint8_t *bytes, size_t size)
 {
 	struct result merged = {0};
@@ -105,7 +105,7 @@ static void try_merge(const struct result *first, const uint8_t *bytes, size_t s
 	result_finish(&merged);
 }
 
-/* What is imported is of one import, and of no other. */
+/* Imported results cannot be merged. */
 static void refuse_merge(const struct result *imported)
 {
 	struct result merged = {0};
@@ -114,7 +114,7 @@ static void refuse_merge(const struct result *imported)
 	result_finish(&merged);
 }
 
-/* Which of the ways of a single one: it is another one where anything has changed. */
+/* Selects a check by a hash of the input, so that any change may select another one. */
 static size_t pick(const uint8_t *bytes, size_t size, size_t ways)
 {
 	uint32_t hash = 2166136261; /* FNV-1a */
@@ -124,7 +124,7 @@ static size_t pick(const uint8_t *bytes, size_t size, size_t ways)
 	return hash % ways;
 }
 
-/* One of them: all together take ten times as long as reading does. */
+/* Runs one of the checks, since all of them need ten times as long as reading. */
 static void try_one(const struct result *result, const uint8_t *bytes, size_t size)
 {
 	switch (pick(bytes, size, 4)) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What fuzzers of formats that are imported have in common: the way of a text to a table. */
+/* Common code of the fuzzers of imported formats. */
 #ifndef REPORTS_FUZZ_IMPORTED_H
 #define REPORTS_FUZZ_IMPORTED_H
 
@@ -28,7 +28,7 @@ static inline void imported_show(const struct result *result)
 	page_end(nowhere());
 }
 
-/* Its document loads, and is the same again then. */
+/* Checks that the document of a result loads and is the same again. */
 static inline void imported_check(const struct result *result)
 {
 	json_t *document = document_make(result);
@@ -39,7 +39,7 @@ static inline void imported_check(const struct result *result)
 	FUZZ_CHECK(document);
 	if (parse_document(&again, document, &error)) {
 		fprintf(stderr, "%s\n", error.text);
-		FUZZ_CHECK(!"a document of ours is refused");
+		FUZZ_CHECK(!"our own document is rejected");
 	}
 	made = document_make(&again);
 	FUZZ_CHECK(json_equal(made, document));
@@ -59,7 +59,7 @@ static inline int imported_try(imported_adder *add, const uint8_t *bytes, size_t
 	code = add(&import, (const char *)bytes, size, &error);
 	if (!code)
 		code = import_finish(&import, &result, &error);
-	/* What was wrong may quote any bytes: who shows it makes them printable. */
+	/* The error text may quote any bytes; the caller makes it printable. */
 	FUZZ_CHECK(code <= 0 && code == error.code && !code == !error.text[0]);
 	if (!code) {
 		imported_show(&result);

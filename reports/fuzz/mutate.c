@@ -10,15 +10,15 @@
 
 #include "core/base/compiler.h"
 
-/* libFuzzer's own; where a corpus is only replayed there is none, and nobody asks. */
+/* Provided by libFuzzer; missing, and not called, when a corpus is only replayed. */
 size_t LLVMFuzzerMutate(uint8_t *bytes, size_t size, size_t most) __attribute__((weak));
 
-/* More than any name that is kept. */
+/* Longer than any name that is stored. */
 #define LONG "01234567890123456789012345678901234567890123456789012345678901234567890123456789"
 
-/* A value and where it stands: in an object under a key, or in an array. */
+/* A value and its place in an object or an array. */
 struct node {
-	json_t *parent; /* NULL: it is the whole */
+	json_t *parent; /* NULL: the root */
 	const char *key;
 	size_t index;
 	json_t *value;
@@ -36,7 +36,7 @@ static unsigned int roll(struct draw *draw, size_t below)
 	return (unsigned int)((draw->state >> 8) % below);
 }
 
-/* Each of those that are there with the same chance. */
+/* Selects each node with the same probability (reservoir sampling). */
 static void consider(struct draw *draw, const struct node *node)
 {
 	if (!roll(draw, ++draw->seen))
@@ -111,7 +111,7 @@ static json_t *anything(struct draw *draw)
 	}
 }
 
-/* The same over and over: longer than some place for it, if not at once. */
+/* Repeats a text, which after some rounds exceeds any buffer. */
 static json_t *repeated(struct draw *draw, const char *from)
 {
 	unsigned int times = 2 + roll(draw, 30);
@@ -129,8 +129,8 @@ static json_t *repeated(struct draw *draw, const char *from)
 	return made;
 }
 
-/* A byte of it is another, or it ends there: what is no UTF-8 then is left as it was. */
-static json_t *spoilt(struct draw *draw, const char *from)
+/* Changes one byte, or cuts the text there. Returns NULL if the result is not UTF-8. */
+static json_t *corrupted(struct draw *draw, const char *from)
 {
 	char *copy = strdup(from);
 	size_t length = strlen(from);
@@ -148,10 +148,10 @@ static json_t *spoilt(struct draw *draw, const char *from)
 
 static json_t *other_text(struct draw *draw, const char *from)
 {
-	return roll(draw, 3) ? spoilt(draw, from) : repeated(draw, from);
+	return roll(draw, 3) ? corrupted(draw, from) : repeated(draw, from);
 }
 
-/* Somewhat more or less, where it is a number; and a text is somewhat another. */
+/* Returns a slightly different number or text; for other types, any value. */
 static json_t *nearby(struct draw *draw, const json_t *value)
 {
 	uint64_t number;
@@ -196,7 +196,7 @@ static void take_out(const struct node *node)
 		json_array_remove(node->parent, node->index);
 }
 
-/* Under its own key there as well, or once more in its array. */
+/* Copies the node to a random place: into an object or array, or in place of another value. */
 static void copy(struct draw *draw, json_t *whole, const struct node *node)
 {
 	struct node other = pick(draw, whole);
@@ -210,7 +210,7 @@ static void copy(struct draw *draw, json_t *whole, const struct node *node)
 		put(&other, made);
 }
 
-/* Under another key, of which nobody may have heard. */
+/* Changes the key, probably to an unknown one. */
 static void rename_key(struct draw *draw, const struct node *node)
 {
 	json_t *name = node->key ? other_text(draw, node->key) : NULL;
@@ -246,8 +246,8 @@ static void change(struct draw *draw, json_t *whole)
 }
 
 /*
- * What JSON takes while it is changed. It is not what is tested, and sanitizers that watch
- * it would take more time than all that is.
+ * Memory for the JSON during a mutation. Mutations are not under test, and with the allocator of a
+ * sanitizer they would be slower than the tests.
  */
 static struct {
 	_Alignas(max_align_t) unsigned char bytes[4 << 20];
@@ -266,7 +266,7 @@ static void *arena_take(size_t size)
 	return taken;
 }
 
-/* All of it is left at once. */
+/* The arena is freed as a whole. */
 static void arena_leave(void *unused)
 {
 	(void)unused;
@@ -284,8 +284,8 @@ static char *changed_in_arena(struct draw *draw, const uint8_t *bytes, size_t si
 }
 
 /*
- * The same text changed, which stays until the next one, or NULL: it is no JSON, or there
- * is no memory.
+ * Returns the mutated text, which is valid until the next call; NULL if the input is not JSON or
+ * memory runs out.
  */
 static char *changed(struct draw *draw, const uint8_t *bytes, size_t size)
 {
@@ -312,7 +312,7 @@ size_t mutate_json(uint8_t *bytes, size_t size, size_t most, unsigned int seed, 
 
 	if (!size || roll(&draw, 2))
 		return LLVMFuzzerMutate(bytes, size, most);
-	/* The text in which a byte of any of them stands. */
+	/* Select the text that contains a random byte. */
 	for (size_t i = roll(&draw, size); i > 0 && !from; i--)
 		if (bytes[i - 1] == (uint8_t)separator)
 			from = i;

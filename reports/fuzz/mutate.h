@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A mutator for libFuzzer that knows JSON: bytes that are changed at random are mostly no
- * JSON any more, and end at its parser. This one changes values, copies them elsewhere,
- * and takes them out, and leaves JSON that is written as before.
+ * A libFuzzer mutator for JSON. Random changes of bytes mostly give invalid JSON, which the parser
+ * rejects. This mutator changes, copies and removes values, and the result is valid JSON.
  */
 #ifndef REPORTS_FUZZ_MUTATE_H
 #define REPORTS_FUZZ_MUTATE_H
@@ -10,12 +9,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What libFuzzer looks for; a fuzzer of JSON has one line of it: MUTATE_JSON('\n'). */
+/* The hook that libFuzzer looks for; fuzzers define it by a line such as MUTATE_JSON('\n'). */
 size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t size, size_t most, unsigned int seed);
 
 /*
- * Changes one of the texts, which the separator parts, or, every other time, any bytes
- * as libFuzzer would. Returns the new size, at most that much.
+ * Changes one of the texts, which are separated by separator, or every other time any bytes like
+ * libFuzzer itself. Returns the new size, which is at most most.
  */
 size_t mutate_json(uint8_t *bytes, size_t size, size_t most, unsigned int seed, char separator);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A stream for what is only to be printed, and read by nobody. It stays open. */
+/* Returns a stream that discards everything written to it. It is never closed. */
 #ifndef REPORTS_FUZZ_NOWHERE_H
 #define REPORTS_FUZZ_NOWHERE_H
 

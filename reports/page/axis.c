@@ -6,11 +6,11 @@
 
 #include "core/base/compiler.h"
 
-/* As many labels as have room. */
+/* The number of labels that fit. */
 #define LABELS 6
-/* Past this there is no quantile, and the scale has no end. */
+/* The scale has no end, and no quantile goes further. */
 #define NINES_MOST 6
-/* Below it, a linear axis tells ratios well. */
+/* Up to this spread, a linear axis shows ratios well. */
 #define MANY_TIMES 4
 
 void axis_open(struct axis *axis, enum axis_scale scale)
@@ -30,7 +30,7 @@ static bool is_logarithmic(const struct axis *axis)
 	return axis->scale == AXIS_LOG || axis->scale == AXIS_SIZES;
 }
 
-void axis_see(struct axis *axis, double value)
+void axis_include(struct axis *axis, double value)
 {
 	if (!isfinite(value) || (is_logarithmic(axis) && value <= axis->floor))
 		return;
@@ -38,7 +38,7 @@ void axis_see(struct axis *axis, double value)
 	axis->most = fmax(axis->most, value);
 }
 
-/* The round number that is next: at most it, or at least. */
+/* Rounds down to 1, 2 or 5 times a power of ten. */
 static double round_down(double value)
 {
 	double power = pow(10, floor(log10(value) + 1e-9));
@@ -55,13 +55,13 @@ static double round_up(double value)
 	return (lead > 5 ? 10 : lead > 2 ? 5 : lead > 1 ? 2 : 1) * power;
 }
 
-/* How many nines a part of 1 has. */
+/* Returns the number of nines of a fraction of 1: 3 for 0.999. */
 static double nines(double part)
 {
 	return part < 1 ? fmin(-log10(1 - part), NINES_MOST) : NINES_MOST;
 }
 
-/* In the axis' own values, as they are. */
+/* Returns the distance of ticks, in the unit of the values. */
 static double linear_step(const struct axis *axis)
 {
 	double step = round_up((axis->most - axis->least) / axis->unit / LABELS);
@@ -77,7 +77,7 @@ static void fit_log(struct axis *axis)
 		axis->most = round_up(axis->least / axis->unit * 1.5) * axis->unit;
 }
 
-/* Ends that are round may make it longer, and the step another one, which they have to fit. */
+/* Rounding the ends may lengthen the axis and so change the step: repeat until both fit. */
 static void fit_linear(struct axis *axis)
 {
 	double step = 0;
@@ -126,7 +126,7 @@ void axis_fit(struct axis *axis)
 	}
 }
 
-/* What is even on the axis. */
+/* Maps a value to one that is linear in pixels. */
 static double bend(const struct axis *axis, double value)
 {
 	switch (axis->scale) {
@@ -173,7 +173,7 @@ const char *axis_scale_name(enum axis_scale scale)
 	return names[scale];
 }
 
-/* Thousands have a letter: five digits have no room. */
+/* Abbreviates thousands by a letter, since five digits do not fit. */
 static void label(char text[static HTML_NUMBER], double value)
 {
 	static const struct {
@@ -196,7 +196,7 @@ static void label(char text[static HTML_NUMBER], double value)
 	snprintf(text, HTML_NUMBER, "%.6g", value);
 }
 
-/* false: there is no room. */
+/* Returns false if the array is full. */
 static bool axis_add(struct axis_tick *ticks, size_t *count, double value, const char *text)
 {
 	if (*count >= AXIS_TICKS)
@@ -223,7 +223,7 @@ static size_t linear_ticks(const struct axis *axis, struct axis_tick *ticks)
 	return count;
 }
 
-/* Of each power of ten, or where there are many, of each n-th one. */
+/* Puts ticks at powers of ten: at every n-th if there are many, and between them if few. */
 static size_t log_ticks(const struct axis *axis, struct axis_tick *ticks)
 {
 	static const double leads[] = {1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8};
@@ -268,7 +268,7 @@ static size_t size_ticks(const struct axis *axis, struct axis_tick *ticks)
 		html_size(text, exp2(power));
 		axis_add(ticks, &count, exp2(power), text);
 	}
-	/* All of it lies between two of them. */
+	/* No power of two lies on the axis: label both ends. */
 	for (int end = 0; end < 2 && first > last; end++) {
 		double value = end ? axis->most : axis->least;
 		char text[HTML_NUMBER];
@@ -325,7 +325,7 @@ void axis_number(const struct axis *axis, double value, char text[static HTML_NU
 		html_short(text, value / axis->unit, 4);
 }
 
-void axis_tell(const struct axis *axis, double value, char text[static AXIS_TEXT])
+void axis_text(const struct axis *axis, double value, char text[static AXIS_TEXT])
 {
 	char number[HTML_NUMBER];
 

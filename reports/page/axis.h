@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The axis of a figure: where on it a value lies, and at which values it has ticks. Values
- * are those of documents, such as ns; ticks are round in the unit that people read.
+ * The axis of a figure: maps values to pixels and chooses ticks. Values are in the unit of
+ * documents, such as ns; ticks are round numbers in the unit that readers see.
  */
 #ifndef REPORTS_PAGE_AXIS_H
 #define REPORTS_PAGE_AXIS_H
@@ -13,46 +13,46 @@
 
 enum axis_scale {
 	AXIS_LINEAR, /* from zero */
-	AXIS_RANGE,  /* from the least value that there is */
-	AXIS_LOG,    /* what is not above its floor lies at its beginning */
-	AXIS_SIZES,  /* the same, with ticks at powers of two */
-	AXIS_NINES,  /* parts of 1, each nine as wide as the one before */
-	AXIS_RATIO,  /* to be one of the others by what is seen, see axis_settle */
+	AXIS_RANGE,  /* from the smallest value */
+	AXIS_LOG,    /* values not above the floor are drawn at its start */
+	AXIS_SIZES,  /* logarithmic, with ticks at powers of two */
+	AXIS_NINES,  /* fractions of 1; each further nine takes the same width */
+	AXIS_RATIO,  /* undecided; axis_settle picks AXIS_LOG or AXIS_RANGE */
 };
 
 struct axis {
 	enum axis_scale scale;
 	const char *title;
-	const char *unit_name; /* empty: of a number */
-	double unit;           /* in the values' own */
-	double floor;          /* values that are not above it do not make a logarithmic one */
-	bool is_counted;       /* of numbers of things: whole ones, and never to be logarithmic */
-	bool is_continuous;    /* a line goes on over what others have between its points */
+	const char *unit_name; /* empty: no unit */
+	double unit;           /* in units of the values */
+	double floor;          /* a logarithmic axis ignores values at or below it */
+	bool is_counted;       /* counts: whole numbers, never logarithmic */
+	bool is_continuous;    /* lines are not broken where another series has a point between */
 	double least;
 	double most;
-	double from; /* where they are, in pixels */
+	double from; /* pixels of least and most */
 	double to;
 };
 
-/* least > most: nothing was seen yet. */
+/* Initializes an axis without values, where least > most. */
 void axis_open(struct axis *axis, enum axis_scale scale);
 
-/* It is to reach as far as this value. */
-void axis_see(struct axis *axis, double value);
+/* Extends the axis to this value. */
+void axis_include(struct axis *axis, double value);
 
 /*
- * Once all were seen, one of ratios becomes logarithmic, where some are many times others, or
- * else shows what lies close together.
+ * Chooses the scale of AXIS_RATIO once all values are included: logarithmic if they spread widely,
+ * otherwise linear from the smallest.
  */
 void axis_settle(struct axis *axis);
 
-/* Once all were seen: to values that are round, and apart from each other. */
+/* Rounds both ends outward once all values are included, and keeps them distinct. */
 void axis_fit(struct axis *axis);
 
-/* What lies outside is at the nearer end. */
+/* Returns the pixel of a value. Values outside the axis are drawn at the nearer end. */
 double axis_at(const struct axis *axis, double value);
 
-/* Logarithmic in place of linear, or the other way round; false: neither would do. */
+/* Switches between linear and logarithmic. Returns false if the axis has no other scale. */
 bool axis_switch(struct axis *axis);
 
 const char *axis_scale_name(enum axis_scale scale);
@@ -64,15 +64,15 @@ struct axis_tick {
 	char label[HTML_NUMBER];
 };
 
-/* How many there are, from the least to the largest. */
+/* Fills in the ticks in ascending order and returns their number. */
 size_t axis_ticks(const struct axis *axis, struct axis_tick ticks[static AXIS_TICKS]);
 
-/* A value as a sentence has it. */
+/* Formats a value for a sentence, in the unit of the axis. */
 void axis_number(const struct axis *axis, double value, char text[static HTML_NUMBER]);
 
 #define AXIS_TEXT 64
 
-/* The same with its unit. */
-void axis_tell(const struct axis *axis, double value, char text[static AXIS_TEXT]);
+/* Formats a value with its unit. */
+void axis_text(const struct axis *axis, double value, char text[static AXIS_TEXT]);
 
 #endif

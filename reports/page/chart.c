@@ -7,17 +7,16 @@
 
 #include "reports/page/table.h"
 
-/* Its series have room for CHART_SERIES, each for as many points as it says. */
 struct chart_panel {
 	struct svg_panel plot;
 	struct svg_panel_series series[CHART_SERIES];
-	size_t room[CHART_SERIES];
+	size_t room[CHART_SERIES]; /* points allocated, by series */
 };
 
-/* NULL: there is none. Titles have room for so much of a name. */
+/* Returns NULL if there is no such panel. Names are compared as far as titles hold them. */
 static struct chart_panel *panel_of(const struct chart *chart, const char *name)
 {
-	/* The last one is the likely one. */
+	/* Most points are for the last panel. */
 	for (size_t i = chart->n_panels; i > 0; i--)
 		if (!strncmp(chart->panels[i - 1].plot.title, name, SVG_PANEL_TITLE - 1))
 			return &chart->panels[i - 1];
@@ -42,7 +41,7 @@ static struct chart_panel *find_panel(struct chart *chart, const char *name)
 	return grown;
 }
 
-/* A name looks the same in all panels. */
+/* Returns the look of a name, which is the same in all panels. */
 static size_t find_look(struct chart *chart, const char *name)
 {
 	for (size_t i = 0; i < chart->n_looks; i++)
@@ -74,7 +73,7 @@ static struct svg_panel_series *find_series(struct chart *chart, struct chart_pa
 	return series;
 }
 
-/* Behind those that are not beyond it. */
+/* Inserts a point in order of x. Returns false if memory runs out. */
 static bool insert(struct svg_panel_series *series, size_t *room,
 		   const struct svg_panel_point *point)
 {
@@ -137,18 +136,18 @@ static bool is_worth_while(const struct chart *chart, const struct chart_panel *
 	return has_enough && panel->plot.n_series >= chart->least_series;
 }
 
-static void see(const struct chart *chart, const struct chart_panel *panel, struct axis *x,
-		struct axis *y)
+static void include_points(const struct chart *chart, const struct chart_panel *panel,
+			   struct axis *x, struct axis *y)
 {
 	for (size_t i = 0; i < panel->plot.n_series; i++) {
 		for (size_t j = 0; j < panel->series[i].n_points; j++) {
 			const struct svg_panel_point *point = &panel->series[i].points[j];
 			bool is_along_y = chart->mark == SVG_PANEL_LINES;
 
-			axis_see(x, point->x);
-			axis_see(y, point->y);
-			axis_see(is_along_y ? y : x, point->low);
-			axis_see(is_along_y ? y : x, point->high);
+			axis_include(x, point->x);
+			axis_include(y, point->y);
+			axis_include(is_along_y ? y : x, point->low);
+			axis_include(is_along_y ? y : x, point->high);
 		}
 	}
 }
@@ -158,26 +157,26 @@ static void fit(const struct chart *chart, struct axis *x, struct axis *y)
 	double rows = y->most;
 
 	if (chart->level.name)
-		axis_see(chart->mark == SVG_PANEL_INTERVALS ? x : y, chart->level.value);
-	/* A bar as low as the axis begins would be none. */
+		axis_include(chart->mark == SVG_PANEL_INTERVALS ? x : y, chart->level.value);
+	/* A bar that ends where the axis starts would be invisible. */
 	if (chart->mark == SVG_PANEL_BARS && y->scale == AXIS_LOG)
-		axis_see(y, y->least / 2);
+		axis_include(y, y->least / 2);
 	axis_fit(x);
 	axis_fit(y);
-	/* Rows, not values: half of one is free above the first, for its name. */
+	/* y counts rows. The space above the first one is for its name. */
 	if (chart->mark == SVG_PANEL_INTERVALS) {
 		y->least = 0.3;
 		y->most = rows + 0.3;
 	}
 }
 
-/* Whether there is something to be hidden, and something else to be seen better then. */
+/* Returns whether series can be hidden: hiding the only one would leave nothing. */
 static bool has_switches(const struct chart *chart)
 {
 	return *chart->key && chart->n_looks > 1;
 }
 
-/* The axes of one panel, or of all. */
+/* Fits the axes to one panel, or to all if they share their axes. */
 static void fit_axes(const struct chart *chart, const struct chart_panel *of,
 		     struct svg_panel_axes *axes)
 {
@@ -185,12 +184,12 @@ static void fit_axes(const struct chart *chart, const struct chart_panel *of,
 		const struct chart_panel *panel = &chart->panels[i];
 
 		if (panel == of || (chart->is_shared && is_worth_while(chart, panel)))
-			see(chart, panel, &axes->x, &axes->y);
+			include_points(chart, panel, &axes->x, &axes->y);
 	}
 	fit(chart, &axes->x, &axes->y);
 }
 
-/* The axis of values, which can be switched: that of rows or nines cannot. */
+/* Returns the axis that can be switched: the axis of values, not that of rows or nines. */
 static struct axis *switched(const struct chart *chart, struct svg_panel_axes *axes)
 {
 	bool is_x = chart->mark == SVG_PANEL_INTERVALS || axes->y.scale == AXIS_NINES;
@@ -198,7 +197,7 @@ static struct axis *switched(const struct chart *chart, struct svg_panel_axes *a
 	return is_x ? &axes->x : &axes->y;
 }
 
-/* Whether each panel has a value that the other scale can show. */
+/* Returns whether each panel has a value that the other scale can show. */
 static bool can_switch(const struct chart *chart)
 {
 	if (!*chart->key)
@@ -211,7 +210,7 @@ static bool can_switch(const struct chart *chart)
 			continue;
 		if (!axis_switch(axis))
 			return false;
-		see(chart, &chart->panels[i], &axes.x, &axes.y);
+		include_points(chart, &chart->panels[i], &axes.x, &axes.y);
 		if (axis->least > axis->most)
 			return false;
 	}
@@ -253,7 +252,7 @@ static const struct svg_panel_series *series_of(const struct chart_panel *panel,
 	return NULL;
 }
 
-/* With its interval, where low and high are one along the same axis. */
+/* Puts a value, and its interval if there is one along the same axis. */
 static void put_value(struct grid *grid, const struct axis *axis, double value,
 		      const struct svg_panel_point *interval)
 {
@@ -274,8 +273,8 @@ static void put_row(struct grid *grid, const struct chart *chart, const struct c
 	bool is_bar = chart->mark == SVG_PANEL_BARS;
 	char text[2][AXIS_TEXT];
 
-	axis_tell(&chart->x, is_bar ? of->low : of->x, text[0]);
-	axis_tell(&chart->x, of->high, text[1]);
+	axis_text(&chart->x, is_bar ? of->low : of->x, text[0]);
+	axis_text(&chart->x, of->high, text[1]);
 	grid_put(grid, "%s", panel->plot.title);
 	grid_put(grid, is_bar ? "%s to %s" : "%s", text[0], text[1]);
 	for (size_t look = 0; look < chart->n_looks; look++) {
@@ -289,7 +288,7 @@ static void put_row(struct grid *grid, const struct chart *chart, const struct c
 	}
 }
 
-/* Of a series; NULL: there is none. last NULL: the first one. */
+/* Returns the point of a series after last, or the first if last is NULL; NULL at the end. */
 static const struct svg_panel_point *find_beyond(const struct svg_panel_series *series,
 						 const struct svg_panel_point *last)
 {
@@ -299,7 +298,7 @@ static const struct svg_panel_point *find_beyond(const struct svg_panel_series *
 	return NULL;
 }
 
-/* The next x that one of a panel's series has; NULL: there are no more. */
+/* Returns a point at the next x that any series of the panel has, or NULL at the end. */
 static const struct svg_panel_point *find_next(const struct chart_panel *panel,
 					       const struct svg_panel_point *last)
 {
@@ -322,7 +321,6 @@ static void put_rows(struct grid *grid, const struct chart *chart, const struct 
 		put_row(grid, chart, panel, point);
 }
 
-/* One row for each interval. */
 static void put_interval_rows(struct grid *grid, const struct chart *chart,
 			      const struct chart_panel *panel)
 {
@@ -339,7 +337,7 @@ static void put_interval_rows(struct grid *grid, const struct chart *chart,
 	}
 }
 
-_Static_assert(CHART_SERIES + 2 <= GRID_COLUMNS, "each series is to have a column");
+_Static_assert(CHART_SERIES + 2 <= GRID_COLUMNS, "each series needs a column");
 
 static void print_table(FILE *out, const struct chart *chart)
 {
@@ -378,7 +376,7 @@ static void print_switch(FILE *out, const char *id, char suffix, const char *wor
 		id, id, suffix, is_on ? " checked" : "", word);
 }
 
-/* Without the script it does nothing, and is hidden. */
+/* The switch needs the script, and is hidden without it. */
 static void print_axis_switch(FILE *out, struct chart *chart)
 {
 	struct svg_panel_axes axes = {chart->x, chart->y};
@@ -397,7 +395,7 @@ static void print_axis_switch(FILE *out, struct chart *chart)
 	fputs("</b></div>\n", out);
 }
 
-/* A panel that has that series is one that is worth while. */
+/* Returns whether a panel that is drawn has a series of this look. */
 static bool is_drawn(const struct chart *chart, size_t look)
 {
 	for (size_t i = 0; i < chart->n_panels; i++)
@@ -406,7 +404,7 @@ static bool is_drawn(const struct chart *chart, size_t look)
 	return false;
 }
 
-/* Browsers are to forget what was chosen: a page that is loaded again shows all. */
+/* autocomplete="off" makes browsers forget the choice: a reloaded page shows all series. */
 static void print_switches(FILE *out, struct chart *chart)
 {
 	bool has_series = has_switches(chart);
@@ -437,7 +435,7 @@ static void print_switches(FILE *out, struct chart *chart)
 	fputs("</details>\n", out);
 }
 
-/* All panels have the same scale, whether or not they have the same axes. */
+/* Chooses one scale for all panels, even if they do not share their axes. */
 static void settle(struct chart *chart)
 {
 	struct axis x = chart->x;
@@ -445,7 +443,7 @@ static void settle(struct chart *chart)
 
 	for (size_t i = 0; i < chart->n_panels; i++)
 		if (is_worth_while(chart, &chart->panels[i]))
-			see(chart, &chart->panels[i], &x, &y);
+			include_points(chart, &chart->panels[i], &x, &y);
 	axis_settle(&x);
 	axis_settle(&y);
 	chart->x.scale = x.scale;
@@ -465,11 +463,11 @@ static void print_panels(FILE *out, struct chart *chart)
 	}
 	fputs("</p>\n", out);
 	if (chart->is_thinned)
-		fputs("<p>Of so many cases not all sizes are drawn; the table of all cases has "
+		fputs("<p>Too many cases to draw every size; the table of cases has all of "
 		      "them.</p>\n",
 		      out);
 	if (chart->left_out)
-		fprintf(out, "<p>%zu more values have no room in this figure.</p>\n",
+		fprintf(out, "<p>%zu more values do not fit in this figure.</p>\n",
 			chart->left_out);
 	if (!chart->is_told_elsewhere)
 		print_table(out, chart);

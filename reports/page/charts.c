@@ -11,11 +11,12 @@
 
 #define NS_PER_US 1000.0
 
-#define BANDS                                                                                  \
-	"Medians over trials; a percentile that single trials do not have is of all messages " \
-	"together. Bands: the 95 % interval of the median, of six trials and more."
+#define BANDS                                                                                     \
+	"Medians over trials; percentiles for which single trials have too few messages are "     \
+	"computed over all messages. Bands: 95 % confidence interval of the median (six or more " \
+	"trials)."
 
-/* Those before the others answer what is asked first. */
+/* In the order of the page. */
 static const struct drawing drawings[] = {
 	{
          .table = CELLS_LATENCY,
@@ -25,7 +26,7 @@ static const struct drawing drawings[] = {
 	 },
 	{
          .table = CELLS_LATENCY,
-         .chart = {.title = "Latency by way of waiting",
+         .chart = {.title = "Latency by completion mode",
 			  .says = BANDS,
 			  .is_shared = true,
 			  .least = 1,
@@ -35,9 +36,9 @@ static const struct drawing drawings[] = {
 	 },
 	{
          .table = CELLS_LATENCY,
-         .chart = {.title = "Processor time by way of waiting",
-			  .says = "For each message, of a ping-pong for each round trip. What is "
-				  "no nanosecond lies at the bottom.",
+         .chart = {.title = "CPU time by completion mode",
+			  .says = "Per message; for ping-pong tests, per round trip. Values below "
+				  "1 ns are drawn at the bottom.",
 			  .is_shared = true,
 			  .least = 1,
 			  .least_series = 2},
@@ -57,19 +58,20 @@ static const struct drawing drawings[] = {
 	{
          .table = CELLS_LATENCY,
          .is_behind = true,
-         .chart = {.title = "Percentiles",
-			  .says = "Of the least, a middle and the largest size; of very many "
-				  "cases the middle one. Each nine is as wide as the one "
-				  "before; a line ends where fewer than ten samples lie beyond.",
-			  .least = 2},
+         .chart =
+			{.title = "Percentiles",
+			 .says = "Smallest, middle and largest size; with many cases, only the "
+				 "middle size. Each further nine takes the same width. A line ends "
+				 "where fewer than ten samples remain above it.",
+			 .least = 2},
          .prepare = drawing_prepare_percentiles,
          .add = drawing_add_percentiles,
 	 },
 	{
          .table = CELLS_LATENCY,
          .is_behind = true,
-         .chart = {.title = "Histograms of latency",
-			  .says = "Of the least size, and up to p99.",
+         .chart = {.title = "Latency histograms",
+			  .says = "Smallest size, up to p99.",
 			  .mark = SVG_PANEL_BARS,
 			  .least = 2},
          .prepare = drawing_prepare_histogram,
@@ -79,8 +81,8 @@ static const struct drawing drawings[] = {
          .table = CELLS_LATENCY,
          .is_behind = true,
          .chart = {.title = "Latency by trial",
-			  .says = "In the order in which they were run. Of the least, a middle and "
-				  "the largest size.",
+			  .says = "Trials in the order of the run; smallest, middle and largest "
+				  "size.",
 			  .least = 2},
          .prepare = drawing_prepare_latency_trials,
          .add = drawing_add_latency_trials,
@@ -105,8 +107,8 @@ static const struct drawing drawings[] = {
 	 },
 	{
          .table = CELLS_BANDWIDTH,
-         .chart = {.title = "Processor time by way of waiting",
-			  .says = "For each message. What is no nanosecond lies at the bottom.",
+         .chart = {.title = "CPU time by completion mode",
+			  .says = "Per message. Values below 1 ns are drawn at the bottom.",
 			  .is_shared = true,
 			  .least = 1,
 			  .least_series = 2},
@@ -127,8 +129,8 @@ static const struct drawing drawings[] = {
          .table = CELLS_BANDWIDTH,
          .is_behind = true,
          .chart = {.title = "Throughput over time",
-			  .says = "Of the largest size, all trials one behind the other. Of many "
-				  "windows each point is the mean of some.",
+			  .says = "Largest size, all trials concatenated. With many throughput "
+				  "windows, each point is the mean of several.",
 			  .least = 2},
          .prepare = drawing_prepare_windows,
          .add = drawing_add_windows,
@@ -137,8 +139,8 @@ static const struct drawing drawings[] = {
          .table = CELLS_BANDWIDTH,
          .is_behind = true,
          .chart = {.title = "Bandwidth by trial",
-			  .says = "In the order in which they were run. Of the least, a middle and "
-				  "the largest size.",
+			  .says = "Trials in the order of the run; smallest, middle and largest "
+				  "size.",
 			  .least = 2},
          .prepare = drawing_prepare_bandwidth_trials,
          .add = drawing_add_bandwidth_trials,
@@ -177,10 +179,10 @@ void drawing_size_axis(struct axis *axis)
 void drawing_name(struct drawing_names *names, const struct result_case *line)
 {
 	static const char *const kinds[] = {
-		[RESULT_HALF] = "half a round trip",
-		[RESULT_FULL] = "a whole round trip",
-		[RESULT_COMPLETION] = "to the own completion",
-		[RESULT_CALL] = "a call",
+		[RESULT_HALF] = "half round trip",
+		[RESULT_FULL] = "full round trip",
+		[RESULT_COMPLETION] = "until local completion",
+		[RESULT_CALL] = "call",
 	};
 
 	snprintf(names->operation, DRAWING_NAME, "%s%s", line->op, cells_extras(line));
@@ -212,7 +214,7 @@ static bool is_of(const struct result_case *line, enum cells_table which)
 	return cells_has_figures(line) && cells_table(line) == which;
 }
 
-/* NULL: there are more operations than anybody has. */
+/* Returns NULL if there are more than DRAWING_OPS operations. */
 static const struct drawing_sizes *sizes_of(const struct drawing_source *source,
 					    const struct result_case *line)
 {
@@ -222,7 +224,7 @@ static const struct drawing_sizes *sizes_of(const struct drawing_source *source,
 	return NULL;
 }
 
-/* Which of its operation's sizes a case has: DRAWING_SIZES: none of them. */
+/* Returns the position among the sizes of the operation; DRAWING_SIZES: not one of them. */
 static size_t rank_of(const struct drawing_sizes *sizes, uint64_t size)
 {
 	for (size_t i = 0; sizes && i < sizes->count; i++)
@@ -231,19 +233,19 @@ static size_t rank_of(const struct drawing_sizes *sizes, uint64_t size)
 	return DRAWING_SIZES;
 }
 
-bool drawing_is_least(const struct drawing_source *source, const struct result_case *line)
+bool drawing_is_smallest(const struct drawing_source *source, const struct result_case *line)
 {
 	return rank_of(sizes_of(source, line), line->size) == 0;
 }
 
-bool drawing_is_most(const struct drawing_source *source, const struct result_case *line)
+bool drawing_is_largest(const struct drawing_source *source, const struct result_case *line)
 {
 	const struct drawing_sizes *sizes = sizes_of(source, line);
 
 	return sizes && rank_of(sizes, line->size) == sizes->count - 1;
 }
 
-bool drawing_is_telling(const struct drawing_source *source, const struct result_case *line)
+bool drawing_is_representative(const struct drawing_source *source, const struct result_case *line)
 {
 	const struct drawing_sizes *sizes = sizes_of(source, line);
 	size_t rank = rank_of(sizes, line->size);
@@ -268,7 +270,7 @@ bool drawing_has_room(struct chart *chart, const struct drawing_source *source,
 	return false;
 }
 
-/* In its place, once. */
+/* Inserts a size in order, unless it is there already. */
 static void add_size(struct drawing_sizes *sizes, uint64_t size)
 {
 	size_t at = sizes->count;
@@ -300,13 +302,13 @@ static void find_sizes(struct drawing_source *source, enum cells_table which)
 	}
 }
 
-/* No other figure of the page has that name. */
+/* Makes a key that is unique within the page. */
 static void name_chart(struct chart *chart, size_t section, char kind, size_t number)
 {
 	snprintf(chart->key, sizeof(chart->key), "r%zu%c%zu", section, kind, number);
 }
 
-/* What is drawn of calls is what is drawn of other latencies, in figures of their own. */
+/* Calls are drawn like other latencies, but in separate figures. */
 static enum cells_table drawn_of(enum cells_table which)
 {
 	return which == CELLS_CALLS ? CELLS_LATENCY : which;
@@ -327,8 +329,8 @@ static void print(FILE *out, const struct drawing_source *source, enum cells_tab
 	chart_print(out, &chart);
 }
 
-static void print_those(FILE *out, const struct charts *figures, enum cells_table which,
-			bool is_behind)
+static void print_all(FILE *out, const struct charts *figures, enum cells_table which,
+		      bool is_behind)
 {
 	struct drawing_source source = {.unit = figures->unit, .result = figures->result};
 
@@ -342,12 +344,12 @@ static void print_those(FILE *out, const struct charts *figures, enum cells_tabl
 
 void charts_print_before(FILE *out, const struct charts *figures, enum cells_table which)
 {
-	print_those(out, figures, which, false);
+	print_all(out, figures, which, false);
 }
 
 void charts_print_behind(FILE *out, const struct charts *figures, enum cells_table which)
 {
-	print_those(out, figures, which, true);
+	print_all(out, figures, which, true);
 }
 
 static const char *text_of(const json_t *object, const char *name)
@@ -392,8 +394,8 @@ void charts_print_ratios(FILE *out, const struct charts *figures)
 {
 	struct chart chart = {
 		.title = "Ratios",
-		.says = "Each case to the one beside it, with the interval over rounds; the "
-			"dotted line is no difference. Of times less is better, of rates more.",
+		.says = "Ratio of the two cases of each pair, with its interval over pairs of runs. The "
+			"dotted line means no difference. Lower is better for times, higher for rates.",
 		.mark = SVG_PANEL_INTERVALS,
 		.level = {1, "no difference"},
 		.least = 1,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The figures of a page: which of them a result has, and what is drawn in them. Latencies
- * of two kinds are never in one panel.
+ * The figures of a page: which ones a result has, and what each shows. Latencies of different
+ * kinds are never in the same panel.
  */
 #ifndef REPORTS_PAGE_CHARTS_H
 #define REPORTS_PAGE_CHARTS_H
@@ -10,18 +10,17 @@
 
 #include "reports/table/cells.h"
 
-/* What is drawn. */
 struct charts {
 	const struct result *result;
 	const struct table_unit *unit; /* of bandwidths; NULL: Gb/s */
-	size_t section;                /* which one of the page, for ids that no other one has */
+	size_t section;                /* number within the page, which makes ids unique */
 };
 
-/* Those of that table: before it the ones of what it has, behind it those that go further. */
+/* Print the figures before a table, which show its values, and after it, which show details. */
 void charts_print_before(FILE *out, const struct charts *figures, enum cells_table which);
 void charts_print_behind(FILE *out, const struct charts *figures, enum cells_table which);
 
-/* Of cases whose trials were run in turn, if there are any. */
+/* Prints the ratios of cases whose trials were interleaved, if any. */
 void charts_print_ratios(FILE *out, const struct charts *figures);
 
 #endif

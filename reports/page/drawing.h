@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One kind of figure: what it draws of each case, and how its axes are called. A figure is
- * a row of the table in figures.c, with its functions in one of drawing_*.c.
+ * One kind of figure: what it draws for each case, and the titles of its axes. Each kind is a row
+ * of the table in charts.c, with its functions in one of drawing_*.c.
  */
 #ifndef REPORTS_PAGE_DRAWING_H
 #define REPORTS_PAGE_DRAWING_H
@@ -13,7 +13,7 @@
 #define DRAWING_SIZES 64
 #define DRAWING_OPS   64
 
-/* Those of an operation, in their order; of very many the first that were found. */
+/* The sizes of an operation, in ascending order; only the first DRAWING_SIZES that are found. */
 struct drawing_sizes {
 	const char *op;
 	uint64_t size[DRAWING_SIZES];
@@ -21,13 +21,13 @@ struct drawing_sizes {
 };
 
 /*
- * More cases than this, and figures that are not of all sizes are of fewer still: a page is
- * to stay below 2 MB.
+ * With more cases than this, figures show fewer sizes, which keeps a page below 2 MB. The figures
+ * by size, which matter most, have the higher limit.
  */
 #define DRAWING_CASES      160
 #define DRAWING_CASES_MAIN 300
 
-/* What all figures of a table are made from. */
+/* The input of all figures of a table. */
 struct drawing_source {
 	const struct table_unit *unit;
 	const struct result *result;
@@ -38,20 +38,20 @@ struct drawing_source {
 };
 
 struct drawing {
-	enum cells_table table; /* that it stands with */
-	bool is_behind;         /* that, and else before it */
+	enum cells_table table; /* the table next to the figure */
+	bool is_behind;         /* after the table; otherwise before it */
 	struct chart chart;
 	void (*prepare)(struct chart *chart, const struct drawing_source *source);
-	/* The case is in that table. */
+	/* Called for each case of the table. */
 	void (*add)(struct chart *chart, const struct drawing_source *source,
 		    const struct result_case *line);
 };
 
 #define DRAWING_NAME 160
 
-/* What a case is called, without its size: the operation with what is not at its default. */
+/* The parts of a case's name, without its size. */
 struct drawing_names {
-	char operation[DRAWING_NAME];
+	char operation[DRAWING_NAME]; /* with all parameters that differ from their default */
 	char modes[DRAWING_NAME];
 	const char *kind; /* of a latency, in words */
 };
@@ -62,27 +62,31 @@ void drawing_latency_axis(struct axis *axis);
 void drawing_bandwidth_axis(struct axis *axis, const struct drawing_source *source);
 void drawing_size_axis(struct axis *axis);
 
-/* The size as a name of a series. */
+/* Formats the size as in the title of a panel. */
 void drawing_name_size(char text[static HTML_NUMBER], const struct result_case *line);
 
-bool drawing_is_least(const struct drawing_source *source, const struct result_case *line);
-bool drawing_is_most(const struct drawing_source *source, const struct result_case *line);
-
-/* The least, a middle and the largest stand for all; where there are many, the middle one. */
-bool drawing_is_telling(const struct drawing_source *source, const struct result_case *line);
+/* Return whether the case has the smallest or the largest size of its operation. */
+bool drawing_is_smallest(const struct drawing_source *source, const struct result_case *line);
+bool drawing_is_largest(const struct drawing_source *source, const struct result_case *line);
 
 /*
- * Whether there is room for its size: there is for all, below DRAWING_CASES. most: of cases,
- * where not for all; where there is none, the chart is thinned.
+ * Returns whether the size is one of those that represent all: the smallest, the middle and the
+ * largest, or with more than DRAWING_CASES cases only the middle one.
+ */
+bool drawing_is_representative(const struct drawing_source *source, const struct result_case *line);
+
+/*
+ * Returns whether the size of the case is to be drawn: all are with up to most cases, beyond that
+ * every n-th. If not, marks the chart as thinned.
  */
 bool drawing_has_room(struct chart *chart, const struct drawing_source *source,
 		      const struct result_case *line, size_t most);
 
-/* Where the point is, and its interval: see bounded_of. */
+/* Sets y and the interval of the point: see bounded_of. */
 void drawing_over_trials(struct svg_panel_point *point, const struct result_case *line,
 			 const double *first, double pooled);
 
-/* Processor time of both ends for each message, ns. */
+/* CPU time per message of client and server, in ns. */
 void drawing_add_cost(struct chart *chart, const struct drawing_source *source,
 		      const struct result_case *line);
 void drawing_prepare_cost(struct chart *chart, const struct drawing_source *source);

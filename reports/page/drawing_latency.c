@@ -93,7 +93,7 @@ void drawing_add_percentiles(struct chart *chart, const struct drawing_source *s
 	char size[HTML_NUMBER];
 	char panel[SVG_PANEL_TITLE];
 
-	if (!line->latency || !drawing_is_telling(source, line))
+	if (!line->latency || !drawing_is_representative(source, line))
 		return;
 	drawing_name(&names, line);
 	drawing_name_size(size, line);
@@ -124,8 +124,9 @@ void drawing_prepare_histogram(struct chart *chart, const struct drawing_source 
 #define LAST_IN_BINS ((1ULL << HIST_MAX_BITS) - 1)
 
 /*
- * A power of two: bins are such and begin at multiples of theirs, so that a column has whole
- * ones. Not less than the widest of them, nor so little that there were too many columns.
+ * Returns the width of columns: a power of two, as that of bins, which start at multiples of their
+ * width, so that a column holds whole bins. At least as wide as the widest bin, and wide enough for
+ * the given number of columns.
  */
 static uint64_t find_width(size_t first, size_t last, size_t columns)
 {
@@ -155,8 +156,8 @@ static void add_column(struct chart *chart, const char *panel, const struct resu
 }
 
 /*
- * Of the least of an operation's sizes. Columns are as wide as each other, so that as high as
- * each other is as many messages to the nanosecond.
+ * Draws the smallest size of each operation. All columns have the same width, so that height is
+ * proportional to messages per nanosecond.
  */
 void drawing_add_histogram(struct chart *chart, const struct drawing_source *source,
 			   const struct result_case *line)
@@ -170,7 +171,7 @@ void drawing_add_histogram(struct chart *chart, const struct drawing_source *sou
 	size_t first;
 	size_t last;
 
-	if (!hist || !drawing_is_least(source, line) || hist->min > LAST_IN_BINS)
+	if (!hist || !drawing_is_smallest(source, line) || hist->min > LAST_IN_BINS)
 		return;
 	upper = hist_has_quantile(hist, UP_TO) ? (uint64_t)hist_quantile(hist, UP_TO) : hist->max;
 	first = hist_index(hist->min);
@@ -201,7 +202,7 @@ void drawing_add_latency_trials(struct chart *chart, const struct drawing_source
 	char size[HTML_NUMBER];
 	char panel[SVG_PANEL_TITLE];
 
-	if (!drawing_is_telling(source, line))
+	if (!drawing_is_representative(source, line))
 		return;
 	drawing_name(&names, line);
 	drawing_name_size(size, line);

@@ -8,7 +8,7 @@
 #define NS_PER_US   1e3
 #define NS_PER_S    1e9
 
-/* Bytes per second of the link, for all its cases; 0: not known, or of each another. */
+/* Returns the link rate in bytes per second; 0 if it is unknown or differs between cases. */
 static double line_rate(const struct result *result)
 {
 	uint64_t rate = 0;
@@ -31,7 +31,7 @@ void drawing_prepare_bandwidth(struct chart *chart, const struct drawing_source 
 	drawing_size_axis(&chart->x);
 	drawing_bandwidth_axis(&chart->y, source);
 	chart->level.value = line_rate(source->result);
-	chart->level.name = chart->level.value > 0 ? "the link's rate" : NULL;
+	chart->level.name = chart->level.value > 0 ? "link rate" : NULL;
 }
 
 static void add_bandwidth(struct chart *chart, const char *panel, const char *series,
@@ -94,7 +94,7 @@ void drawing_prepare_windows(struct chart *chart, const struct drawing_source *s
 	chart->x.title = "time";
 	chart->x.unit_name = "ms";
 	chart->x.unit = PER_MILLION;
-	/* Each has windows of its own. */
+	/* The length of throughput windows differs between series. */
 	chart->x.is_continuous = true;
 	drawing_bandwidth_axis(&chart->y, source);
 	chart->y.scale = AXIS_LINEAR;
@@ -103,7 +103,7 @@ void drawing_prepare_windows(struct chart *chart, const struct drawing_source *s
 #define WINDOWS_SHOWN     40
 #define WINDOWS_SHOWN_FEW 20
 
-/* The mean of neighbours, where there are many, and of what is left: x is where they begin. */
+/* Adds at most that many points, each the mean of adjacent windows; x is where these begin. */
 static void add_windows(struct chart *chart, const char *panel, const char *series,
 			const struct result_case *line, size_t most)
 {
@@ -125,7 +125,7 @@ static void add_windows(struct chart *chart, const char *panel, const char *seri
 	}
 }
 
-/* Of the largest of an operation's sizes. */
+/* Draws the largest size of each operation. */
 void drawing_add_windows(struct chart *chart, const struct drawing_source *source,
 			 const struct result_case *line)
 {
@@ -133,7 +133,7 @@ void drawing_add_windows(struct chart *chart, const struct drawing_source *sourc
 	char size[HTML_NUMBER];
 	char panel[SVG_PANEL_TITLE];
 
-	if (!drawing_is_most(source, line) || line->windows->count < 2)
+	if (!drawing_is_largest(source, line) || line->windows->count < 2)
 		return;
 	drawing_name(&names, line);
 	drawing_name_size(size, line);
@@ -157,7 +157,7 @@ void drawing_add_bandwidth_trials(struct chart *chart, const struct drawing_sour
 	char size[HTML_NUMBER];
 	char panel[SVG_PANEL_TITLE];
 
-	if (!drawing_is_telling(source, line))
+	if (!drawing_is_representative(source, line))
 		return;
 	drawing_name(&names, line);
 	drawing_name_size(size, line);
@@ -195,7 +195,7 @@ static void add_cost(struct chart *chart, const struct drawing_names *names, con
 	};
 	char panel[SVG_PANEL_TITLE];
 
-	/* A message of a ping-pong costs each end more than one that is only completed. */
+	/* Latencies of different kinds cost differently: a ping-pong also receives and answers. */
 	snprintf(panel, sizeof(panel), "%.140s: CPU of the %s%s%s", names->operation, end,
 		 line->windows ? "" : ", ", line->windows ? "" : names->kind);
 	chart_add(chart, panel, names->modes, &point);
@@ -225,11 +225,11 @@ static const char *note_of(const struct drawing_source *source, const struct res
 {
 	for (size_t i = 0; i < source->knees.count; i++)
 		if (source->knees.curve[i].has_beyond && source->knees.curve[i].at.line == line)
-			return "the knee";
+			return "knee";
 	return pace_is_saturated(line) ? "saturated" : NULL;
 }
 
-/* The operation with all else but the rate, which is the axis. */
+/* Names a curve by all parameters but the rate, which is the x axis. */
 static void name_curve(const struct result_case *line, char panel[static SVG_PANEL_TITLE])
 {
 	struct drawing_names names;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A script as C has it, with the hash by which a page's policy lets it run, and no other."""
+"""Writes a script as a C string, with the hash that lets the page's content policy allow it."""
 
 import base64
 import hashlib
@@ -10,9 +10,9 @@ source, header = sys.argv[1:]
 with open(source, encoding="ascii") as file:
     text = file.read()
 if "</script" in text.lower() or "<!--" in text:
-    sys.exit(f"{source}: there is something in it that would end it within a page")
+    sys.exit(f"{source}: contains </script or <!--, which would end the script within a page")
 digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
-# What JSON has of ASCII letters, C has as well, but for trigraphs, which nobody reads any more.
+# A JSON string of ASCII text is also a C string (compilers ignore trigraphs by default).
 lines = "\n".join("\t" + json.dumps(line) for line in text.splitlines(keepends=True))
 with open(header, "w", encoding="ascii") as file:
     file.write(f'#define PAGE_SCRIPT_HASH "sha256-{digest}"\n'

@@ -10,28 +10,28 @@
 #include "reports/page/table.h"
 #include "reports/result/fingerprint.h"
 
-/* How deep facts lie: a document of somebody else's may be deeper. */
+/* The maximum nesting shown; documents from elsewhere may be nested deeper. */
 #define DEPTH_MAX 4
 
-/* The rows of one end, or of both ends as columns. */
+/* The table being built: one column per host or result. */
 struct facts {
 	struct grid grid;
-	const char *end;   /* in front of all names; or empty */
-	bool is_differing; /* those that do not differ are left out */
+	const char *end;   /* prefix of all names, or empty */
+	bool is_differing; /* omit facts that do not differ */
 	size_t count;
 	const json_t *column[HOST_FACTS_MOST];
 	const char *fingerprint[HOST_FACTS_MOST];
 };
 
-/* One name in all columns. */
+/* The values of one name in all columns. */
 struct level {
-	const struct level *above; /* NULL: a section */
+	const struct level *above; /* NULL: this is a section */
 	const char *name;
 	int depth;
 	const json_t *value[HOST_FACTS_MOST];
 };
 
-/* What is not known is not there, however a document says so. */
+/* A null member counts as missing. */
 static const json_t *host_facts_find(const json_t *object, const char *name)
 {
 	const json_t *value = json_object_get(object, name);
@@ -66,7 +66,7 @@ static void put_value(struct grid *grid, const json_t *value)
 	free(text);
 }
 
-/* The names that lead there. */
+/* Puts the names of all levels, outermost first. */
 static void begin_name(struct grid *grid, const struct level *level)
 {
 	if (level->above)
@@ -115,7 +115,7 @@ static void put_level(struct facts *facts, const struct level *above, const char
 		put_fact(facts, &level);
 }
 
-/* above NULL: of all sections. */
+/* Puts all members of a level; of the whole document if above is NULL. */
 static void put_facts(struct facts *facts, const struct level *above)
 {
 	const json_t *const *from = above ? above->value : facts->column;
@@ -152,21 +152,21 @@ static void put_all(struct facts *facts)
 	put_facts(facts, NULL);
 }
 
-_Static_assert(HOST_FACTS_MOST + 2 <= GRID_COLUMNS, "each host is to have a column");
+_Static_assert(HOST_FACTS_MOST + 2 <= GRID_COLUMNS, "each host needs a column");
 
-/* names: of the columns. */
+/* names: titles of the columns. */
 static void open_grid(struct facts *facts, const char *const *names)
 {
 	grid_open(&facts->grid);
 	grid_words(&facts->grid, (const char *const[]){"fact"}, 1);
 	grid_words(&facts->grid, names, facts->count);
-	grid_words(&facts->grid, (const char *const[]){"differing"}, 1);
+	grid_words(&facts->grid, (const char *const[]){"difference"}, 1);
 }
 
 static void print_and_close(FILE *out, struct facts *facts)
 {
-	fputs("<p>A hard fact is one that decides what is measured: results that differ in one are "
-	      "not compared, and two ends that do are not alike.</p>\n",
+	fputs("<p>Hard facts determine what is measured: results that differ in one are not "
+	      "compared, and a client and a server that differ in one are not alike.</p>\n",
 	      out);
 	if (facts->grid.n_cells)
 		page_table(out, &facts->grid);
@@ -175,7 +175,7 @@ static void print_and_close(FILE *out, struct facts *facts)
 	grid_close(&facts->grid);
 }
 
-/* Of several hosts each, as many as there is room for. */
+/* Prints one column for each of several hosts, as many as fit. */
 static void print_parties(FILE *out, const json_t *parties)
 {
 	struct facts facts = {.end = ""};
@@ -194,9 +194,9 @@ static void print_parties(FILE *out, const json_t *parties)
 	}
 	if (!is_known)
 		return;
-	html_element(out, "h3", "Circumstances");
+	html_element(out, "h3", "Host facts");
 	if (all > facts.count)
-		fprintf(out, "<p>Of the first %zu of %zu hosts.</p>\n", facts.count, all);
+		fprintf(out, "<p>The first %zu of %zu hosts.</p>\n", facts.count, all);
 	open_grid(&facts, names);
 	put_all(&facts);
 	print_and_close(out, &facts);
@@ -215,7 +215,7 @@ static void print_ends(FILE *out, const struct result *result)
 
 	if (!facts.column[0] && !facts.column[1])
 		return;
-	html_element(out, "h3", "Circumstances");
+	html_element(out, "h3", "Host facts");
 	snprintf(client, sizeof(client), "client: %s", result->client.host);
 	snprintf(server, sizeof(server), "server: %s", result->server.host);
 	open_grid(&facts, (const char *const[]){client, server});
@@ -254,9 +254,9 @@ void host_facts_print_differing(FILE *out, const struct host_facts_of *results, 
 
 	if (count < 2)
 		return;
-	html_element(out, "h3", "Circumstances that differ");
+	html_element(out, "h3", "Host facts that differ");
 	if (count > facts.count)
-		fprintf(out, "<p>Of the first %zu of %zu results.</p>\n", facts.count, count);
+		fprintf(out, "<p>The first %zu of %zu results.</p>\n", facts.count, count);
 	for (size_t i = 0; i < facts.count; i++)
 		names[i] = results[i].name;
 	open_grid(&facts, names);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The facts of hosts side by side, as a table of a page: of both ends of a result, with what
- * they differ in, or of several results only that.
+ * Host facts side by side, as a table of a page: all facts of the hosts of one result, or the
+ * facts that differ between several results.
  */
 #ifndef REPORTS_PAGE_HOST_FACTS_H
 #define REPORTS_PAGE_HOST_FACTS_H
@@ -10,18 +10,18 @@
 
 #include "reports/result/result.h"
 
-/* All of them; nothing where neither end has told any. */
+/* Prints the facts of all hosts of a result, if any are known. */
 void host_facts_print(FILE *out, const struct result *result);
 
-/* As many as a page is wide for; of more it is said how many. */
+/* The number of columns that fit a page; if there are more hosts, a note says so. */
 #define HOST_FACTS_MOST 8
 
 struct host_facts_of {
 	const struct result *result;
-	const char *name; /* of its file */
+	const char *name; /* of the file */
 };
 
-/* What of either end is not the same in all of them; nothing of fewer than two. */
+/* Prints the facts of client and server that differ between results, if there are two or more. */
 void host_facts_print_differing(FILE *out, const struct host_facts_of *results, size_t count);
 
 #endif

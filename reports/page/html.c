@@ -35,10 +35,10 @@ void html_exact(char text[static HTML_NUMBER], double value)
 	while (!is_same(text, value) && ++digits <= 17);
 }
 
-/* All digits before the point are shown, where %g would have an exponent. */
+/* Prints all digits before the decimal point, where %g would use an exponent. */
 void html_short(char text[static HTML_NUMBER], double value, int digits)
 {
-	/* What is rounded up to one more digit has that many as well. */
+	/* Rounding up may add a digit: 999.5 becomes 1000. */
 	if (fabs(value) >= pow(10, digits) - 0.5 && fabs(value) < 1e10)
 		snprintf(text, HTML_NUMBER, "%.0f", value);
 	else

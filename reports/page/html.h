@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Text in a page: whatever a document holds stays text, and a number comes back from a
- * page as the one that it was.
+ * Text and numbers in a page: text is escaped, and exact numbers survive a round trip through
+ * the page.
  */
 #ifndef REPORTS_PAGE_HTML_H
 #define REPORTS_PAGE_HTML_H
 
 #include <stdio.h>
 
-/* As xml_print has it, but with line feeds and tabs. */
+/* Prints text escaped like xml_print, but keeps line feeds and tabs. */
 void html_text(FILE *out, const char *text);
 
-/* <name>text</name> and the end of the line. */
+/* Prints <name>text</name> and a newline. */
 void html_element(FILE *out, const char *name, const char *text);
 
 #define HTML_NUMBER 32
 
-/* With as few digits as it takes to tell it from all others. */
+/* Formats a value with the fewest digits that strtod turns back into the same value. */
 void html_exact(char text[static HTML_NUMBER], double value);
 
-/* For people: digits are those that say something, and no more than ten. */
+/* Formats a value for readers, with this many significant digits (at most 10). */
 void html_short(char text[static HTML_NUMBER], double value, int digits);
 
-/* Of bytes, as ids of cases have them: 64, 4k, 1m; else the plain number. */
+/* Formats a size as case ids do: 64, 4k, 1m; otherwise as a plain number. */
 void html_size(char text[static HTML_NUMBER], double bytes);
 
 #endif

@@ -63,7 +63,7 @@ static void print_loss(FILE *out, const struct result_case *line)
 	fprintf(out, ": lost %" PRIu64 " of %" PRIu64 "</li>\n", line->lost, line->sent);
 }
 
-/* What tables of figures cannot hold: cases without any, and messages that were lost. */
+/* Lists what the tables cannot show: cases without a measurement, and lost messages. */
 static void print_others(FILE *out, const struct result *result)
 {
 	bool is_open = false;
@@ -74,7 +74,7 @@ static void print_others(FILE *out, const struct result *result)
 		if (cells_has_figures(line) && !line->lost)
 			continue;
 		if (!is_open)
-			fputs("<h3>Failed, lost, not run</h3>\n<ul>\n", out);
+			fputs("<h3>Failed, lost or not run</h3>\n<ul>\n", out);
 		is_open = true;
 		if (cells_has_figures(line)) {
 			print_loss(out, line);
@@ -92,7 +92,7 @@ static void print_others(FILE *out, const struct result *result)
 		fputs("</ul>\n", out);
 }
 
-/* A list, which is begun with its title by the first item. */
+/* A list; the first item prints its heading. */
 struct items {
 	FILE *out;
 	const char *title;
@@ -108,7 +108,7 @@ static void add_item(void *owner, const char *text)
 	html_element(items->out, "li", text);
 }
 
-/* A list of what is said, and nothing where nothing is. */
+/* Prints the sentences about a result as a list; prints nothing without sentences. */
 static void print_said(FILE *out, const char *title, const struct result *result,
 		       void (*tell)(const struct result *result, said *say, void *owner))
 {
@@ -119,7 +119,7 @@ static void print_said(FILE *out, const char *title, const struct result *result
 		fputs("</ul>\n", out);
 }
 
-/* As tables have it; nothing where they have nothing. */
+/* Prints plain text as in a terminal, or nothing if it is empty. */
 static void print_plain(FILE *out, const char *title, const struct result *result,
 			void (*print)(FILE *out, const struct result *result))
 {
@@ -132,7 +132,7 @@ static void print_plain(FILE *out, const char *title, const struct result *resul
 	print(memory, result);
 	if (!fclose(memory) && length) {
 		html_element(out, "h3", title);
-		/* There are sentences among the lines, of which paper would have no end. */
+		/* Some lines are sentences, which would not fit on paper without wrapping. */
 		fputs("<pre wrap>", out);
 		html_text(out, text);
 		fputs("</pre>\n", out);
@@ -162,7 +162,7 @@ static void print_warnings(FILE *out, const struct result *result)
 		fputs(": ", out);
 		html_text(out, json_member_or_empty(warning, "what"));
 		if (*mend) {
-			fputs("; mend: <code>", out);
+			fputs("; fix: <code>", out);
 			html_text(out, mend);
 			fputs("</code>", out);
 		}
@@ -180,7 +180,7 @@ static void print_run(FILE *out, const struct result *result, const char *name)
 	html_text(out, name);
 	fputs(": ", out);
 	html_text(out, result_status_name(result->status));
-	/* Nobody knows how another program was told to, and few say when. */
+	/* The command line of another program is unknown, and few record the time. */
 	if (result->imported) {
 		if (result->started[0]) {
 			fputs(", measured at ", out);
@@ -225,12 +225,12 @@ void page_add(FILE *out, const struct charts *figures, const char *name)
 		print_metric(out, figures, CELLS_LOAD);
 	}
 	print_said(out, "Knees", result, said_knees);
-	print_plain(out, "What operations need and cost", result, semantics_print);
-	print_plain(out, "In turn", result, paired_trials_print);
+	print_plain(out, "Operation requirements and costs", result, semantics_print);
+	print_plain(out, "Interleaved cases", result, paired_trials_print);
 	charts_print_ratios(out, figures);
 	print_others(out, result);
 	print_said(out, "Fairness", result, said_shares);
-	print_said(out, "Means alone", result, said_means);
+	print_said(out, "Mean only", result, said_means);
 	print_warnings(out, result);
 	host_facts_print(out, result);
 	fputs("</section>\n", out);

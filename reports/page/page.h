@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Results as one page for browsers and paper: figures, see figures.h, and real tables. It
- * fetches nothing, and all of it is there without its one script (page.js), which the page
- * itself has: a content policy that forbids scripts takes away no more than that.
+ * Results as one self-contained page for browsers and print: figures (charts.h) and HTML tables.
+ * The page fetches nothing. Its only script (page.js) is inline and adds interaction; where a
+ * content policy forbids scripts, all figures and values are still shown.
  */
 #ifndef REPORTS_PAGE_PAGE_H
 #define REPORTS_PAGE_PAGE_H
@@ -13,7 +13,7 @@
 
 void page_begin(FILE *out);
 
-/* A section of its own. name: of the file. */
+/* Adds a result as a section. name: of its file. */
 void page_add(FILE *out, const struct charts *figures, const char *name);
 
 void page_end(FILE *out);

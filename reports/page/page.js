@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// What a page has besides where scripts may run: one axis of each figure switches between
-// logarithmic and linear, and what is nearest to the pointer is told at once. All is drawn
-// already, see svg_panel.h; this shows, hides and exchanges. A page without it lacks no figure and
-// no value.
+// Interaction where scripts may run: each figure can switch one axis between logarithmic and
+// linear, and shows the values of the point nearest to the pointer. Everything is in the page
+// already (see svg_panel.h); this script only shows, hides and swaps. Without it no figure and no
+// value is missing.
 "use strict";
 (() => {
 
-// How near the pointer is to be, and how many letters there are in a line of what it tells.
+// Panel width and maximum pointer distance in pixels, and characters per line of the readout.
 const WIDTH = 360, NEAR = 30, LETTERS = 44;
 
 function make(name, attributes, text) {
@@ -19,7 +19,7 @@ function make(name, attributes, text) {
 	return made;
 }
 
-// To the other axes, and back.
+// Swaps the two pairs of axes.
 function exchange(svg) {
 	for (const path of svg.querySelectorAll("[data-d]")) {
 		const [, place, shape] = path.getAttribute("d").match(/^([^a-z]*)(.*)$/);
@@ -67,7 +67,7 @@ function fold(text) {
 	return lines;
 }
 
-// Where there is room: in the half of the panel in which the point is not.
+// Shows the readout in the half of the panel that does not have the point.
 function show(svg, found) {
 	const ends = name => ["from", "to"].map(
 		end => Number(svg.querySelector(`[data-axis=${name}]`).dataset[end])).sort((a, b) => a - b);
@@ -95,7 +95,7 @@ function watch(svg) {
 	};
 	svg.addEventListener("pointermove", point);
 	svg.addEventListener("pointerdown", point);
-	// A finger that is lifted leaves what it has found.
+	// On touch screens, the readout stays when the finger is lifted.
 	svg.addEventListener("pointerleave", event => event.pointerType === "mouse" && hide(svg));
 }
 

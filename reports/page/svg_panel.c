@@ -6,7 +6,7 @@
 
 #include "core/base/compiler.h"
 
-/* Pixels. Two of them stand beside each other on a small screen, three or four on a large. */
+/* Pixels. Two panels fit side by side on a small screen, three or four on a large one. */
 enum {
 	LEFT = 52,
 	RIGHT = 12,
@@ -17,52 +17,52 @@ enum {
 	INTERVAL_ROW = 30,
 };
 
-/* Letters that have room: of a title, and of a name beside its marker. */
+/* The number of characters that fit. */
 #define TITLE_LETTERS  47
-#define LEGEND_LETTERS 52 /* of a whole row */
+#define LEGEND_LETTERS 52 /* if a row has one name */
 #define LABEL_LETTERS  3
 
 /*
- * Colours that have three times the contrast of white and of a browser's dark, in an order
- * in which neighbours differ for the colour-blind.
+ * Colors with a contrast of 3:1 on white and on a browser's dark background, ordered so that
+ * adjacent ones differ for color-blind readers.
  */
-static const char *const colours[] = {"#1a7fc1", "#d55e00", "#00895f",
-				      "#b35c9e", "#937000", "#767676"};
+static const char *const colors[] = {"#1a7fc1", "#d55e00", "#00895f",
+				     "#b35c9e", "#937000", "#767676"};
 static const char *const dashes[] = {"none", "6 3", "2 2", "9 3 2 3", "12 4", "4 2 1 2 1 2"};
-/* From its middle. */
+/* Paths relative to the center of a marker. */
 static const char *const markers[] = {
 	"m0-3a3 3 0 1 1-.01 0z", "m-3-3h6v6h-6z", "m0-4l4 7h-8z",
 	"m0-4l4 4l-4 4l-4-4z",   "m0 4l4-7h-8z",  "m-1-4h2v3h3v2h-3v3h-2v-3h-3v-2h3z",
 };
 
-static const char *colour_of(const struct svg_panel_series *series)
+static const char *color_of(const struct svg_panel_series *series)
 {
-	return colours[series->look % ARRAY_LENGTH(colours)];
+	return colors[series->look % ARRAY_LENGTH(colors)];
 }
 
-/* Past the last colour the same one has other dashes. */
+/* When colors repeat, dashes and markers are shifted. */
 static const char *dash_of(const struct svg_panel_series *series)
 {
-	size_t turn = series->look / ARRAY_LENGTH(colours);
+	size_t turn = series->look / ARRAY_LENGTH(colors);
 
 	return dashes[(series->look + turn) % ARRAY_LENGTH(dashes)];
 }
 
 static const char *marker_of(const struct svg_panel_series *series)
 {
-	size_t turn = series->look / ARRAY_LENGTH(colours);
+	size_t turn = series->look / ARRAY_LENGTH(colors);
 
 	return markers[(series->look + turn) % ARRAY_LENGTH(markers)];
 }
 
-/* So many letters of a text at the most, the last of them dots. */
+/* Prints at most this many characters of a text; appends an ellipsis where it is cut. */
 static void print_start(FILE *out, const char *text, size_t letters)
 {
 	char start[SVG_PANEL_TITLE];
 	size_t length = 0;
 
 	for (size_t i = 0; text[i] && i < sizeof(start) - 1; i++) {
-		/* Bytes that go on with a letter take no room. */
+		/* UTF-8 continuation bytes are not counted. */
 		length += (text[i] & 0xc0) != 0x80;
 		if (length > letters) {
 			start[i] = '\0';
@@ -91,7 +91,7 @@ void svg_panel_switch(char id[static SVG_PANEL_KEY], const char *key, size_t loo
 	snprintf(id, SVG_PANEL_KEY, "%.16ss%zu", key, look % 100);
 }
 
-/* Becomes that while the series is hidden. */
+/* Prints the animation that applies an attribute while the series is hidden. */
 static void print_set(FILE *out, const struct svg_panel *plot,
 		      const struct svg_panel_series *series, const char *becomes)
 {
@@ -103,10 +103,10 @@ static void print_set(FILE *out, const struct svg_panel *plot,
 	fprintf(out, "<set %s begin=\"%sh.click\" end=\"%ss.click\"/>", becomes, id, id);
 }
 
-/* A path on each pair of axes; on the second without what is relative, which is the same. */
+/* The path data for each pair of axes; the second omits relative parts, which are the same. */
 static const char *const paths[] = {"d", "data-d"};
 
-/* Attributes of a group that exists once for each pair. */
+/* Returns the attributes of a group that exists once per pair of axes. */
 static const char *either(const struct svg_panel *plot, size_t pair)
 {
 	if (plot->n_axes == 1)
@@ -128,7 +128,7 @@ static void begin_axis(FILE *out, const char *name, const struct axis *axis, con
 	fputs(">\n", out);
 }
 
-/* Below the axis, or in front of it. */
+/* Prints the title of an axis, and ends its group. */
 static void print_title(FILE *out, const struct axis *axis, double x, double y, bool is_upright)
 {
 	fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\"", x, y);
@@ -159,7 +159,7 @@ static void print_x(FILE *out, const struct svg_panel *plot, const struct axis *
 	fputs("\"/>\n<g font-size=\"10\" text-anchor=\"middle\">\n", out);
 	for (size_t i = 0; i < count; i++) {
 		double at = axis_at(axis, ticks[i].value);
-		/* The last one has no more room than the margin. */
+		/* A long last label would exceed the margin: align it with the right edge. */
 		bool is_last = at > axis->to - RIGHT && strlen(ticks[i].label) > LABEL_LETTERS;
 
 		fprintf(out, "<text x=\"%.1f\" y=\"%g\"%s>%s</text>\n",
@@ -189,7 +189,7 @@ static void print_y(FILE *out, const struct svg_panel *plot, const struct axis *
 	print_title(out, axis, 11, (axis->from + axis->to) / 2, true);
 }
 
-/* One of the two is the same in both pairs. */
+/* The two pairs differ in one axis only. */
 static void print_axes(FILE *out, const struct svg_panel *plot)
 {
 	const struct svg_panel_axes *first = &plot->axes[0];
@@ -213,7 +213,10 @@ static bool has_band(const struct svg_panel_series *series)
 	return false;
 }
 
-/* Whether others have a value between two neighbours: then a line would tell one too many. */
+/*
+ * Returns whether another series has a point between two adjacent points of this one: a line
+ * across it would suggest a value that was not measured.
+ */
 static bool is_gap(const struct svg_panel *plot, const struct svg_panel_point *one,
 		   const struct svg_panel_point *next)
 {
@@ -229,7 +232,7 @@ static bool is_gap(const struct svg_panel *plot, const struct svg_panel_point *o
 	return false;
 }
 
-/* How many points there are from first to the next gap. */
+/* Returns the number of points from first to the next gap. */
 static size_t stretch(const struct svg_panel *plot, const struct svg_panel_series *series,
 		      size_t first)
 {
@@ -241,7 +244,7 @@ static size_t stretch(const struct svg_panel *plot, const struct svg_panel_serie
 	return count;
 }
 
-/* There along the highs, and back along the lows; a point without is itself. */
+/* Draws forward along the upper ends and back along the lower ends of the intervals. */
 static void print_band(FILE *out, const struct svg_panel *plot,
 		       const struct svg_panel_point *points, size_t count)
 {
@@ -290,15 +293,15 @@ static void print_line(FILE *out, const struct svg_panel *plot,
 	fputs("/>\n", out);
 }
 
-static void tell(FILE *out, const char *before, const struct axis *axis, double value)
+static void print_value(FILE *out, const char *before, const struct axis *axis, double value)
 {
 	char text[AXIS_TEXT];
 
-	axis_tell(axis, value, text);
+	axis_text(axis, value, text);
 	fprintf(out, "%s%s", before, text);
 }
 
-/* What is seen when it is pointed at; the title of the panel tells the rest. */
+/* Prints the tooltip of a point, which need not repeat the title of the panel. */
 static void print_hint(FILE *out, const struct svg_panel *plot,
 		       const struct svg_panel_series *series, const struct svg_panel_point *point)
 {
@@ -308,18 +311,18 @@ static void print_hint(FILE *out, const struct svg_panel *plot,
 
 	html_text(out, is_interval ? point->id : series->name);
 	if (plot->mark == SVG_PANEL_BARS) {
-		tell(out, " from ", &plot->axes->x, point->low);
-		tell(out, " to ", &plot->axes->x, point->high);
-		tell(out, ": ", &plot->axes->y, point->y);
+		print_value(out, " from ", &plot->axes->x, point->low);
+		print_value(out, " to ", &plot->axes->x, point->high);
+		print_value(out, ": ", &plot->axes->y, point->y);
 		return;
 	}
 	if (is_interval) {
 		fputs(", ", out);
 		html_text(out, series->name);
 	} else {
-		tell(out, " at ", &plot->axes->x, point->x);
+		print_value(out, " at ", &plot->axes->x, point->x);
 	}
-	tell(out, ": ", axis, is_interval ? point->x : point->y);
+	print_value(out, ": ", axis, is_interval ? point->x : point->y);
 	if (!isnan(point->low)) {
 		axis_number(axis, point->low, text[0]);
 		axis_number(axis, point->high, text[1]);
@@ -331,7 +334,7 @@ static void print_hint(FILE *out, const struct svg_panel *plot,
 	}
 }
 
-/* The end of a marker, with what it stands for. */
+/* Prints the values of a marker, as attributes and tooltip, and ends its element. */
 static void print_values(FILE *out, const struct svg_panel *plot,
 			 const struct svg_panel_series *series, const struct svg_panel_point *point)
 {
@@ -405,7 +408,7 @@ static void print_span(FILE *out, const struct svg_panel *plot, const struct svg
 	fputs(" fill=\"none\" stroke-width=\"2\"/>", out);
 }
 
-/* Each below its name, which is too long to stand in front. */
+/* Prints each interval below its name, which is too long to fit beside it. */
 static void print_intervals(FILE *out, const struct svg_panel *plot,
 			    const struct svg_panel_series *series)
 {
@@ -429,7 +432,7 @@ static void print_series(FILE *out, const struct svg_panel *plot,
 {
 	fputs("<g data-series=\"", out);
 	html_text(out, series->name);
-	fprintf(out, "\" fill=\"%s\" stroke=\"%s\">\n", colour_of(series), colour_of(series));
+	fprintf(out, "\" fill=\"%s\" stroke=\"%s\">\n", color_of(series), color_of(series));
 	print_set(out, plot, series, "attributeName=\"display\" to=\"none\"");
 	switch (plot->mark) {
 	case SVG_PANEL_LINES:
@@ -469,7 +472,7 @@ static void print_level(FILE *out, const struct svg_panel *plot, size_t pair)
 	fputs("</g>\n", out);
 }
 
-/* As many names to a row as the longest of them leaves room for. */
+/* Returns the number of names per row, which depends on the longest. */
 static size_t legend_columns(const struct svg_panel *plot)
 {
 	size_t longest = 0;
@@ -497,8 +500,8 @@ static void print_legend(FILE *out, const struct svg_panel *plot)
 			"<g><path d=\"M%g %gh22\" stroke=\"%s\" stroke-width=\"1.5\" "
 			"stroke-dasharray=\"%s\"/><path d=\"M%g %g%s\" fill=\"%s\"/>"
 			"<text x=\"%g\" y=\"%g\">",
-			x, y - 4, colour_of(series), dash_of(series), x + 11, y - 4,
-			marker_of(series), colour_of(series), x + 26, y);
+			x, y - 4, color_of(series), dash_of(series), x + 11, y - 4,
+			marker_of(series), color_of(series), x + 26, y);
 		print_start(out, series->name, LEGEND_LETTERS);
 		fputs("</text>", out);
 		print_set(out, plot, series, "attributeName=\"opacity\" to=\"0.3\"");
@@ -506,7 +509,7 @@ static void print_legend(FILE *out, const struct svg_panel *plot)
 	}
 }
 
-/* Where each line begins and ends, for those who do not see it. */
+/* Describes both ends of each line, for screen readers. */
 static void describe(FILE *out, const struct svg_panel *plot)
 {
 	const char *between = "";
@@ -521,17 +524,17 @@ static void describe(FILE *out, const struct svg_panel *plot)
 			continue;
 		fputs(between, out);
 		html_text(out, series->name);
-		tell(out, ": from ", &plot->axes->y, first->y);
-		tell(out, " at ", &plot->axes->x, first->x);
-		tell(out, " to ", &plot->axes->y, last->y);
-		tell(out, " at ", &plot->axes->x, last->x);
+		print_value(out, ": from ", &plot->axes->y, first->y);
+		print_value(out, " at ", &plot->axes->x, first->x);
+		print_value(out, " to ", &plot->axes->y, last->y);
+		print_value(out, " at ", &plot->axes->x, last->x);
 		between = "; ";
 	}
 	fputs(*between ? "." : "All values are in the table.", out);
 	fputs("</desc>\n", out);
 }
 
-/* Bars have one name, and the names of intervals stand with them. */
+/* Bars are a single series, and intervals are labeled directly. */
 static bool has_legend(const struct svg_panel *plot)
 {
 	return plot->mark == SVG_PANEL_LINES;

@@ -14,7 +14,7 @@ static bool has_figures(const struct grid *grid)
 	return false;
 }
 
-/* cell NULL: the titles. Returns the first cell of the next row. */
+/* Prints a row, or the titles if cell is NULL. Returns the first cell of the next row. */
 static const char *print_row(FILE *out, const struct grid *grid, const char *cell)
 {
 	fputs("<tr>", out);
@@ -26,7 +26,7 @@ static const char *print_row(FILE *out, const struct grid *grid, const char *cel
 			fprintf(out, "<th scope=\"%s\"", cell ? "row" : "col");
 		else
 			fputs("<td", out);
-		/* Browsers center heads, and begin other cells at the left. */
+		/* By default, browsers center header cells and left-align others. */
 		fputs(is_words && (is_head || has_figures(grid)) ? " align=\"left\">" : ">", out);
 		html_text(out, cell ? cell : grid->columns[i].title);
 		fputs(is_head ? "</th>" : "</td>", out);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A grid as a table of a page: words on the left, figures on the right. */
+/* A grid as an HTML table: words are left-aligned, numbers right-aligned. */
 #ifndef REPORTS_PAGE_TABLE_H
 #define REPORTS_PAGE_TABLE_H
 
@@ -7,7 +7,7 @@
 
 #include "reports/table/grid.h"
 
-/* The first cell of a row names it. */
+/* Prints the grid; the first cell of each row is its header. */
 void page_table(FILE *out, struct grid *grid);
 
 #endif

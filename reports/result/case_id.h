@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Room for the id of a case: for what tells it from all others, which has to be all of it, since
- * two cases of one id are one. bench/plan/parameters.h makes them, and a test has the longest of all
- * that its table can make.
+ * The size of a case id with its final NUL. Ids must never be cut, since cases with the same id are
+ * the same case. bench/plan/parameters.h makes ids, and a test checks the longest one that its
+ * table can make.
  */
 #ifndef REPORTS_RESULT_CASE_ID_H
 #define REPORTS_RESULT_CASE_ID_H

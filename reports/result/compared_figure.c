@@ -55,7 +55,7 @@ static double server_cpu(const struct result_trial *trial)
 	return result_cpu_ns(&trial->server);
 }
 
-/* A document may have any numbers; a ratio is of those above 0. */
+/* Rejects values that cannot be part of a ratio; a document may have any numbers. */
 static double value_of(const struct result_trial *trial, const void *of)
 {
 	const struct compared_figure *figure = of;
@@ -75,7 +75,7 @@ int compared_figure_over_trials(double *median_of, const struct result_case *lin
 	return code == -ENOMEM ? error_set(error, code, "%s", unknown.text) : 0;
 }
 
-/* Differences that count: a tail of few samples varies more from run to run. */
+/* The smallest differences that count. Tails have few samples and vary more between runs. */
 #define THRESHOLD      0.05
 #define TAIL_THRESHOLD 0.10
 
@@ -90,6 +90,6 @@ const struct compared_figure compared_figure_bytes = {"bytes_per_s", "Gb/s",    
 const struct compared_figure compared_figure_messages = {
 	"messages_per_s", "Mmsg/s", "1/s", PER_MILLION, true, THRESHOLD, messages};
 const struct compared_figure compared_figure_client_cpu = {
-	"client_cpu_ns", "CPU us", "ns", NS_PER_US, false, THRESHOLD, client_cpu};
+	"client_cpu_ns", "client CPU us", "ns", NS_PER_US, false, THRESHOLD, client_cpu};
 const struct compared_figure compared_figure_server_cpu = {
-	"server_cpu_ns", "far CPU us", "ns", NS_PER_US, false, THRESHOLD, server_cpu};
+	"server_cpu_ns", "server CPU us", "ns", NS_PER_US, false, THRESHOLD, server_cpu};

@@ -11,7 +11,7 @@
 
 static const struct row {
 	const char *name;
-	const char *words[WORDS_MAX]; /* none: a number */
+	const char *words[WORDS_MAX]; /* none: the value is a number */
 	bool is_flag;
 } rows[EFFECTIVE_MEMBERS] = {
 	[EFFECTIVE_POST_CALL] = {.name = "post_call",            .words = {"ibv_post_send", "ibv_wr"}},
@@ -84,7 +84,7 @@ static int find_word(const struct row *row, const json_t *json, uint64_t *value,
 			*value = i;
 			return 0;
 		}
-	return error_set(error, -EINVAL, "\"%s\" is none of its words", row->name);
+	return error_set(error, -EINVAL, "\"%s\" has an unknown value", row->name);
 }
 
 static int decode(const struct row *row, const json_t *json, uint64_t *value, struct error *error)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What one end of a case really had: what its device granted, what its queue pairs were
- * connected with, how it posted. Each member is a number, a flag or one of its words,
- * and may be unknown; of a zeroed struct all are.
+ * The values in effect at the client or server of a case: what the device granted, the attributes
+ * of connected queue pairs, how work requests were posted. Each member is a number, a flag or a
+ * word, or unknown. In a zeroed struct all are unknown.
  */
 #ifndef REPORTS_RESULT_EFFECTIVE_H
 #define REPORTS_RESULT_EFFECTIVE_H
@@ -35,7 +35,7 @@ enum effective_member {
 	EFFECTIVE_COMPLETION_VECTOR,
 	EFFECTIVE_PAGE_BYTES,
 	EFFECTIVE_BUFFER_BYTES,
-	EFFECTIVE_PLACES, /* of each queue pair, where messages go to several */
+	EFFECTIVE_PLACES, /* message slots per queue pair, if there are several */
 	EFFECTIVE_MEMBERS,
 };
 
@@ -51,7 +51,7 @@ enum effective_gid_type {
 };
 
 struct effective {
-	uint64_t value[EFFECTIVE_MEMBERS]; /* 0 where it is not known */
+	uint64_t value[EFFECTIVE_MEMBERS]; /* 0 if unknown */
 	bool is_known[EFFECTIVE_MEMBERS];
 };
 
@@ -59,16 +59,16 @@ void effective_set(struct effective *chosen, enum effective_member member, uint6
 
 bool effective_is_any(const struct effective *chosen);
 
-/* An object of what is known; NULL where nothing is, or there is no memory. */
+/* Returns an object of the known members; NULL if none is known or memory runs out. */
 json_t *effective_encode(const struct effective *chosen);
 
 /*
- * Takes what json has of it; the first member that is not as it should be is an error,
- * and unknown like every such.
+ * Sets all valid members of json. Invalid members stay unknown; the first of them is reported as
+ * the error.
  */
 int effective_decode(struct effective *chosen, const json_t *json, struct error *error);
 
-/* Leaves what is the same in both. */
+/* Keeps the members that are equal in both; the others become unknown. */
 void effective_merge(struct effective *into, const struct effective *from);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How even rates are, by Jain's index: the square of their sum over their number times the
- * sum of their squares, 1 where all are alike, 1/n where one has all of it.
+ * Jain's fairness index of rates: the square of their sum divided by their number times the sum of
+ * their squares. 1 means that all rates are equal, 1/n that a single one is not zero.
  */
 #ifndef REPORTS_RESULT_FAIRNESS_H
 #define REPORTS_RESULT_FAIRNESS_H
@@ -21,7 +21,7 @@ static inline void fairness_take(struct fairness *fairness, double rate)
 	fairness->count++;
 }
 
-/* NAN where nothing was done. */
+/* Returns NAN if all rates are zero. */
 static inline double fairness_index(const struct fairness *fairness)
 {
 	if (fairness->squares <= 0)

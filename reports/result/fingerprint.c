@@ -11,13 +11,13 @@
 #include "core/base/printable.h"
 #include "reports/result/kernel_cmdline.h"
 
-/* FNV-1a, of 64 bits: nobody gains by making two alike. */
+/* 64-bit FNV-1a: nobody gains from a collision, so the hash need not be cryptographic. */
 #define FNV_OFFSET 0xcbf29ce484222325ULL
 #define FNV_PRIME  0x100000001b3ULL
 
 #define MEMBERS_MAX 17
 
-/* A section, and those of its members that count; none: all of it. */
+/* The hard facts by section; no members: the whole section. */
 static const struct {
 	const char *section;
 	const char *members[MEMBERS_MAX];
@@ -30,7 +30,7 @@ static const struct {
 	 {"link_layer", "state", "phys_state", "rate", "active_mtu", "max_mtu", "gid_types"}  },
 	{"netdev",         {"mtu", "driver"}						  },
 	{"flow",           {NULL}							     },
- /* Not what is in the configuration space, of which a user sees the beginning. */
+ /* Nothing from the configuration space: users other than root can read only its start. */
 	{"pcie",           {"current_link_speed", "current_link_width", "numa_node"}          },
 	{"iommu",          {"type"}							   },
 	{"rdma_core",      {"library", "version", "provider"}                                 },
@@ -65,7 +65,7 @@ static json_t *take_members(json_t *section, const char *const *members)
 	return taken;
 }
 
-/* The rest of it is what --redact leaves out. */
+/* Keeps only what --redact keeps of the command line, so that redaction does not matter. */
 static void shorten_cmdline(json_t *taken)
 {
 	json_t *kernel = json_object_get(taken, "kernel");
@@ -118,13 +118,13 @@ static void tell_value(char text[static 48], const json_t *value)
 	char *dumped = value ? json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT | JSON_ENSURE_ASCII)
 			     : NULL;
 
-	snprintf(text, 48, "%s", dumped ? dumped : "not told");
+	snprintf(text, 48, "%s", dumped ? dumped : "unknown");
 	if (dumped && strlen(dumped) >= 48)
 		memcpy(text + 44, "...", 4);
 	free(dumped);
 }
 
-/* Names may be anybody's as well. */
+/* Names may come from any document: replace unprintable characters. */
 static void tell_fact(struct fingerprint_change *change, const char *section, const char *name)
 {
 	snprintf(change->fact, sizeof(change->fact), "%s%s%s", section, *name ? " " : "", name);

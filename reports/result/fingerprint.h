@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The hard fingerprint of a host: a hash of those facts that decide what is measured
- * there. Where two results have different ones, a difference between their figures says
- * nothing of what was to be compared. Names, numbers of hardware, and what only root can
- * read are none of them. Which they are is one table here.
+ * The hard fingerprint of a host: a hash of the facts that determine its measurements. If two
+ * results have different fingerprints, the hosts alone may explain a difference between them. Host
+ * names, serial numbers and facts that only root can read are not included. A table in
+ * fingerprint.c lists the hard facts.
  */
 #ifndef REPORTS_RESULT_FINGERPRINT_H
 #define REPORTS_RESULT_FINGERPRINT_H
@@ -16,25 +16,25 @@
 /* 16 hexadecimal digits. */
 #define FINGERPRINT_TEXT 17
 
-/* Of an object as the document has it; empty where there are no such facts, or no memory. */
+/* Computes the fingerprint of a document's facts; empty without hard facts or out of memory. */
 void fingerprint_hard(const json_t *facts, char text[static FINGERPRINT_TEXT]);
 
-/* The hash that it is, of any bytes. */
+/* Returns the hash that fingerprints use, of any bytes. */
 uint64_t fingerprint_hash(const char *bytes, size_t length);
 
-/* What two hosts differ in: the first fact of the table above, of how many. */
+/* The first hard fact in which two hosts differ, and the number of such facts. */
 struct fingerprint_change {
 	char fact[64];
-	char before[48]; /* as JSON of ASCII alone */
+	char before[48]; /* ASCII-only JSON */
 	char now[48];
 	size_t count;
 };
 
-/* false: in none of those facts, or it is not known of both of them. */
+/* Returns false if no hard fact differs, or if one of the two has no hard facts. */
 bool fingerprint_compare(struct fingerprint_change *change, const json_t *before,
 			 const json_t *now);
 
-/* Whether that is one of those facts. member NULL: all of the section. */
+/* Returns whether a fact is hard. member NULL: whether the whole section is. */
 bool fingerprint_has(const char *section, const char *member);
 
 #endif

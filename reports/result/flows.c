@@ -17,7 +17,7 @@ int flows_open(struct flows *flows, size_t count, struct error *error)
 	flows_close(flows);
 	flows->flow = calloc(count, sizeof(*flows->flow));
 	if (!flows->flow)
-		return error_set_errno(error, -ENOMEM, "cannot keep what each flow did");
+		return error_set_errno(error, -ENOMEM, "cannot store the results of each flow");
 	flows->count = count;
 	return 0;
 }
@@ -47,7 +47,7 @@ int flows_add(struct flows *into, const struct flows *from, struct error *error)
 		return 0;
 	}
 	if (into->count != from->count || !are_alike(into, from))
-		return error_set(error, -EINVAL, "its flows are not between the same ends");
+		return error_set(error, -EINVAL, "its flows are between different hosts");
 	for (size_t i = 0; i < into->count; i++) {
 		into->flow[i].messages += from->flow[i].messages;
 		into->flow[i].duration_ns += from->flow[i].duration_ns;
@@ -143,7 +143,7 @@ int flows_decode(struct flows *flows, const json_t *json, struct error *error)
 	if (code)
 		return code;
 	if (!json_array_size(list) || json_array_size(list) > SHARES_MOST)
-		return error_set(error, -EINVAL, "these are no number of flows");
+		return error_set(error, -EINVAL, "invalid number of flows");
 	code = flows_open(flows, json_array_size(list), error);
 	flows->spread_ns = spread_ns;
 	for (size_t i = 0; i < flows->count && !code; i++)

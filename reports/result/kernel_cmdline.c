@@ -56,7 +56,7 @@ int kernel_cmdline_keep(const char *line, char kept[static KERNEL_CMDLINE_KEPT])
 	if (!copy)
 		return -ENOMEM;
 	while ((word = strsep(&rest, " "))) {
-		/* A space or nothing, and the end. */
+		/* Room for a space and the final NUL. */
 		if (!is_of_interest(word) || used + 1 + strlen(word) + 1 > KERNEL_CMDLINE_KEPT)
 			continue;
 		used += (size_t)snprintf(kept + used, KERNEL_CMDLINE_KEPT - used, "%s%s",

@@ -13,7 +13,7 @@ void rate_windows_init(struct rate_windows *windows, uint64_t window_ns)
 	windows->window_ns = window_ns;
 }
 
-/* Whatever is behind the last window is zero, so that an odd one merges with nothing. */
+/* Messages after the last window are zero, so that an odd last window merges with nothing. */
 static void merge_pairs(struct rate_windows *windows)
 {
 	size_t half = (windows->count + 1) / 2;
@@ -63,7 +63,7 @@ void rate_windows_finish(struct rate_windows *windows, uint64_t duration_ns)
 
 void rate_windows_lay_over(struct rate_windows *into, const struct rate_windows *from)
 {
-	unsigned int fold = 0; /* 2^fold windows of from to one of into */
+	unsigned int fold = 0; /* 2^fold windows of from make one of into */
 
 	while (into->window_ns < from->window_ns)
 		merge_pairs(into);
@@ -124,7 +124,7 @@ static int check_lengths(uint64_t one_ns, uint64_t other_ns, struct error *error
 
 	if (coarse % fine || ratio & (ratio - 1))
 		return error_set(error, -EINVAL,
-				 "windows of %" PRIu64 " and of %" PRIu64 " ns do not fit together",
+				 "windows of %" PRIu64 " and %" PRIu64 " ns cannot be merged",
 				 one_ns, other_ns);
 	return 0;
 }
@@ -133,7 +133,7 @@ int rate_windows_append(struct rate_windows *into, const struct rate_windows *fr
 			struct error *error)
 {
 	int code = check_lengths(into->window_ns, from->window_ns, error);
-	unsigned int fold = 0; /* 2^fold windows of from to one of into */
+	unsigned int fold = 0; /* 2^fold windows of from make one of into */
 	size_t whole;
 
 	if (code)
@@ -167,7 +167,7 @@ uint64_t rate_windows_rate(const struct rate_windows *windows, size_t window,
 	unsigned __int128 bytes = (unsigned __int128)windows->messages[window] * message_bytes;
 	unsigned __int128 rate;
 
-	/* Beyond any link, but not beyond the type: bytes * NS_PER_S may not fit in it. */
+	/* No link is that fast, but bytes * NS_PER_S must not overflow. */
 	if (bytes > ~(unsigned __int128)0 / NS_PER_S)
 		return UINT64_MAX;
 	rate = bytes * NS_PER_S / windows->window_ns;

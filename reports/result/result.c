@@ -40,7 +40,7 @@ uint64_t result_line_mbps(const struct result *result, const struct result_case 
 
 	if (!result->parties)
 		return near < far ? near : far;
-	/* Of the one, all of the others' goes through it. */
+	/* All traffic passes the link of the single host. */
 	if (pattern && !strcmp(pattern, "many-to-one"))
 		return far;
 	return pattern && !strcmp(pattern, "one-to-many") ? near : 0;
@@ -134,7 +134,7 @@ void result_join_warmup(struct result_warmup *into, const struct result_warmup *
 	into->has_converged = into->has_converged && from->has_converged;
 }
 
-/* Room for one trial more, and for what is merged. */
+/* Allocates everything that adding a trial needs, so that adding cannot fail halfway. */
 static int reserve(struct result_case *line, const struct hist *latency,
 		   const struct rate_windows *windows)
 {
@@ -266,7 +266,7 @@ void result_add_counters(json_t **sum, const json_t *counters)
 		json_int_t before = json_integer_value(json_object_get(*sum, name));
 		json_int_t more = json_integer_value(value);
 
-		/* Anybody can write a document. */
+		/* Documents may come from anywhere. */
 		if (__builtin_add_overflow(before, more, &more))
 			more = INT64_MAX;
 		json_object_set_new(*sum, name, json_integer(more));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What was seen: plain data, with no verbs in it. bench/ fills it in, reports/
- * makes tables and documents of it. Text that is pointed to lives as long as the
- * program, or is owned by texts, and released with the result.
+ * The results of a run, as plain data without verbs. bench/ fills them in, reports/ turns them
+ * into tables and documents. Strings that are pointed to live as long as the program, or are owned
+ * by texts and released with the result.
  */
 #ifndef REPORTS_RESULT_RESULT_H
 #define REPORTS_RESULT_RESULT_H
@@ -26,20 +26,20 @@ enum result_status {
 	RESULT_INTERRUPTED, /* zero: not run yet */
 	RESULT_COMPLETE,
 	RESULT_FAILED,
-	RESULT_SKIPPED, /* it cannot be run at all, and was not tried */
+	RESULT_SKIPPED, /* cannot run here, and was not tried */
 };
 
-/* What a latency is. Two kinds are never compared. */
+/* The kind of a latency. Different kinds are never compared. */
 enum result_kind {
-	RESULT_HALF,       /* half of a round trip */
-	RESULT_FULL,       /* a whole one */
-	RESULT_COMPLETION, /* from posting to the own completion */
-	RESULT_CALL,       /* a call of verbs, or a step of rdma_cm, from its begin to its end */
+	RESULT_HALF,       /* half a round trip */
+	RESULT_FULL,       /* a full round trip */
+	RESULT_COMPLETION, /* from post to local completion */
+	RESULT_CALL,       /* the duration of a verbs call or of an rdma_cm step */
 };
 
-/* What one end spent. */
+/* The cost at the client or the server. */
 struct result_cost {
-	uint64_t messages; /* that the other figures are for */
+	uint64_t messages; /* the messages that caused the cost */
 	uint64_t user_ns;
 	uint64_t system_ns;
 	uint64_t voluntary_switches;
@@ -48,7 +48,6 @@ struct result_cost {
 	uint64_t completions;
 };
 
-/* Before what is measured. */
 struct result_warmup {
 	uint64_t messages;
 	uint64_t duration_ns;
@@ -59,23 +58,23 @@ struct result_warmup {
 struct result_trial {
 	struct result_warmup warmup;
 	uint64_t messages;
-	uint64_t duration_ns;       /* of what was measured */
-	double latency[STATISTICS]; /* NAN: not known */
+	uint64_t duration_ns;       /* of the measurement, without warm-up */
+	double latency[STATISTICS]; /* NAN: unknown */
 	double bytes_per_s;
 	double messages_per_s;
-	bool has_far; /* the other direction, with */
+	bool has_far; /* bidirectional: far_messages_per_s is the other direction */
 	double far_messages_per_s;
-	uint64_t sent; /* on UC and UD, with the warm-up; 0: nothing can be lost */
+	uint64_t sent; /* on UC and UD, including warm-up; 0: nothing can be lost */
 	uint64_t lost;
-	struct pace_trial pace; /* of a load */
+	struct pace_trial pace; /* of an open-loop trial */
 	struct result_cost client;
 	struct result_cost server;
 };
 
-/* Where one end ran. */
+/* Where the client or the server ran. */
 struct result_place {
-	char cpus[128]; /* as the kernel writes lists of them; empty: nothing is known */
-	int numa_node;  /* of its buffer; -1: not known */
+	char cpus[128]; /* in the kernel's list format; empty: unknown */
+	int numa_node;  /* of the buffer; -1: unknown */
 };
 
 struct result_case {
@@ -86,69 +85,69 @@ struct result_case {
 	const char *server_cq;
 	const char *transport;
 	uint64_t size;
-	json_t *parameters;   /* all of them, by their names */
-	char beside[CASE_ID]; /* the case that its trials were run in turn with; empty: none */
-	const char *by;       /* what they differ in */
+	json_t *parameters;   /* all of them, by name */
+	char beside[CASE_ID]; /* case whose trials are interleaved with this one's; empty: none */
+	const char *by;       /* the parameter in which the two differ */
 	enum result_kind kind;
 	enum result_status status;
-	char error[256]; /* of a failed one, or why it is skipped */
+	char error[256]; /* why the case failed or is skipped */
 	uint64_t messages;
-	uint64_t duration_ns;         /* the sum over trials */
-	bool is_imported;             /* another program has measured it: no warm-up, no costs */
-	bool has_figures;             /* of latencies, without their histogram: figures */
-	double figures[STATISTICS];   /* NAN: not known; see result_take_figures */
-	struct hist *latency;         /* of all trials; NULL: none was measured */
-	struct hist *warmup;          /* latencies before that, of all trials; NULL: none */
-	struct rate_windows *windows; /* of all trials; NULL: no bandwidth was */
-	struct pace *pace;            /* of all trials; NULL: it was no load */
+	uint64_t duration_ns;         /* sum over trials */
+	bool is_imported;             /* measured by another program: no warm-up, no costs */
+	bool has_figures;             /* latencies came without a histogram: see figures */
+	double figures[STATISTICS];   /* NAN: unknown; see result_take_figures */
+	struct hist *latency;         /* of all trials; NULL: not measured */
+	struct hist *warmup;          /* latencies during warm-up, of all trials; NULL: none */
+	struct rate_windows *windows; /* of all trials; NULL: not a bandwidth case */
+	struct pace *pace;            /* of all trials; NULL: not an open-loop case */
 	struct result_cost client;
 	struct result_cost server;
-	json_t *counters; /* {"client", "server"}: what their devices counted; or NULL */
-	json_t *needs;    /* {"receive", "buffer", "seen"}: what it needs there; or NULL */
+	json_t *counters; /* {"client", "server"}: device counters; or NULL */
+	json_t *needs;    /* {"receive", "buffer", "seen"}: what it needs on the server; or NULL */
 	struct result_place client_place;
 	struct result_place server_place;
 	struct effective client_chosen;
 	struct effective server_chosen;
 	uint64_t sent; /* on UC and UD */
 	uint64_t lost;
-	struct shares shares; /* of all trials; zeroed: not known, or nothing to divide */
-	struct flows flows;   /* of all trials, where there is a pattern; zeroed: not known */
+	struct shares shares; /* of all trials; zeroed: unknown, or a single queue pair */
+	struct flows flows;   /* of all trials, if there is a pattern; zeroed: unknown */
 	struct result_trial *trials;
-	size_t n_trials; /* that have ended well */
-	char *text;      /* its part of a document; NULL: it is not made yet */
+	size_t n_trials; /* successful ones only */
+	char *text;      /* its part of the document; NULL: not made yet */
 };
 
-/* One end of the connection. */
+/* The client or the server. */
 struct result_end {
 	char host[64];
 	char device[64];
 	unsigned int port;
-	const char *kind; /* of the device, such as "hardware" and "soft"; NULL: not known */
+	const char *kind; /* of the device, such as "hardware" or "soft"; NULL: unknown */
 	char address[64];
 	const char *link_layer;
 	uint64_t rate_mbps;
 	unsigned int mtu;
-	json_t *facts;                      /* its circumstances; NULL: not known */
-	char fingerprint[FINGERPRINT_TEXT]; /* of them as they were found; empty: not known */
+	json_t *facts;                      /* host facts; NULL: unknown */
+	char fingerprint[FINGERPRINT_TEXT]; /* of the facts before redaction; empty: unknown */
 };
 
 struct result {
 	const char *version; /* of verbmark */
 	char started[32];    /* ISO 8601, UTC */
 	char finished[32];
-	json_t *texts;    /* what owns the texts, if they are not the program's own */
-	json_t *imported; /* of what it was made, as a document has it; NULL: by run */
+	json_t *texts;    /* owns strings that are not the program's own */
+	json_t *imported; /* the source, as in documents; NULL: measured by 'verbmark run' */
 	json_t *command;  /* the command line: an array */
-	json_t *plan;     /* as a plan file has it */
-	json_t *overflow; /* of a completion queue that was too short; NULL: none was tried */
-	json_t *warnings; /* findings about both ends: an array, or NULL */
-	json_t *parties;  /* of several hosts, as a document has them: an array, or NULL */
+	json_t *plan;     /* as in a plan file */
+	json_t *overflow; /* result of overflowing a short completion queue; NULL: not tried */
+	json_t *warnings; /* findings about both hosts: an array, or NULL */
+	json_t *parties;  /* several hosts, as in documents: an array, or NULL */
 	enum result_status status;
 	const char *clock;
 	uint64_t clock_hz;
-	double clock_resolution_ns; /* 0: not known, and so with its cost */
+	double clock_resolution_ns; /* 0: unknown, as is the cost */
 	uint64_t clock_cost_ns;     /* of one reading */
-	double clock_drift_ppm;     /* of the rate over the whole run */
+	double clock_drift_ppm;     /* over the whole run */
 	struct result_end client;
 	struct result_end server;
 	struct result_case *cases;
@@ -156,68 +155,68 @@ struct result {
 };
 
 const char *result_status_name(enum result_status status);
-/* Of the whole: interrupted if a case is, else failed if one has. */
+/* Returns interrupted if a case is, otherwise failed if a case is, otherwise complete. */
 enum result_status result_status_of_cases(const struct result *result);
 
 const char *result_kind_name(enum result_kind kind);
 
-/* Of the slower end's link, or that of the one among several hosts; 0: not known. */
+/*
+ * Returns the link rate of the slower of client and server, or of the single host in a one-to-many
+ * or many-to-one pattern; 0: unknown.
+ */
 uint64_t result_line_mbps(const struct result *result, const struct result_case *line);
 
-/* Whether there are latencies, with their histogram or without. */
+/* Returns whether the case has latencies, with or without a histogram. */
 bool result_has_latency(const struct result_case *line);
 
-/* The one of that number in statistics[], of all trials; NAN: not known. */
+/* Returns statistics[number] over all trials; NAN: unknown. */
 double result_statistic(const struct result_case *line, size_t number);
 
-/* The same by its key. */
+/* Returns a statistic by its key. */
 double result_named(const struct result_case *line, const char *key);
 
 /*
- * Of latencies that came without a histogram what can be told of all trials together: the
- * least, the mean by messages, and of all else the median over trials, where all have it.
+ * Combines the trials of latencies without a histogram: the smallest minimum, the mean weighted by
+ * messages, and otherwise the median over trials if all trials have the figure.
  */
 int result_take_figures(struct result_case *line, struct error *error);
 
-/* Processor time for a message, in nanoseconds; NAN: there were none. */
+/* Returns the CPU time per message in ns; NAN without messages. */
 double result_cpu_ns(const struct result_cost *cost);
 
 void result_add_cost(struct result_cost *into, const struct result_cost *from);
 
-/* Of warm-ups at the same time: the longest one, steady where all of them are. */
+/* Joins concurrent warm-ups: the longest duration, converged if both converged. */
 void result_join_warmup(struct result_warmup *into, const struct result_warmup *from);
 
-/* Adds a trial that has ended well; its histogram and windows (or NULL) are merged. */
+/* Adds a successful trial, and merges its histogram and windows (each may be NULL). */
 int result_add_trial(struct result_case *line, const struct result_trial *trial,
 		     const struct hist *latency, const struct rate_windows *windows,
 		     struct error *error);
 
-/* Adds the latencies of a trial's warm-up, if there were any. */
+/* Adds the latencies of a trial's warm-up, if any. */
 int result_add_warmup(struct result_case *line, const struct hist *warmup, struct error *error);
 
 /*
- * Adds what each thread, and each queue pair, had of a trial, the first one or another. Of
- * one alone nothing is kept; nor where it is not known of all trials: it would not add up.
+ * Adds the shares of threads and queue pairs in a trial. Keeps nothing for a single queue pair, or
+ * unless the shares of all trials are known, since they would not add up to the total.
  */
 int result_add_shares(struct result_case *line, const struct shares *shares, bool is_first,
 		      struct error *error);
 
-/* Adds what each flow of a pattern had, likewise. */
+/* Adds the flows of a pattern in a trial, likewise. */
 int result_add_flows(struct result_case *line, const struct flows *flows, bool is_first,
 		     struct error *error);
 
-/* What a case has that did not end well is no measurement. */
+/* Frees all measurements of a case, as its trials are invalid unless the case completed. */
 void result_drop_trials(struct result_case *line);
 
-/*
- * Adds counters to their sum, which is made when it is NULL. Names that are there once
- * stay as they are.
- */
+/* Adds counters by name to their sum, which is created if it is NULL. */
 void result_add_counters(json_t **sum, const json_t *counters);
 
 /*
- * Messages per second of a bandwidth, over all trials: what arrived of what was sent; and
- * with those of the other direction.
+ * Returns the received messages per second of a bandwidth case over all trials; with_far: in both
+ * directions.
  */
 double result_rate(const struct result_case *line, bool with_far);
 

@@ -7,12 +7,13 @@
 
 #include "reports/result/fingerprint.h"
 
-/* Of a longer one a hash stands for it. */
+/* Longer values are replaced by a hash. */
 #define VALUE_MOST 32
 
 /*
- * Not operation, metric, size, modes and transport, which are told in full. An option that is new
- * begins with what was done before: otherwise each of them would be a new begin of all series.
+ * Options that are part of settings, with the value in effect before each option existed: without
+ * it, every new option would start all series anew. Operation, metric, size, completion modes and
+ * transport are not included, since they are always shown in full.
  */
 static const struct {
 	const char *option;
@@ -81,7 +82,7 @@ bool run_settings_is_effort(const char *option)
 	return false;
 }
 
-/* A word, as it is; false: no memory. */
+/* Prints a word unless the value is the omitted one. Returns false if memory runs out. */
 static bool print_value(FILE *out, const json_t *value, const char *option, const char *before)
 {
 	char *text = json_is_string(value) ? strdup(json_string_value(value))

@@ -20,7 +20,7 @@ int shares_open(struct shares *shares, unsigned int threads, unsigned int qps, s
 	if (!duration_ns || !messages) {
 		free(duration_ns);
 		free(messages);
-		error_set_errno(error, -ENOMEM, "cannot keep what each thread did");
+		error_set_errno(error, -ENOMEM, "cannot store the results of each thread");
 		return -ENOMEM;
 	}
 	shares->threads = threads;
@@ -44,7 +44,8 @@ int shares_add(struct shares *into, const struct shares *from, struct error *err
 	if (code)
 		return code;
 	if (into->threads != from->threads || into->qps != from->qps)
-		return error_set(error, -EINVAL, "%u threads of %u queue pairs are not %u of %u",
+		return error_set(error, -EINVAL,
+				 "%u threads with %u queue pairs each, but %u with %u before",
 				 from->threads, from->qps, into->threads, into->qps);
 	for (size_t i = 0; i < into->threads; i++)
 		into->duration_ns[i] += from->duration_ns[i];
@@ -180,7 +181,7 @@ static int decode_thread(struct shares *shares, unsigned int thread, const json_
 	if (!code)
 		code = json_member_array(json, "queue_pairs", &qps, error);
 	if (!code && json_array_size(qps) != shares->qps)
-		code = error_set(error, -EINVAL, "its threads have not as many queue pairs each");
+		code = error_set(error, -EINVAL, "threads have different numbers of queue pairs");
 	for (unsigned int i = 0; i < shares->qps && !code; i++)
 		code = json_member_count(json_array_get(qps, i), "messages", &messages[i], error);
 	return code;
@@ -197,7 +198,7 @@ int shares_decode(struct shares *shares, const json_t *json, struct error *error
 	if (code)
 		return code;
 	if (!json_array_size(qps) || json_array_size(threads) * json_array_size(qps) > SHARES_MOST)
-		return error_set(error, -EINVAL, "these are no number of queue pairs");
+		return error_set(error, -EINVAL, "invalid number of queue pairs");
 	code = shares_open(shares, (unsigned int)json_array_size(threads),
 			   (unsigned int)json_array_size(qps), error);
 	for (unsigned int i = 0; i < shares->threads && !code; i++)

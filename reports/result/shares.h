@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What each thread, and each queue pair, had of a case: messages, and for how long the
- * thread was at it. How even that is fairness.h says.
+ * The shares of threads and queue pairs in a case: messages, and the time that each thread
+ * measured. For the fairness of shares see fairness.h.
  */
 #ifndef REPORTS_RESULT_SHARES_H
 #define REPORTS_RESULT_SHARES_H
@@ -13,41 +13,44 @@
 
 #include "core/base/error.h"
 
-/* As many threads, and as many queue pairs of each, as a document may have. */
+/* The most queue pairs, of all threads, that a document may have. */
 #define SHARES_MOST 16384
 
-/* Zeroed, nothing is known. */
+/* In a zeroed struct, nothing is known. */
 struct shares {
 	unsigned int threads;
-	unsigned int qps;      /* of each */
-	uint64_t *duration_ns; /* of each thread */
-	uint64_t *messages;    /* of each queue pair, those of a thread beside each other */
+	unsigned int qps;      /* per thread */
+	uint64_t *duration_ns; /* by thread */
+	uint64_t *messages;    /* by queue pair; those of a thread are adjacent */
 };
 
-/* All at nothing. Accepts what was used before. */
+/* Sets all shares to 0. Frees what the struct had before, which must be zeroed at first. */
 int shares_open(struct shares *shares, unsigned int threads, unsigned int qps, struct error *error);
 void shares_close(struct shares *shares);
 
-/* Adds those of another trial; into is zeroed at first. -EINVAL: of other numbers. */
+/*
+ * Adds the shares of another trial to into, which starts zeroed. -EINVAL: the numbers of threads or
+ * queue pairs differ.
+ */
 int shares_add(struct shares *into, const struct shares *from, struct error *error);
 
-/* Whether there is anything to divide. */
+/* Returns whether there is more than one queue pair. */
 bool shares_are_several(const struct shares *shares);
 
 uint64_t shares_of_thread(const struct shares *shares, unsigned int thread);
 
-/* Messages per second. */
+/* Return messages per second. */
 double shares_thread_rate(const struct shares *shares, unsigned int thread);
 double shares_qp_rate(const struct shares *shares, unsigned int thread, unsigned int qp);
 
-/* Jain's index over threads, and over all queue pairs. NAN where nothing was done. */
+/* Return Jain's index over threads and over all queue pairs; NAN without messages. */
 double shares_thread_fairness(const struct shares *shares);
 double shares_qp_fairness(const struct shares *shares);
 
-/* As tables show it: "fairness 0.998 of 2 threads, 0.995 of 32 queue pairs". */
+/* Formats the text for tables: "fairness 0.998 of 2 threads, 0.995 of 32 queue pairs". */
 void shares_print(const struct shares *shares, char text[static 96]);
 
-/* For a document, and back: shares is zeroed, and closed by the caller in any case. */
+/* Convert to and from JSON. For decoding, shares is zeroed; the caller closes it in any case. */
 json_t *shares_encode(const struct shares *shares, uint64_t message_bytes);
 int shares_decode(struct shares *shares, const json_t *json, struct error *error);
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The figures of a latency: one row of a table each, which text and documents walk
- * alike.
- */
+/* The statistics of a latency, one table for tables and documents alike. */
 #ifndef REPORTS_RESULT_STATISTIC_H
 #define REPORTS_RESULT_STATISTIC_H
 
@@ -16,14 +13,14 @@ struct statistic {
 	const char *title; /* in tables; NULL: not shown there */
 	bool (*is_known)(const struct hist *hist, const struct statistic *statistic);
 	double (*value)(const struct hist *hist, const struct statistic *statistic);
-	uint32_t parts_per_million; /* of a quantile */
+	uint32_t parts_per_million; /* of a quantile; 0: not a quantile */
 };
 
 #define STATISTICS 9
 
 extern const struct statistic statistics[STATISTICS];
 
-/* All of them; NAN for what is not known. */
+/* Sets all statistics; NAN: unknown. */
 void statistic_fill(double values[static STATISTICS], const struct hist *hist);
 
 #endif

@@ -43,7 +43,7 @@ static bool are_paces_beyond(const struct result_case *line, const struct result
 		sum_check_are_beyond(pace_unsent(line), pace_unsent(from)));
 }
 
-/* Of others than the same threads nothing is added. Messages are part of the case's. */
+/* Only equal numbers of threads are added. Messages are checked as part of the case's total. */
 static bool are_shares_beyond(const struct shares *one, const struct shares *other)
 {
 	for (unsigned int i = 0; i < one->threads && i < other->threads; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whether what is added up can be counted: JSON has 63 bits, and anybody can write a document.
- * Nothing is added here.
+ * Checks whether sums would overflow the 63 bits of JSON integers; documents may come from
+ * anywhere. Nothing is added here.
  */
 #ifndef REPORTS_RESULT_SUM_CHECK_H
 #define REPORTS_RESULT_SUM_CHECK_H
@@ -10,10 +10,10 @@
 
 bool sum_check_are_beyond(uint64_t one, uint64_t other);
 
-/* One trial more. */
+/* Returns whether adding a trial to the case would overflow. */
 bool sum_check_trial_is_beyond(const struct result_case *line, const struct result_trial *trial);
 
-/* All that another one has of the same case. */
+/* Returns whether merging the same case of another result would overflow. */
 bool sum_check_case_is_beyond(const struct result_case *line, const struct result_case *from);
 
 #endif

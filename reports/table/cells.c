@@ -19,7 +19,7 @@ struct table_unit {
 	double bytes;
 };
 
-/* The first one where nobody asks. M and G are powers of ten. */
+/* The first is the default. M and G are powers of ten. */
 static const struct table_unit units[] = {
 	{"Gb/s",  1e9 / 8},
         {"Mb/s",  1e6 / 8},
@@ -79,7 +79,7 @@ static void add_costs(struct grid *grid, const struct result_case *line)
 	grid_put(grid, "%s/%s", text[0], text[1]);
 }
 
-/* Three digits that say something, whatever the scale. */
+/* Returns the number of decimal places that shows at least three significant digits. */
 static int digits_for(double value)
 {
 	static const double steps[] = {1000, 10, 1, 0.1};
@@ -90,7 +90,7 @@ static int digits_for(double value)
 	return digits;
 }
 
-/* Of microseconds: nothing is known below a nanosecond, and of what takes long, below ten. */
+/* Limits microseconds to the resolution of the data: 1 ns below 0.1 us, 10 ns above. */
 static int latency_digits(double us)
 {
 	int digits = digits_for(us);
@@ -100,7 +100,7 @@ static int latency_digits(double us)
 	return digits > 2 ? 2 : digits;
 }
 
-/* Half of what the interval of the median over trials spans; NAN without one. */
+/* Returns half the width of the median's confidence interval over trials; NAN without one. */
 static double width_over_trials(const struct result_case *line, const double *first)
 {
 	struct interval interval;
@@ -145,7 +145,7 @@ void cells_names(struct grid *grid, const struct result_case *line)
 	grid_put(grid, "%s", modes);
 }
 
-/* What windows span; those too short for the messages say nothing. */
+/* Adds the range of throughput windows; "-" if they have too few messages. */
 static void add_windows(struct grid *grid, const struct table_unit *unit,
 			const struct result_case *line)
 {
@@ -169,7 +169,7 @@ static void add_windows(struct grid *grid, const struct table_unit *unit,
 			 digits_for(high), high);
 }
 
-/* "fairness 0.998 of 3 flows of 20.1..20.9 Gb/s". */
+/* Formats "fairness 0.998 of 3 flows of 20.1..20.9 Gb/s". */
 static void print_flows(char text[static 160], const struct table_unit *unit,
 			const struct result_case *line)
 {
@@ -272,13 +272,12 @@ static void title_times(struct grid *grid)
 	}
 }
 
-/* Messages per second. */
 static void add_rate(struct grid *grid, double rate)
 {
 	add_figure(grid, digits_for(rate), rate);
 }
 
-/* Whether the schedule was kept is a word, and so is seen wherever the figures are. */
+/* Whether the schedule was kept is a word next to the figures, so that no reader misses it. */
 static void add_load(struct grid *grid, const struct result_case *line)
 {
 	const struct hist *lag = &line->pace->lag;
@@ -298,7 +297,7 @@ static void title_load(struct grid *grid)
 	static const struct grid_column columns[] = {
 		{"schedule", GRID_WORDS,   0           },
 		{"msg/s",    GRID_FIGURES, WIDTH_RATE  },
-		{"went",     GRID_FIGURES, WIDTH_RATE  },
+		{"achieved", GRID_FIGURES, WIDTH_RATE  },
 		{"lag p99",  GRID_FIGURES, WIDTH_FIGURE},
 	};
 
@@ -307,7 +306,7 @@ static void title_load(struct grid *grid)
 	grid_add_columns(grid, &columns[3], 1);
 }
 
-/* Of one after another, with nothing between them. */
+/* Returns the rate of back-to-back calls. */
 static double calls_per_second(const struct result_case *line)
 {
 	return 1e9 / result_named(line, "mean");
@@ -332,7 +331,7 @@ void cells_open(struct grid *grid, const struct table_unit *unit, enum cells_tab
 	};
 	static const struct grid_column kind = {"kind", GRID_WORDS, 0};
 	static const struct grid_column calls = {"calls/s", GRID_FIGURES, WIDTH_RATE};
-	static const struct grid_column cpu = {"CPU us/msg near/far", GRID_WORDS, 0};
+	static const struct grid_column cpu = {"CPU us/msg client/server", GRID_WORDS, 0};
 	const struct grid_column names[] = {
 		{titles[which], GRID_WORDS,   0          },
 		{"bytes",       GRID_FIGURES, WIDTH_BYTES},
@@ -383,7 +382,7 @@ void cells_add(struct grid *grid, const struct table_unit *unit, const struct re
 	add_costs(grid, line);
 }
 
-/* Most of its trials were measured before their warm-up had come to an end. */
+/* Returns whether warm-up did not converge in most trials. */
 static bool is_unsteady(const struct result_case *line)
 {
 	size_t count = 0;
@@ -407,8 +406,7 @@ bool cells_unsteady(char text[static 256], const struct result *result)
 	}
 	if (first)
 		snprintf(text, 256,
-			 "%zu of %zu cases had not become steady when they were measured, "
-			 "such as %.120s",
+			 "%zu of %zu cases did not stabilize during warm-up (e.g. %.120s)",
 			 unsteady, with_figures, first->id);
 	return first;
 }
@@ -442,7 +440,7 @@ void cells_put_us(struct grid *grid, double us)
 
 void cells_put_amount(struct grid *grid, double amount)
 {
-	/* What is small is not shown as nothing. */
+	/* Small amounts must not appear as zero. */
 	if (amount > 0 && amount < 0.001)
 		grid_put(grid, "%.1e", amount);
 	else

@@ -6,7 +6,7 @@
 #include "reports/io/json_member.h"
 #include "reports/table/cells.h"
 
-/* What runs on the link: of RoCE the version, where the port's GIDs are of one alone. */
+/* Returns the network type; for RoCE with its version, if all GIDs of the port have the same. */
 static const char *network(const struct result_end *end)
 {
 	const json_t *types = json_object_get(json_object_get(end->facts, "port"), "gid_types");
@@ -46,7 +46,7 @@ static bool has_same_transport(const struct result_case *one, const struct resul
 	return !strcmp(one->transport, other->transport);
 }
 
-/* One of all cases that run, where they are alike; NULL: they are not, or there is none. */
+/* Returns the first case that is not skipped, if all such cases are alike, otherwise NULL. */
 static const struct result_case *find_common(const struct result *result,
 					     bool (*are_alike)(const struct result_case *,
 							       const struct result_case *))
@@ -70,7 +70,7 @@ static uint64_t lesser(uint64_t one, uint64_t other)
 	return one < other ? one : other;
 }
 
-/* That was asked for, or else what both ports can. */
+/* Returns the MTU that was requested, otherwise the largest that both ports support. */
 static unsigned int mtu_of(const struct result *result, const struct result_case *line)
 {
 	const json_t *asked = json_object_get(line->parameters, "mtu");
@@ -80,13 +80,13 @@ static unsigned int mtu_of(const struct result *result, const struct result_case
 	return (unsigned int)lesser(result->client.mtu, result->server.mtu);
 }
 
-/* Where messages go: NULL in older documents, which do not tell. */
+/* Returns the access pattern, or NULL for older documents, which do not have it. */
 static const char *access_of(const struct result_case *line)
 {
 	return json_string_value(json_object_get(line->parameters, "access"));
 }
 
-/* Of the cases of that metric that run, where they are alike; NULL: they are not. */
+/* Returns the access pattern of a metric's cases that are not skipped, or NULL if they differ. */
 static const char *metric_access(const struct result *result, const char *metric)
 {
 	const struct result_case *first = NULL;
@@ -103,7 +103,7 @@ static const char *metric_access(const struct result *result, const char *metric
 	return first ? access_of(first) : NULL;
 }
 
-/* Of all, or where they differ, of those of each metric. */
+/* Formats the access pattern of all cases; if they differ, that of each metric. */
 static void add_access(char *text, size_t size, const struct result *result)
 {
 	static const char *const metrics[] = {"lat", "bw", "load"};
@@ -138,7 +138,7 @@ void cells_pair(char text[static CELLS_ENDS], const struct result *result)
 			 near->port, far->host, far->device, far->port);
 }
 
-/* The two ends, or all of them; what there is no room for is counted. */
+/* Formats client and server, or all hosts; hosts that do not fit are counted. */
 static void print_ends(char text[static CELLS_ENDS], const struct result *result)
 {
 	const json_t *party;
@@ -155,7 +155,7 @@ static void print_ends(char text[static CELLS_ENDS], const struct result *result
 				      json_member_or_empty(party, "name"),
 				      json_member_or_empty(party, "device"));
 
-		/* The count has its place, whatever they are called. */
+		/* CELLS_MORE bytes are always left for the count. */
 		if ((size_t)length + CELLS_MORE > left) {
 			snprintf(text + used, left, "%s%zu more", i ? " and " : "",
 				 json_array_size(result->parties) - i);
@@ -168,7 +168,7 @@ static void print_ends(char text[static CELLS_ENDS], const struct result *result
 void cells_head(char text[static CELLS_HEAD], const struct result *result)
 {
 	const struct result_end *near = &result->client;
-	uint64_t mbps = lesser(near->rate_mbps, result->server.rate_mbps); /* of the slower */
+	uint64_t mbps = lesser(near->rate_mbps, result->server.rate_mbps);
 	char ends[CELLS_ENDS];
 	const struct result_case *transport = find_common(result, has_same_transport);
 	const struct result_case *qps = find_common(result, has_same_qps);
@@ -186,7 +186,7 @@ void cells_head(char text[static CELLS_HEAD], const struct result *result)
 			 json_integer_value(json_object_get(qps->parameters, "qps")));
 	add_access(access, sizeof(access), result);
 	print_ends(ends, result);
-	/* Another program need not have told it, nor an end that runs on no link. */
+	/* The rate may be missing from imported results, and without a link. */
 	if (mbps)
 		snprintf(rate, sizeof(rate), " %g Gb/s", (double)mbps / 1000);
 	snprintf(text, CELLS_HEAD, "%s  %s%s%s%s%s%s", ends, network(near), rate, common[2],

@@ -8,15 +8,15 @@
 #include "reports/io/json_member.h"
 #include "reports/table/grid.h"
 
-/* What all lines of a case begin with. */
+/* The start of all lines of a case. */
 struct rows {
 	struct grid *grid;
 	const char *name;
 	const struct result_case *line;
-	size_t trial; /* from 1; 0: of all trials together */
+	size_t trial; /* from 1; 0: all trials together */
 };
 
-/* Parameters that are columns of their own, as the id alone has those that were asked for. */
+/* Parameters with a column, since ids omit defaults. */
 static const char *const parameters[] = {"qps", "threads", "tx-depth"};
 
 static void open_grid(struct grid *grid)
@@ -50,7 +50,7 @@ static void put_row(const struct rows *rows, const char *figure, const char *uni
 {
 	const struct result_case *line = rows->line;
 	struct grid *grid = rows->grid;
-	/* The same file under a name that is no formula to a spreadsheet; "-" is none. */
+	/* Prefix the file name so that spreadsheets do not take it for a formula ("-" is safe). */
 	bool is_formula = json_member_is_formula(rows->name) && rows->name[1];
 
 	grid_put(grid, "%s%s", is_formula ? "./" : "", rows->name);
@@ -83,7 +83,6 @@ static void add_latency(const struct rows *rows, const double values[static STAT
 		add_row(rows, statistics[i].key, "ns", values[i]);
 }
 
-/* What one message cost at an end. */
 static void add_cost(const struct rows *rows, const char *figure, const struct result_cost *cost)
 {
 	add_row(rows, figure, "ns", result_cpu_ns(cost));
@@ -105,7 +104,6 @@ static void add_losses(const struct rows *rows, uint64_t sent, uint64_t lost)
 	add_row(rows, "lost", "1", (double)lost);
 }
 
-/* What a load was to be, and how much of it was never sent. */
 static void add_pace(const struct rows *rows, const struct pace_trial *pace)
 {
 	if (!rows->line->pace)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Results as comma-separated values, quoted as RFC 4180 has it, tidy: a line for each figure
- * of each case, and of each of its trials, so that a program pivots them as it likes. A figure
- * that is not known has no line; a case without any has one, with its status and no value.
- * Histograms and circumstances are in documents alone.
+ * Results as tidy comma-separated values, quoted according to RFC 4180: one line per figure of
+ * each case and of each trial, for programs to pivot as they like. Unknown figures have no line. A
+ * case without figures has one line, with its status and no value. Histograms and host facts are
+ * only in documents.
  */
 #ifndef REPORTS_TABLE_CSV_H
 #define REPORTS_TABLE_CSV_H
@@ -12,10 +12,10 @@
 
 #include "reports/result/result.h"
 
-/* The names of the columns. */
+/* Prints the column names. */
 void csv_begin(FILE *out);
 
-/* name: of the file. */
+/* Prints the lines of a result. name: of its file. */
 void csv_add(FILE *out, const struct result *result, const char *name);
 
 #endif

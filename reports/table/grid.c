@@ -78,7 +78,7 @@ const char *grid_cells(struct grid *grid)
 	return "not enough memory for this table";
 }
 
-/* The terminal columns of a text: bytes that continue a character take none. */
+/* Returns the terminal columns of a text: UTF-8 continuation bytes take none. */
 static int columns_of(const char *text)
 {
 	int count = 0;

@@ -44,25 +44,25 @@ void grid_words(struct grid *grid, const char *const *titles, size_t count);
 void FORMAT(2, 3) grid_put(struct grid *grid, const char *format, ...);
 void FORMAT(2, 3) grid_begin(struct grid *grid, const char *format, ...);
 
-/* A value with all the digits that a double holds; empty for NAN. */
+/* Puts a value with all digits that a double holds; empty for NAN. */
 void grid_put_exact(struct grid *grid, double value);
 
-/* The first cell; the next one is behind its '\0'. */
+/* Returns the first cell; each further cell starts after the '\0' of the one before. */
 const char *grid_cells(struct grid *grid);
 
 /* Makes columns as wide as their contents. */
 void grid_fit(struct grid *grid);
 
-/* For terminals, with columns as wide as their contents. */
+/* Prints the grid for terminals, with columns as wide as their contents. */
 void grid_text(FILE *out, struct grid *grid);
 
 /*
- * One row of it without the end of the line, with columns as wide as they say: for rows that are
- * shown before all are known. cell NULL: the titles. Returns the first cell of the next row.
+ * Prints one row for terminals, without a newline and in the given column widths, for rows that are
+ * shown before the others are known. cell NULL: the titles. Returns the first cell of the next row.
  */
 const char *grid_text_row(FILE *out, const struct grid *grid, const char *cell);
 
-/* CSV according to RFC 4180: rows alone, or titles and rows. */
+/* Print CSV according to RFC 4180: only the rows, or titles and rows. */
 void grid_csv_rows(FILE *out, struct grid *grid);
 void grid_csv(FILE *out, struct grid *grid);
 

@@ -10,7 +10,7 @@
 #include "reports/table/markdown_writer.h"
 #include "reports/table/sentences.h"
 
-/* Of a document's three texts, each as long as they may be. */
+/* Room for the three texts of a finding at their maximum length. */
 #define FINDING_TEXT 8192
 
 static void add_metric(struct markdown *page, const struct table_unit *unit,
@@ -25,7 +25,7 @@ static void add_metric(struct markdown *page, const struct table_unit *unit,
 
 static void add_others(struct markdown *page, const struct result *result)
 {
-	page->before = "\n**Failed, lost, not run**\n\n";
+	page->before = "\n**Failed, lost or not run**\n\n";
 	for (size_t i = 0; i < result->n_cases; i++) {
 		const struct result_case *line = &result->cases[i];
 		char text[CASE_ID + 512];
@@ -57,7 +57,7 @@ static void add_warnings(struct markdown *page, const struct result *result)
 		const char *mend = json_member_or_empty(warning, "mend");
 
 		snprintf(text, sizeof(text), "%s: %s%s%s", json_member_or_empty(warning, "host"),
-			 json_member_or_empty(warning, "what"), *mend ? "; mend: " : "", mend);
+			 json_member_or_empty(warning, "what"), *mend ? "; fix: " : "", mend);
 		markdown_say(page, text);
 	}
 }
@@ -89,7 +89,7 @@ static void add_head(struct markdown *page, const struct result *result, const c
 void markdown_add(FILE *out, const struct table_unit *unit, const struct result *result,
 		  const char *name, size_t room)
 {
-	/* What is left out is told in any case. */
+	/* Reserve room for the line that counts omitted lines. */
 	struct markdown page = {.out = out, .room = room > MARKDOWN_END ? room - MARKDOWN_END : 0};
 
 	add_head(&page, result, name);
@@ -101,17 +101,17 @@ void markdown_add(FILE *out, const struct table_unit *unit, const struct result 
 	}
 	page.before = "\n**Knees**\n\n";
 	said_knees(result, markdown_say, &page);
-	page.before = "\n**What operations need and cost**\n\n";
+	page.before = "\n**Operation requirements and costs**\n\n";
 	said_printed(result, semantics_print, markdown_say_plain, &page);
-	page.before = "\n**In turn**\n\n";
+	page.before = "\n**Interleaved cases**\n\n";
 	said_printed(result, paired_trials_print, markdown_say_plain, &page);
 	add_others(&page, result);
 	page.before = "\n**Fairness**\n\n";
 	said_shares(result, markdown_say, &page);
-	page.before = "\n**Means alone**\n\n";
+	page.before = "\n**Mean only**\n\n";
 	said_means(result, markdown_say, &page);
 	add_warnings(&page, result);
 	if (page.left_out)
-		fprintf(out, "\n%zu lines are left out here: `verbmark report` shows all of them\n",
+		fprintf(out, "\n%zu lines omitted here; `verbmark report` shows all of them\n",
 			page.left_out);
 }

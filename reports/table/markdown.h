@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Results as Markdown with tables, as summaries of jobs show them. What a document has of
- * others' words is escaped: it is text, and no markup.
+ * Results as Markdown with tables, for job summaries. Text from documents is escaped, so that it is
+ * never taken for markup.
  */
 #ifndef REPORTS_TABLE_MARKDOWN_H
 #define REPORTS_TABLE_MARKDOWN_H
@@ -10,12 +10,12 @@
 
 #include "reports/table/cells.h"
 
-/* Bytes of all that is written: those who show it take a mebibyte. */
+/* Limit of the output in bytes: job summaries accept 1 MiB. */
 #define MARKDOWN_MOST 1000000
 
 /*
- * A section of its own, of no more than room bytes, or of one line: those that are left out
- * are counted at its end. name: of the file; unit: of bandwidths; NULL: Gb/s.
+ * Adds a result as a section of at most room bytes. Omitted lines are counted in a last line, which
+ * is printed even if there is no room. name: of the file; unit: of bandwidths, NULL: Gb/s.
  */
 void markdown_add(FILE *out, const struct table_unit *unit, const struct result *result,
 		  const char *name, size_t room);

@@ -6,11 +6,11 @@
 #include <string.h>
 #include <strings.h>
 
-/* Within a line of text, or in a cell: links and formulas are none either. */
+/* Also prevents links, mentions and formulas. */
 void markdown_escape(FILE *out, const char *text)
 {
 	for (const char *begin = text; *text; text++) {
-		/* "www." is one without more. */
+		/* "www." is enough to make a link. */
 		bool is_link =
 			*text == '.' && text - begin >= 3 && !strncasecmp(text - 3, "www", 3);
 
@@ -24,7 +24,7 @@ void markdown_escape(FILE *out, const char *text)
 	}
 }
 
-/* Where a line begins, or the item of a list: no list begins there. */
+/* Also keeps the text from starting a list. */
 void markdown_begin(FILE *out, const char *text)
 {
 	size_t digits = strspn(text, "0123456789");
@@ -36,7 +36,7 @@ void markdown_begin(FILE *out, const char *text)
 	markdown_escape(out, text);
 }
 
-/* A line that was put together, which is freed; NULL: there was no memory for it. */
+/* Adds and frees a finished line, which is NULL if memory ran out. */
 static void put(struct markdown *page, char *line, size_t length)
 {
 	size_t before = page->before ? strlen(page->before) : 0;
@@ -71,7 +71,6 @@ void markdown_put(struct markdown_line *line, struct markdown *page)
 	put(page, line->text, line->length);
 }
 
-/* An item of a list. */
 void markdown_say(void *owner, const char *text)
 {
 	struct markdown_line line;
@@ -83,7 +82,7 @@ void markdown_say(void *owner, const char *text)
 	markdown_put(&line, owner);
 }
 
-/* A line of what is shown as it is: nothing in it is markup. */
+/* Indented lines are preformatted and need no escapes. */
 void markdown_say_plain(void *owner, const char *text)
 {
 	struct markdown_line line;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Markdown of a bounded length, line by line. What others have written is escaped: it is
- * text, and no markup.
+ * Markdown of bounded length, line by line. Text from documents is escaped, so that it is never
+ * taken for markup.
  */
 #ifndef REPORTS_TABLE_MARKDOWN_WRITER_H
 #define REPORTS_TABLE_MARKDOWN_WRITER_H
@@ -11,41 +11,43 @@
 
 #include "reports/table/grid.h"
 
-/* Bytes of the last line, and of what is between two results. */
+/* Bytes reserved for the last line and for the gap between two results. */
 #define MARKDOWN_END 128
 
-/* Where lines go as long as there is room. */
+/* An output that accepts lines until room bytes are used. */
 struct markdown {
 	FILE *out;
 	size_t room;
 	size_t used;
-	size_t left_out;
-	const char *before; /* the first line of what comes next: its heading; or NULL */
-	bool is_full;       /* nothing stands behind what had no room */
+	size_t left_out;    /* lines */
+	const char *before; /* heading to print before the next line, or NULL */
+	bool is_full;       /* after the first line that did not fit, all others are omitted */
 };
 
-/* One that is put together. */
+/* A line being built. */
 struct markdown_line {
 	FILE *out;
 	char *text;
 	size_t length;
 };
 
-/* Within a line of text, or in a cell. */
+/* Prints text escaped, within a line or a cell. */
 void markdown_escape(FILE *out, const char *text);
 
-/* The same where a line begins, or the item of a list. */
+/* Prints text escaped, at the start of a line or of a list item. */
 void markdown_begin(FILE *out, const char *text);
 
-/* false: there is no memory for one, and it is left out. It is put with its newline. */
+/* Starts a line. Returns false and counts it as omitted if memory runs out. */
 bool markdown_open(struct markdown_line *line, struct markdown *page);
+
+/* Ends the line with a newline and adds it to the page if it fits. */
 void markdown_put(struct markdown_line *line, struct markdown *page);
 
-/* An item of a list, and a line of what is shown as it is; said, of a struct markdown. */
+/* Add a list item, and a preformatted line. Of type said; owner is a struct markdown. */
 void markdown_say(void *owner, const char *text);
 void markdown_say_plain(void *owner, const char *text);
 
-/* A table behind an empty line, or nothing if it has no rows. */
+/* Adds a table after an empty line, or nothing if it has no rows. */
 void markdown_grid(struct markdown *page, struct grid *grid);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sentences about a result that all that shows one has alike: each is told to say. */
+/* Sentences about a result, the same in all outputs. Each is passed to a callback. */
 #ifndef REPORTS_TABLE_SENTENCES_H
 #define REPORTS_TABLE_SENTENCES_H
 
@@ -9,16 +9,16 @@
 
 typedef void said(void *owner, const char *text);
 
-/* The knees of its loads, and those of its numbers of queue pairs. */
+/* Says the knees of sweeps over load and over the number of queue pairs. */
 void said_knees(const struct result *result, said *say, void *owner);
 
-/* How even the shares of threads, queue pairs and flows are; of several hosts each flow. */
+/* Says the fairness of threads, queue pairs and flows; with several hosts, also each flow. */
 void said_shares(const struct result *result, said *say, void *owner);
 
-/* Of what another program has measured and told the mean alone. */
+/* Says the mean of imported cases that have no median. */
 void said_means(const struct result *result, said *say, void *owner);
 
-/* What an answer of the kind prints: line by line; nothing where it prints nothing. */
+/* Says each line that print writes. */
 void said_printed(const struct result *result,
 		  void (*print)(FILE *out, const struct result *result), said *say, void *owner);
 

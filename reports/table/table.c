@@ -13,17 +13,17 @@
 #include "reports/result/banner.h"
 #include "reports/table/sentences.h"
 
-/* Of columns of words, as wide as what is in them: the case, the modes, the kind. */
+/* Minimum widths of the columns of words, which are as wide as their contents. */
 enum {
 	NAME_LEAST = 16,
 	CQ_LEAST = 5,
 	KIND_LEAST = 4,
 };
 
-/* Of one reason so many are named one by one. */
+/* Up to this many cases that are skipped for the same reason are listed individually. */
 #define SKIPPED_MOST 4
 
-/* Of the user's locale; the program's own stays, in which numbers have points. */
+/* Checks the user's locale without setting it, as numbers must keep their decimal point. */
 static bool is_utf8(void)
 {
 	locale_t locale = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
@@ -68,14 +68,14 @@ void table_open(struct table *table, FILE *out, const struct table_unit *unit,
 	grid_close(&grid);
 	if (banner_of(result))
 		fprintf(out, "%s\n", banner_of(result));
-	/* Of several hosts none may have come as far as to tell what it is. */
+	/* If none of several hosts got far enough to report its device, there is no heading. */
 	if (!result->server.device[0] && !result->imported)
 		return;
 	cells_head(head, result);
 	fprintf(out, "%s\n", head);
 }
 
-/* Columns of all lines are alike, whatever is in this one; a terminal may have ASCII alone. */
+/* Opens a grid with the column widths of the whole table, in ASCII if necessary. */
 static void open_line(struct grid *grid, const struct table *table, const struct result_case *line)
 {
 	size_t n_names = 0;
@@ -95,16 +95,16 @@ static const char bold[] = "1";
 static const char red[] = "31";
 static const char yellow[] = "33";
 
-static void colour(const struct table *table, const char *code)
+static void start_color(const struct table *table, const char *code)
 {
 	if (table->is_coloured)
 		fprintf(table->out, "\033[%sm", code);
 }
 
-/* And the end of the line. */
-static void end_colour(const struct table *table)
+/* Resets the color and ends the line. */
+static void end_color(const struct table *table)
 {
-	colour(table, "");
+	start_color(table, "");
 	fputc('\n', table->out);
 }
 
@@ -124,7 +124,7 @@ static void print_mean(const struct table *table, const struct result_case *line
 		fprintf(table->out, "  %s", text);
 }
 
-/* Hosts have names; of threads it is enough how even it was. */
+/* Prints each flow between hosts; for threads, the fairness is enough. */
 static void print_flows(const struct table *table, const struct result_case *line)
 {
 	char text[FLOWS_TEXT];
@@ -142,19 +142,19 @@ void table_line(struct table *table, const struct result_case *line)
 	if (line->status == RESULT_INTERRUPTED || line->status == RESULT_SKIPPED)
 		return;
 	if (!cells_has_figures(line)) {
-		colour(table, red);
+		start_color(table, red);
 		fprintf(table->out, "%s: %s", line->id,
 			line->error[0] ? line->error : result_status_name(line->status));
-		end_colour(table);
+		end_color(table);
 		return;
 	}
 	if (!semantics_has_times(table->result))
 		return;
 	open_line(&grid, table, line);
 	if (!table->last || cells_table(table->last) != cells_table(line)) {
-		colour(table, bold);
+		start_color(table, bold);
 		grid_text_row(table->out, &grid, NULL);
-		end_colour(table);
+		end_color(table);
 	}
 	table->last = line;
 	cells_add(&grid, table->unit, table->result, line);
@@ -168,7 +168,7 @@ void table_line(struct table *table, const struct result_case *line)
 	print_flows(table, line);
 }
 
-/* A sweep that was stopped early has many of them. */
+/* Prints a single line, since a sweep that was stopped early has many interrupted cases. */
 static void print_interrupted(const struct table *table)
 {
 	const struct result_case *first = NULL;
@@ -188,13 +188,13 @@ static void print_interrupted(const struct table *table)
 			last->id);
 	else
 		fprintf(table->out, "%s: interrupted", first->id);
-	/* The first of them was under way, if any was; who has ended it by hand knows. */
+	/* Only the first may have been running. A user who interrupted it needs no reason. */
 	if (first->error[0] && strcmp(first->error, result_status_name(RESULT_INTERRUPTED)) != 0)
 		fprintf(table->out, ": %s", first->error);
 	fputc('\n', table->out);
 }
 
-/* How many are skipped for each reason; NULL where there is no memory for it. */
+/* Returns the number of skipped cases by reason, or NULL if memory runs out. */
 static json_t *count_skipped(const struct result *result)
 {
 	json_t *reasons = json_object();
@@ -211,7 +211,7 @@ static json_t *count_skipped(const struct result *result)
 	return reasons;
 }
 
-/* A product of many lists leaves out many for one reason: the document names all of them. */
+/* Prints skipped cases, many with the same reason as one line; documents list all of them. */
 static void print_skipped(const struct table *table)
 {
 	json_t *reasons = count_skipped(table->result);
@@ -228,7 +228,7 @@ static void print_skipped(const struct table *table)
 				line->error);
 		else if (n >= 0)
 			fprintf(table->out, "%s: skipped: %s\n", line->id, line->error);
-		/* Those that are told together are told once. */
+		/* Mark the reason as printed. */
 		if (n > SKIPPED_MOST)
 			json_object_set_new_nocheck(reasons, line->error, json_integer(-1));
 	}
@@ -241,9 +241,9 @@ static void print_unsteady(const struct table *table)
 
 	if (!semantics_has_times(table->result) || !cells_unsteady(text, table->result))
 		return;
-	colour(table, yellow);
-	fprintf(table->out, "! %s; mend: a longer --warmup", text);
-	end_colour(table);
+	start_color(table, yellow);
+	fprintf(table->out, "! %s; use a longer --warmup", text);
+	end_color(table);
 }
 
 static void say(void *owner, const char *text)
@@ -284,9 +284,9 @@ void table_warnings(const struct table *table)
 
 		if (!json_is_true(json_object_get(warning, "spoils")))
 			continue;
-		colour(table, yellow);
+		start_color(table, yellow);
 		fprintf(table->out, "! %s: %s%s%s", json_member_or_empty(warning, "host"),
-			json_member_or_empty(warning, "what"), *mend ? "; mend: " : "", mend);
-		end_colour(table);
+			json_member_or_empty(warning, "what"), *mend ? "; fix: " : "", mend);
+		end_color(table);
 	}
 }

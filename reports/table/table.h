@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A result as a table for terminals and logs: microseconds, aligned, a line for
- * each case as it ends.
- */
+/* A result as an aligned table for terminals and logs, one line for each case as it ends. */
 #ifndef REPORTS_TABLE_TABLE_H
 #define REPORTS_TABLE_TABLE_H
 
@@ -16,35 +13,35 @@ struct table {
 	FILE *out;
 	const struct table_unit *unit; /* of bandwidths; NULL: Gb/s */
 	const struct result *result;
-	const struct result_case *last; /* whose line has figures */
+	const struct result_case *last; /* last line with figures */
 	int width[TABLE_NAMES];         /* of the columns of words */
-	bool is_ascii;                  /* a terminal that has no other letters */
-	bool is_coloured;               /* false unless the caller knows of a terminal */
+	bool is_ascii;                  /* the terminal has no UTF-8 */
+	bool is_coloured;               /* the caller sets it for terminals */
 };
 
-/* Prints the two ends. All cases have to be there, whether they have been run or not. */
+/* Prints the heading. All cases must be in the result, including those that have not run yet. */
 void table_open(struct table *table, FILE *out, const struct table_unit *unit,
 		const struct result *result);
 
 /*
- * One of the result's cases, with titles before the first of its metric. Nothing of one
- * that is interrupted: the foot has them together.
+ * Prints one case, with column titles where the table changes. Prints nothing for interrupted and
+ * skipped cases, which table_foot lists.
  */
 void table_line(struct table *table, const struct result_case *line);
 
-/* How many of the cases that could be run are complete. */
+/* The number of cases that completed, and of those that could be run. */
 struct table_count {
 	size_t complete;
 	size_t wanted;
 };
 
 /*
- * What is below the lines: what operations need, the cases that were never tried or were
- * interrupted, and whether those that were measured had become steady.
+ * Prints what follows the lines: findings about the cases together, the cases that were skipped or
+ * interrupted, and a warning about those that did not stabilize during warm-up.
  */
 struct table_count table_foot(const struct table *table);
 
-/* What of the circumstances spoils it, a line each. */
+/* Prints one line for each finding that invalidates the measurement. */
 void table_warnings(const struct table *table);
 
 #endif

@@ -23,7 +23,7 @@ LATENCY = "send/lat/64/poll"
 RATE = "write/bw/1000/event/server-poll/t16"
 FACTS = {"kernel": {"release": "6.1.0-18"}, "cpu": {"model": "x"}, "libc": "2.36"}
 MANY = 600
-BANNER = "SOFTWARE DEVICE: processors copy memory; not a measurement of RDMA hardware"
+BANNER = "SOFTWARE DEVICE: CPUs copy the data; not a measurement of RDMA hardware"
 
 
 def scale(case, latency, rate):

@@ -27,7 +27,7 @@ except ImportError:
 
 HDR = "/usr/share/java/hdrhistogram.jar"
 LIB = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib")
-SOFT = "SOFTWARE DEVICE: processors copy memory; not a measurement of RDMA hardware"
+SOFT = "SOFTWARE DEVICE: CPUs copy the data; not a measurement of RDMA hardware"
 MS = 1000000
 # The histogram's bins end at 137 s.
 TOP = 1 << 37

@@ -16,7 +16,7 @@ from verbmark import PATIENCE, verbmark
 
 LATENCY = "send/lat/64/poll"
 RATE = "write/bw/1000/event/server-poll/t16"
-BANNER = "SOFTWARE DEVICE: processors copy memory; not a measurement of RDMA hardware"
+BANNER = "SOFTWARE DEVICE: CPUs copy the data; not a measurement of RDMA hardware"
 NAME = re.compile(r"^\d{8}T\d{6}Z-[0-9a-f]{16}$")
 
 

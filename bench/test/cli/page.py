@@ -208,8 +208,8 @@ class Page(unittest.TestCase):
             [f"{operation}, {mode}: {kind}"
              for mode in ("poll", "event", "adaptive")
              for operation, kind in (
-                 ("send", "half a round trip"), ("read", "a whole round trip"),
-                 ("write", "half a round trip" if mode == "poll" else "to the own completion"))],
+                 ("send", "half round trip"), ("read", "full round trip"),
+                 ("write", "half round trip" if mode == "poll" else "until local completion"))],
         )
 
         def expected(line, name, point):
@@ -251,10 +251,10 @@ class Page(unittest.TestCase):
         """Completion modes and operations are compared only among cases of the same kind."""
         panels = self.read(sweep())
         for figure, series, titles in (
-            ("Latency by way of waiting", "cq",
-             {"send: p50, half a round trip", "read: p50, a whole round trip",
-              "write: p50, to the own completion"}),
-            ("Latency by operation", "op", {"poll: p50, half a round trip"}),
+            ("Latency by completion mode", "cq",
+             {"send: p50, half round trip", "read: p50, full round trip",
+              "write: p50, until local completion"}),
+            ("Latency by operation", "op", {"poll: p50, half round trip"}),
         ):
             found = self.of(panels, figure)
             self.assertEqual({panel["title"] for panel in found}, titles)
@@ -279,7 +279,7 @@ class Page(unittest.TestCase):
             if line["op"] == "read":
                 for one in line["trials"] + [line]:
                     one["cpu"]["server"]["user_ns"] = 0
-        found = self.of(self.read(document), "Processor time by way of waiting")
+        found = self.of(self.read(document), "CPU time by completion mode")
         for panel in found:
             operation, end = re.match(r"(.*): CPU of the (\w+)", panel["title"]).groups()
             if "," in panel["title"]:
@@ -312,7 +312,7 @@ class Page(unittest.TestCase):
                 self.assertEqual(float(points[-1]["data-x"]), 0.999)
 
     def test_histograms(self):
-        found = self.of(self.read(sweep()), "Histograms of latency")
+        found = self.of(self.read(sweep()), "Latency histograms")
         self.assertEqual(len(found), 9)
         for panel in found:
             (points,) = panel["series"].values()
@@ -366,7 +366,7 @@ class Page(unittest.TestCase):
             load(f"send/load/64/poll/rate{rate}", rate, spread(at - 300), at > 1500)
             for rate, at in around.items()))), "Latency by rate")
         (panel,) = found
-        self.assertEqual(panel["title"], "send, 64 bytes, poll: half a round trip")
+        self.assertEqual(panel["title"], "send, 64 bytes, poll: half round trip")
         self.check_values(panel, lambda line, name, point: (
             line["latency_ns"][name.replace(".", "_")],
             line["latency_ns"]["intervals"].get(name.replace(".", "_"))))
@@ -375,7 +375,7 @@ class Page(unittest.TestCase):
             self.assertEqual([float(point["data-x"]) for point in points],
                              [self.cases[point["data-case"]]["load"]["rate"] for point in points])
             self.assertEqual([re.sub(r".* us( \([^)]*\))?", "", point["hint"]) for point in points],
-                             ["", "", ", the knee", ", saturated"])
+                             ["", "", ", knee", ", saturated"])
 
     def test_ratios(self):
         beside = latency("send/lat/64/poll", spread(700))
@@ -460,7 +460,7 @@ class Page(unittest.TestCase):
     def test_facts_that_differ(self):
         base, new = self.runs("base", 1, 2), self.runs("new", 2, 2)
         text = self.shown("--format", "html", *self.against(base, new))
-        (table,) = re.findall(r"<h3>Circumstances that differ</h3>(.*?)</table>", text, re.S)
+        (table,) = re.findall(r"<h3>Host facts that differ</h3>(.*?)</table>", text, re.S)
         rows = [[re.sub("<[^>]*>", "", cell) for cell in re.findall("<t[hd].*?</t[hd]>", row)]
                 for row in table.split("<tr>")[1:]]
         self.assertEqual(rows[1:], [[f"{end} load average", "0.5", "1.0", "differs"]

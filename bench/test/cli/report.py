@@ -343,7 +343,7 @@ class Report(unittest.TestCase):
         few = [self.write(f"{n}.json", result(*ENDED_BADLY)) for n in range(300)]
         text = self.shown("--format", "markdown", *paths, *few).out
         self.assertLess(len(text.encode()), 1 << 20)
-        self.assertGreaterEqual(text.count("lines are left out here"), 3)
+        self.assertGreaterEqual(text.count("lines omitted here"), 3)
 
     def test_page_of_several(self):
         bad = result(*ENDED_BADLY, latency(SLOW))
@@ -396,7 +396,7 @@ class Report(unittest.TestCase):
         lines = self.shown(self.write("a.json", document)).out.splitlines()
         self.assertEqual(
             [line for line in lines if line.startswith("!")],
-            ["! n02: governor powersave; mend: cpupower frequency-set -g performance"],
+            ["! n02: governor powersave; fix: cpupower frequency-set -g performance"],
         )
 
     def test_no_control_characters(self):

@@ -423,7 +423,7 @@ class Shown(OnSoft):
                 op = {"write+poll": "write", "send+reply": "send"}.get(row[2], row[2])
                 self.assertEqual(tuple(word == "yes" for word in row.group(3, 4)), NEEDS[op])
         self.assertNotRegex(page, "<h3>(Latency|Bandwidth)")
-        self.assertIn("<h3>What operations need", page)
+        self.assertIn("<h3>Operation requirements", page)
 
 
 class Rights(OnSoft):

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rdma_cm on soft0: both ends in this process, each with an event channel of its own,
- * and a child where one has to die. What is expected is what the manual pages of
- * librdmacm say, and the sizes and reasons of the InfiniBand CM.
+ * rdma_cm on soft0: client and server are in this process, each with its own event channel, or in a
+ * child that gets killed. Expectations are from the manual pages of librdmacm; private data sizes
+ * and reject reasons are those of the InfiniBand CM.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -30,8 +30,8 @@ struct side {
 	struct rdma_cm_id *id;
 };
 
-/* What was fetched, with its data, after its acknowledgement. */
-struct heard {
+/* A copy of an event that was acknowledged, with its private data. */
+struct received {
 	struct rdma_cm_id *id;
 	struct rdma_cm_id *listener;
 	struct rdma_cm_event event;
@@ -54,23 +54,24 @@ static bool is_quiet(struct rdma_event_channel *channel, int for_ms)
 	return !poll(&readable, 1, for_ms);
 }
 
-static struct heard hear(struct rdma_event_channel *channel, enum rdma_cm_event_type type)
+static struct received expect_event(struct rdma_event_channel *channel,
+				    enum rdma_cm_event_type type)
 {
 	struct rdma_cm_event *event;
-	struct heard heard = {0};
+	struct received received = {0};
 
 	if (is_quiet(channel, PATIENCE_MS))
-		fail_msg("event %d does not come", (int)type);
+		fail_msg("event %d did not arrive", (int)type);
 	assert_int_equal(rdma_get_cm_event(channel, &event), 0);
 	assert_int_equal(event->event, type);
-	heard.event = *event;
-	heard.id = event->id;
-	heard.listener = event->listen_id;
+	received.event = *event;
+	received.id = event->id;
+	received.listener = event->listen_id;
 	if (event->param.conn.private_data)
-		memcpy(heard.data, event->param.conn.private_data,
+		memcpy(received.data, event->param.conn.private_data,
 		       event->param.conn.private_data_len);
 	assert_int_equal(rdma_ack_cm_event(event), 0);
-	return heard;
+	return received;
 }
 
 static void open_side(struct side *side, enum rdma_port_space space)
@@ -116,13 +117,13 @@ static void resolve(struct side *side, uint16_t port)
 
 	assert_int_equal(rdma_resolve_addr(side->id, NULL, (struct sockaddr *)&address, RESOLVE_MS),
 			 0);
-	/* To where it is, while there is one to be fetched: nothing moves. */
+	/* Migrating to the same channel is a no-op, even with an event pending. */
 	assert_int_equal(rdma_migrate_id(side->id, side->channel), 0);
-	hear(side->channel, RDMA_CM_EVENT_ADDR_RESOLVED);
+	expect_event(side->channel, RDMA_CM_EVENT_ADDR_RESOLVED);
 	assert_non_null(side->id->verbs);
 	assert_int_equal(rdma_get_dst_port(side->id), htons(port));
 	assert_int_equal(rdma_resolve_route(side->id, RESOLVE_MS), 0);
-	hear(side->channel, RDMA_CM_EVENT_ROUTE_RESOLVED);
+	expect_event(side->channel, RDMA_CM_EVENT_ROUTE_RESOLVED);
 }
 
 static struct rdma_conn_param with_data(const void *data, uint8_t length)
@@ -137,7 +138,7 @@ static struct rdma_conn_param with_data(const void *data, uint8_t length)
 	};
 }
 
-/* A client that has asked to be connected. */
+/* Opens a client that requests a connection. */
 static void ask(struct side *client, uint16_t port, const void *data, uint8_t length)
 {
 	struct rdma_conn_param param = with_data(data, length);
@@ -160,30 +161,30 @@ static void test_connection(void **state)
 	struct side listener;
 	struct side client;
 	struct side server;
-	struct heard heard;
+	struct received received;
 	uint16_t port = open_listener(&listener, RDMA_PS_TCP, 0);
 
 	memset(sent, 0x5a, sizeof(sent));
 	ask(&client, port, "hello", 5);
-	heard = hear(listener.channel, RDMA_CM_EVENT_CONNECT_REQUEST);
-	assert_ptr_equal(heard.listener, listener.id);
-	/* The length is the most that there may be, and what was not sent is zero. */
-	assert_int_equal(heard.event.param.conn.private_data_len, 56);
-	assert_memory_equal(heard.data, "hello\0\0\0", 8);
-	assert_int_equal(heard.event.param.conn.responder_resources, 2);
-	assert_int_equal(heard.event.param.conn.initiator_depth, 3);
-	assert_int_equal(heard.event.param.conn.retry_count, 5);
-	assert_int_equal(heard.event.param.conn.rnr_retry_count, 6);
-	assert_int_equal(heard.event.param.conn.qp_num, client.id->qp->qp_num);
-	server = (struct side){.channel = rdma_create_event_channel(), .id = heard.id};
+	received = expect_event(listener.channel, RDMA_CM_EVENT_CONNECT_REQUEST);
+	assert_ptr_equal(received.listener, listener.id);
+	/* The length is always the maximum; the data is padded with zeros. */
+	assert_int_equal(received.event.param.conn.private_data_len, 56);
+	assert_memory_equal(received.data, "hello\0\0\0", 8);
+	assert_int_equal(received.event.param.conn.responder_resources, 2);
+	assert_int_equal(received.event.param.conn.initiator_depth, 3);
+	assert_int_equal(received.event.param.conn.retry_count, 5);
+	assert_int_equal(received.event.param.conn.rnr_retry_count, 6);
+	assert_int_equal(received.event.param.conn.qp_num, client.id->qp->qp_num);
+	server = (struct side){.channel = rdma_create_event_channel(), .id = received.id};
 	assert_int_equal(rdma_migrate_id(server.id, server.channel), 0);
 	make_pair(server.id);
 	param.responder_resources = 2;
 	assert_int_equal(rdma_accept(server.id, &param), 0);
-	heard = hear(client.channel, RDMA_CM_EVENT_ESTABLISHED);
-	assert_int_equal(heard.event.param.conn.private_data_len, 196);
-	assert_memory_equal(heard.data, sent, sizeof(sent));
-	hear(server.channel, RDMA_CM_EVENT_ESTABLISHED);
+	received = expect_event(client.channel, RDMA_CM_EVENT_ESTABLISHED);
+	assert_int_equal(received.event.param.conn.private_data_len, 196);
+	assert_memory_equal(received.data, sent, sizeof(sent));
+	expect_event(server.channel, RDMA_CM_EVENT_ESTABLISHED);
 	assert_true(is_quiet(listener.channel, 0));
 	assert_state(client.id, IBV_QPS_RTS);
 	assert_state(server.id, IBV_QPS_RTS);
@@ -191,17 +192,17 @@ static void test_connection(void **state)
 
 	assert_int_equal(rdma_disconnect(client.id), 0);
 	assert_state(client.id, IBV_QPS_ERR);
-	hear(server.channel, RDMA_CM_EVENT_DISCONNECTED);
+	expect_event(server.channel, RDMA_CM_EVENT_DISCONNECTED);
 	assert_int_equal(rdma_disconnect(server.id), 0);
-	hear(client.channel, RDMA_CM_EVENT_DISCONNECTED);
-	hear(client.channel, RDMA_CM_EVENT_TIMEWAIT_EXIT);
-	hear(server.channel, RDMA_CM_EVENT_TIMEWAIT_EXIT);
+	expect_event(client.channel, RDMA_CM_EVENT_DISCONNECTED);
+	expect_event(client.channel, RDMA_CM_EVENT_TIMEWAIT_EXIT);
+	expect_event(server.channel, RDMA_CM_EVENT_TIMEWAIT_EXIT);
 	close_side(&client);
 	close_side(&server);
 	close_side(&listener);
 }
 
-static void test_nobody_listens(void **state)
+static void test_rejects_without_listener(void **state)
 {
 	struct side listener;
 	struct side client;
@@ -209,7 +210,7 @@ static void test_nobody_listens(void **state)
 
 	close_side(&listener);
 	ask(&client, port, NULL, 0);
-	assert_int_equal(hear(client.channel, RDMA_CM_EVENT_REJECTED).event.status, 8);
+	assert_int_equal(expect_event(client.channel, RDMA_CM_EVENT_REJECTED).event.status, 8);
 	close_side(&client);
 }
 
@@ -218,32 +219,32 @@ static void test_reject(void **state)
 	unsigned char reason[149];
 	struct side listener;
 	struct side client;
-	struct heard heard;
+	struct received received;
 	uint16_t port = open_listener(&listener, RDMA_PS_TCP, 0);
 
 	memset(reason, 7, sizeof(reason));
 	ask(&client, port, NULL, 0);
-	heard = hear(listener.channel, RDMA_CM_EVENT_CONNECT_REQUEST);
-	assert_int_equal(rdma_reject(heard.id, reason, 149), -1);
+	received = expect_event(listener.channel, RDMA_CM_EVENT_CONNECT_REQUEST);
+	assert_int_equal(rdma_reject(received.id, reason, 149), -1);
 	assert_int_equal(errno, EINVAL);
-	assert_int_equal(rdma_reject(heard.id, reason, 148), 0);
-	assert_int_equal(rdma_destroy_id(heard.id), 0);
-	heard = hear(client.channel, RDMA_CM_EVENT_REJECTED);
-	assert_int_equal(heard.event.status, 28);
-	assert_int_equal(heard.event.param.conn.private_data_len, 148);
-	assert_memory_equal(heard.data, reason, 148);
+	assert_int_equal(rdma_reject(received.id, reason, 148), 0);
+	assert_int_equal(rdma_destroy_id(received.id), 0);
+	received = expect_event(client.channel, RDMA_CM_EVENT_REJECTED);
+	assert_int_equal(received.event.status, 28);
+	assert_int_equal(received.event.param.conn.private_data_len, 148);
+	assert_memory_equal(received.data, reason, 148);
 	assert_state(client.id, IBV_QPS_ERR);
 	close_side(&client);
 	close_side(&listener);
 }
 
-static void test_too_much_data(void **state)
+static void test_too_much_private_data(void **state)
 {
 	unsigned char data[197] = {0};
 	struct rdma_conn_param param = with_data(data, 57);
 	struct side listener;
 	struct side client;
-	struct heard heard;
+	struct received received;
 	uint16_t port = open_listener(&listener, RDMA_PS_TCP, 0);
 
 	open_side(&client, RDMA_PS_TCP);
@@ -253,13 +254,13 @@ static void test_too_much_data(void **state)
 	assert_int_equal(errno, EINVAL);
 	param.private_data_len = 56;
 	assert_int_equal(rdma_connect(client.id, &param), 0);
-	heard = hear(listener.channel, RDMA_CM_EVENT_CONNECT_REQUEST);
-	make_pair(heard.id);
+	received = expect_event(listener.channel, RDMA_CM_EVENT_CONNECT_REQUEST);
+	make_pair(received.id);
 	param.private_data_len = 197;
-	assert_int_equal(rdma_accept(heard.id, &param), -1);
+	assert_int_equal(rdma_accept(received.id, &param), -1);
 	assert_int_equal(errno, EINVAL);
-	assert_int_equal(hear(client.channel, RDMA_CM_EVENT_REJECTED).event.status, 28);
-	rdma_destroy_ep(heard.id);
+	assert_int_equal(expect_event(client.channel, RDMA_CM_EVENT_REJECTED).event.status, 28);
+	rdma_destroy_ep(received.id);
 	close_side(&client);
 	close_side(&listener);
 }
@@ -322,7 +323,7 @@ static void test_addresses(void **state)
 	}
 }
 
-/* Another port space has ports of its own; a destroyed identifier's is free again. */
+/* Each port space has its own ports; destroying an identifier frees its port. */
 static void test_ports(void **state)
 {
 	struct side listener;
@@ -338,7 +339,7 @@ static void test_ports(void **state)
 	close_side(&other);
 }
 
-static void test_channel_that_does_not_block(void **state)
+static void test_nonblocking_channel(void **state)
 {
 	struct side side;
 	struct rdma_cm_event *event;
@@ -353,20 +354,20 @@ static void test_channel_that_does_not_block(void **state)
 	close_side(&side);
 }
 
-/* How many requests have come to a listener, and how many of them it was told of. */
-static void count_requests(struct side *listener, int *come, int *announced)
+/* Counts the requests that a listener has, and those for which it got an event. */
+static void count_requests(struct side *listener, int *arrived, int *announced)
 {
 	pthread_mutex_lock(&soft_cm_mutex);
-	*come = *announced = 0;
+	*arrived = *announced = 0;
 	for (const struct soft_cm_id *one = soft_cm_id_of(listener->id)->requests; one;
 	     one = one->next_request) {
-		++*come;
+		++*arrived;
 		*announced += one->is_announced;
 	}
 	pthread_mutex_unlock(&soft_cm_mutex);
 }
 
-/* Of two requests the second is not heard of until the first was fetched. */
+/* With a backlog of 1, the second request is announced after the first was fetched. */
 static void test_backlog(void **state)
 {
 	struct side listener;
@@ -374,30 +375,31 @@ static void test_backlog(void **state)
 	struct rdma_cm_id *first;
 	struct rdma_cm_id *second;
 	uint16_t port = open_listener(&listener, RDMA_PS_TCP, 1);
-	int come = 0;
+	int arrived = 0;
 	int announced;
 
 	ask(&client[0], port, NULL, 0);
 	ask(&client[1], port, NULL, 0);
-	for (int tries = 0; come < 2; tries++) {
+	for (int tries = 0; arrived < 2; tries++) {
 		assert_true(tries < PATIENCE_MS);
 		usleep(1000);
-		count_requests(&listener, &come, &announced);
+		count_requests(&listener, &arrived, &announced);
 	}
 	assert_int_equal(announced, 1);
-	first = hear(listener.channel, RDMA_CM_EVENT_CONNECT_REQUEST).id;
-	second = hear(listener.channel, RDMA_CM_EVENT_CONNECT_REQUEST).id;
+	first = expect_event(listener.channel, RDMA_CM_EVENT_CONNECT_REQUEST).id;
+	second = expect_event(listener.channel, RDMA_CM_EVENT_CONNECT_REQUEST).id;
 	assert_ptr_not_equal(first, second);
 	assert_int_equal(rdma_destroy_id(first), 0);
 	assert_int_equal(rdma_destroy_id(second), 0);
 	for (int i = 0; i < 2; i++) {
-		assert_int_equal(hear(client[i].channel, RDMA_CM_EVENT_REJECTED).event.status, 28);
+		assert_int_equal(
+			expect_event(client[i].channel, RDMA_CM_EVENT_REJECTED).event.status, 28);
 		close_side(&client[i]);
 	}
 	close_side(&listener);
 }
 
-static void test_listener_that_goes(void **state)
+static void test_listener_is_destroyed(void **state)
 {
 	struct side listener;
 	struct side client;
@@ -408,11 +410,11 @@ static void test_listener_that_goes(void **state)
 	readable.fd = listener.channel->fd;
 	assert_int_equal(poll(&readable, 1, PATIENCE_MS), 1);
 	close_side(&listener);
-	assert_int_equal(hear(client.channel, RDMA_CM_EVENT_REJECTED).event.status, 28);
+	assert_int_equal(expect_event(client.channel, RDMA_CM_EVENT_REJECTED).event.status, 28);
 	close_side(&client);
 }
 
-static void test_client_that_gives_up(void **state)
+static void test_client_gives_up(void **state)
 {
 	struct side listener;
 	struct side client;
@@ -423,10 +425,10 @@ static void test_client_that_gives_up(void **state)
 	uint16_t port = open_listener(&listener, RDMA_PS_TCP, 0);
 
 	ask(&client, port, NULL, 0);
-	id = hear(listener.channel, RDMA_CM_EVENT_CONNECT_REQUEST).id;
+	id = expect_event(listener.channel, RDMA_CM_EVENT_CONNECT_REQUEST).id;
 	make_pair(id);
 	close_side(&client);
-	/* No event tells of it, but its connection takes no queue pair any more. */
+	/* There is no event, but the identifier accepts no queue pair any more. */
 	while (!rdma_init_qp_attr(id, &attr, &mask))
 		usleep(1000);
 	assert_true(is_quiet(listener.channel, 0));
@@ -443,7 +445,7 @@ static void test_datagrams(void **state)
 	struct rdma_conn_param param = with_data(sent, 136);
 	struct side listener;
 	struct side client;
-	struct heard heard;
+	struct received received;
 	struct rdma_cm_id *server;
 	uint16_t port = open_listener(&listener, RDMA_PS_UDP, 0);
 
@@ -453,17 +455,17 @@ static void test_datagrams(void **state)
 	make_pair(client.id);
 	assert_state(client.id, IBV_QPS_RTS);
 	assert_int_equal(rdma_connect(client.id, &param), 0);
-	server = hear(listener.channel, RDMA_CM_EVENT_CONNECT_REQUEST).id;
+	server = expect_event(listener.channel, RDMA_CM_EVENT_CONNECT_REQUEST).id;
 	make_pair(server);
 	assert_int_equal(rdma_accept(server, &param), 0);
-	heard = hear(client.channel, RDMA_CM_EVENT_ESTABLISHED);
-	assert_int_equal(heard.event.param.ud.private_data_len, 136);
-	assert_memory_equal(heard.data, sent, sizeof(sent));
-	assert_int_equal(heard.event.param.ud.qp_num, server->qp->qp_num);
-	assert_int_equal(heard.event.param.ud.qkey, RDMA_UDP_QKEY);
-	assert_int_equal(heard.event.param.ud.ah_attr.is_global, 1);
-	assert_memory_equal(&heard.event.param.ud.ah_attr.grh.dgid.raw[12], "\x7f\0\0\1", 4);
-	/* The other end hears nothing more. */
+	received = expect_event(client.channel, RDMA_CM_EVENT_ESTABLISHED);
+	assert_int_equal(received.event.param.ud.private_data_len, 136);
+	assert_memory_equal(received.data, sent, sizeof(sent));
+	assert_int_equal(received.event.param.ud.qp_num, server->qp->qp_num);
+	assert_int_equal(received.event.param.ud.qkey, RDMA_UDP_QKEY);
+	assert_int_equal(received.event.param.ud.ah_attr.is_global, 1);
+	assert_memory_equal(&received.event.param.ud.ah_attr.grh.dgid.raw[12], "\x7f\0\0\1", 4);
+	/* The server gets no further event. */
 	assert_true(is_quiet(listener.channel, 20));
 	rdma_destroy_ep(server);
 	close_side(&client);
@@ -489,7 +491,7 @@ static void *serve_once(void *argument)
 	return NULL;
 }
 
-/* Synchronous identifiers: each call returns when its event has come. */
+/* Synchronous identifiers: each call returns after its event has arrived. */
 static void test_endpoints(void **state)
 {
 	struct ibv_qp_init_attr init = {
@@ -525,8 +527,8 @@ static void test_endpoints(void **state)
 	rdma_destroy_ep(listener);
 }
 
-/* The child asks to be connected, and is killed when it is. */
-static void test_peer_that_is_killed(void **state)
+/* The child connects, and is then killed. */
+static void test_peer_is_killed(void **state)
 {
 	struct rdma_conn_param param = with_data(NULL, 0);
 	struct side listener;
@@ -542,19 +544,19 @@ static void test_peer_that_is_killed(void **state)
 		if (read(ports[0], &port, sizeof(port)) != sizeof(port))
 			_exit(1);
 		ask(&client, port, NULL, 0);
-		hear(client.channel, RDMA_CM_EVENT_ESTABLISHED);
+		expect_event(client.channel, RDMA_CM_EVENT_ESTABLISHED);
 		pause();
 		_exit(0);
 	}
 	assert_true(child > 0);
 	port = open_listener(&listener, RDMA_PS_TCP, 0);
 	assert_int_equal(write(ports[1], &port, sizeof(port)), sizeof(port));
-	server = hear(listener.channel, RDMA_CM_EVENT_CONNECT_REQUEST).id;
+	server = expect_event(listener.channel, RDMA_CM_EVENT_CONNECT_REQUEST).id;
 	make_pair(server);
 	assert_int_equal(rdma_accept(server, &param), 0);
-	hear(listener.channel, RDMA_CM_EVENT_ESTABLISHED);
+	expect_event(listener.channel, RDMA_CM_EVENT_ESTABLISHED);
 	kill(child, SIGKILL);
-	hear(listener.channel, RDMA_CM_EVENT_DISCONNECTED);
+	expect_event(listener.channel, RDMA_CM_EVENT_DISCONNECTED);
 	assert_int_equal(waitpid(child, NULL, 0), child);
 	assert_int_equal(rdma_disconnect(server), 0);
 	rdma_destroy_ep(server);
@@ -565,19 +567,19 @@ static void test_peer_that_is_killed(void **state)
 
 int main(void)
 {
-	/* The one with a child first: it is forked before the device is open. */
+	/* The test with a child comes first, as it must fork before the device is open. */
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_peer_that_is_killed),
+		cmocka_unit_test(test_peer_is_killed),
 		cmocka_unit_test(test_connection),
-		cmocka_unit_test(test_nobody_listens),
+		cmocka_unit_test(test_rejects_without_listener),
 		cmocka_unit_test(test_reject),
-		cmocka_unit_test(test_too_much_data),
+		cmocka_unit_test(test_too_much_private_data),
 		cmocka_unit_test(test_addresses),
 		cmocka_unit_test(test_ports),
-		cmocka_unit_test(test_channel_that_does_not_block),
+		cmocka_unit_test(test_nonblocking_channel),
 		cmocka_unit_test(test_backlog),
-		cmocka_unit_test(test_listener_that_goes),
-		cmocka_unit_test(test_client_that_gives_up),
+		cmocka_unit_test(test_listener_is_destroyed),
+		cmocka_unit_test(test_client_gives_up),
 		cmocka_unit_test(test_datagrams),
 		cmocka_unit_test(test_endpoints),
 	};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ends serve|connect poll|event [PORT]: the two ends of a connection of core, each
- * operation once. What fails is a sentence on standard error; a server that had no luck
- * with its client takes the next one, and ends when one was served well.
+ * ends serve|connect poll|event [PORT]: server and client of a connection of core, with each
+ * operation once. Failures are reported on standard error. If a client fails, the server waits for
+ * the next one; it exits after the first success.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -13,25 +13,24 @@ enum {
 };
 
 /*
- * IBTA specification, 9.9 and 11.6.2: what a fault of a request, or of the target,
- * gives at both ends of a reliable connection. Where there is no completion at the
- * target there is an event.
+ * IBTA specification, 9.9 and 11.6.2: the effects of an invalid request on both sides of a reliable
+ * connection. If there is no completion at the target, there is an event.
  */
 static const struct fault {
 	const char *name;
 	enum ibv_wr_opcode opcode;
 	uint32_t length;
-	uint32_t receive;     /* posted at the target; 0: none */
-	unsigned int access;  /* of the target; 0: all */
-	int64_t remote_shift; /* of the address, from the beginning of the target's half */
+	uint32_t receive;     /* bytes posted at the target; 0: none */
+	unsigned int access;  /* allowed by the target; 0: all */
+	int64_t remote_shift; /* of the address, from the start of the target's half */
 	uint32_t spoil_rkey;
 	uint32_t spoil_lkey;
 	bool no_reads;
-	int here;
-	int there;
-	int event;
+	int here;  /* status at the requester */
+	int there; /* status at the target */
+	int event; /* at the target */
 } faults[] = {
-	{.name = "a key that is none here",
+	{.name = "invalid lkey",
 	 .opcode = IBV_WR_SEND,
 	 .length = 8,
 	 .receive = 64,
@@ -39,97 +38,97 @@ static const struct fault {
 	 .here = IBV_WC_LOC_PROT_ERR,
 	 .there = NOTHING,
 	 .event = NOTHING},
-	{.name = "a message longer than the receive",
+	{.name = "message longer than the receive",
 	 .opcode = IBV_WR_SEND,
 	 .length = 65,
 	 .receive = 64,
 	 .here = IBV_WC_REM_INV_REQ_ERR,
 	 .there = IBV_WC_LOC_LEN_ERR,
 	 .event = NOTHING},
-	{.name = "a key that is none there",
+	{.name = "invalid rkey",
 	 .opcode = IBV_WR_RDMA_WRITE,
 	 .length = 8,
 	 .spoil_rkey = 1,
 	 .here = IBV_WC_REM_ACCESS_ERR,
 	 .there = NOTHING,
 	 .event = IBV_EVENT_QP_ACCESS_ERR},
-	{.name = "a number of a region that is none there",
+	{.name = "rkey of a region that does not exist",
 	 .opcode = IBV_WR_RDMA_READ,
 	 .length = 8,
 	 .spoil_rkey = 1 << 20,
 	 .here = IBV_WC_REM_ACCESS_ERR,
 	 .there = NOTHING,
 	 .event = IBV_EVENT_QP_ACCESS_ERR},
-	{.name = "one byte behind the end",
+	{.name = "one byte past the end",
 	 .opcode = IBV_WR_RDMA_WRITE,
 	 .length = 8,
 	 .remote_shift = STAGE_HALF - 7,
 	 .here = IBV_WC_REM_ACCESS_ERR,
 	 .there = NOTHING,
 	 .event = IBV_EVENT_QP_ACCESS_ERR},
-	{.name = "one byte in front of the beginning",
+	{.name = "one byte before the start",
 	 .opcode = IBV_WR_RDMA_READ,
 	 .length = 8,
 	 .remote_shift = -STAGE_HALF - 1,
 	 .here = IBV_WC_REM_ACCESS_ERR,
 	 .there = NOTHING,
 	 .event = IBV_EVENT_QP_ACCESS_ERR},
-	{.name = "the end of all addresses",
+	{.name = "address range wraps around",
 	 .opcode = IBV_WR_RDMA_WRITE,
 	 .length = STAGE_HALF,
 	 .remote_shift = INT64_MAX,
 	 .here = IBV_WC_REM_ACCESS_ERR,
 	 .there = NOTHING,
 	 .event = IBV_EVENT_QP_ACCESS_ERR},
-	{.name = "a queue pair without writing",
+	{.name = "queue pair without remote write",
 	 .opcode = IBV_WR_RDMA_WRITE,
 	 .length = 8,
 	 .access = IBV_ACCESS_REMOTE_READ,
 	 .here = IBV_WC_REM_INV_REQ_ERR,
 	 .there = NOTHING,
 	 .event = IBV_EVENT_QP_REQ_ERR},
-	{.name = "a queue pair without writing, nothing to write",
+	{.name = "queue pair without remote write, zero bytes",
 	 .opcode = IBV_WR_RDMA_WRITE,
 	 .length = 0,
 	 .access = IBV_ACCESS_REMOTE_READ,
 	 .here = IBV_WC_REM_INV_REQ_ERR,
 	 .there = NOTHING,
 	 .event = IBV_EVENT_QP_REQ_ERR},
-	{.name = "a queue pair without reading",
+	{.name = "queue pair without remote read",
 	 .opcode = IBV_WR_RDMA_READ,
 	 .length = 8,
 	 .access = IBV_ACCESS_REMOTE_WRITE,
 	 .here = IBV_WC_REM_INV_REQ_ERR,
 	 .there = NOTHING,
 	 .event = IBV_EVENT_QP_REQ_ERR},
-	{.name = "a queue pair without atomics",
+	{.name = "queue pair without atomics",
 	 .opcode = IBV_WR_ATOMIC_FETCH_AND_ADD,
 	 .length = 8,
 	 .access = IBV_ACCESS_REMOTE_WRITE,
 	 .here = IBV_WC_REM_INV_REQ_ERR,
 	 .there = NOTHING,
 	 .event = IBV_EVENT_QP_REQ_ERR},
-	{.name = "an atomic on an odd address",
+	{.name = "atomic at a misaligned address",
 	 .opcode = IBV_WR_ATOMIC_FETCH_AND_ADD,
 	 .length = 8,
 	 .remote_shift = 4,
 	 .here = IBV_WC_REM_INV_REQ_ERR,
 	 .there = NOTHING,
 	 .event = IBV_EVENT_QP_REQ_ERR},
-	{.name = "an atomic of four bytes",
+	{.name = "atomic of four bytes",
 	 .opcode = IBV_WR_ATOMIC_FETCH_AND_ADD,
 	 .length = 4,
 	 .here = IBV_WC_LOC_LEN_ERR,
 	 .there = NOTHING,
 	 .event = NOTHING},
-	{.name = "a reading that is not granted",
+	{.name = "READ without responder resources",
 	 .opcode = IBV_WR_RDMA_READ,
 	 .length = 8,
 	 .no_reads = true,
 	 .here = IBV_WC_REM_INV_REQ_ERR,
 	 .there = NOTHING,
 	 .event = IBV_EVENT_QP_REQ_ERR},
-	{.name = "a write with immediate and a wrong key",
+	{.name = "WRITE with immediate and invalid rkey",
 	 .opcode = IBV_WR_RDMA_WRITE_WITH_IMM,
 	 .length = 8,
 	 .receive = 64,
@@ -137,12 +136,12 @@ static const struct fault {
 	 .here = IBV_WC_REM_ACCESS_ERR,
 	 .there = IBV_WC_WR_FLUSH_ERR,
 	 .event = IBV_EVENT_QP_ACCESS_ERR},
-	{.name = "no receive",
+	{.name = "no receive posted",
 	 .opcode = IBV_WR_SEND,
 	 .length = 8,
 	 .here = IBV_WC_RNR_RETRY_EXC_ERR,
 	 .there = NOTHING,
-	 .event = NOTHING					},
+	 .event = NOTHING					   },
 };
 
 static struct ibv_send_wr request(const struct stage *stage, const struct fault *fault)
@@ -190,13 +189,13 @@ static void check_fault(const struct fault *fault)
 	stage.mr->lkey ^= fault->spoil_lkey;
 	assert_int_equal(stage_post(&stage, &wr, fault->length), 0);
 	stage.mr->lkey ^= fault->spoil_lkey;
-	/* Not signalled: errors are told all the same. */
+	/* The request is unsignaled, but errors always complete. */
 	wc = stage_await(stage.end[0].cq);
 	assert_int_equal(wc.status, fault->here);
 	assert_int_equal(wc.wr_id, SEND_ID);
 	assert_int_equal(stage_state(stage.end[0].qp), IBV_QPS_ERR);
 	check_target(&stage, fault);
-	/* What comes later is flushed. */
+	/* Later requests are flushed. */
 	wr = (struct ibv_send_wr){.wr_id = SEND_ID + 1, .opcode = IBV_WR_SEND};
 	assert_int_equal(stage_post(&stage, &wr, 8), 0);
 	wc = stage_await(stage.end[0].cq);
@@ -211,7 +210,7 @@ static void test_faults(void **unused)
 		check_fault(&faults[i]);
 }
 
-static void test_domains_are_kept_apart(void **unused)
+static void test_region_of_another_domain(void **unused)
 {
 	struct stage stage;
 	struct ibv_pd *other;
@@ -233,7 +232,7 @@ static void test_domains_are_kept_apart(void **unused)
 	stage_close(&stage);
 }
 
-/* A region opens for no operation but those that it was registered for. */
+/* A region allows only the operations it was registered for. */
 static void test_access_of_a_region(void **unused)
 {
 	static const struct {
@@ -264,8 +263,8 @@ static void test_access_of_a_region(void **unused)
 	}
 }
 
-/* The key of a region that is gone opens nothing, also not its successor's memory. */
-static void test_a_region_that_is_gone(void **unused)
+/* The key of a deregistered region gives no access. */
+static void test_deregistered_region(void **unused)
 {
 	struct stage stage;
 	struct ibv_send_wr wr = {.opcode = IBV_WR_RDMA_WRITE};
@@ -283,8 +282,8 @@ static void test_a_region_that_is_gone(void **unused)
 	stage_close(&stage);
 }
 
-/* Where the other end is not connected, nothing answers: 3 times 1.05 ms. */
-static void test_silence(void **unused)
+/* The peer is not connected and does not answer: 3 attempts of 1.05 ms each. */
+static void test_no_answer(void **unused)
 {
 	struct stage_ways ways = {.is_apart = true, .timeout = 8, .retry_cnt = 2};
 	struct ibv_send_wr wr = {.opcode = IBV_WR_SEND, .wr_id = 1};
@@ -305,8 +304,8 @@ static void test_silence(void **unused)
 	stage_close(&stage);
 }
 
-/* A GID that is none of the other end's leads nowhere. */
-static void test_a_foreign_gid(void **unused)
+/* A GID that the peer does not have reaches nothing. */
+static void test_unknown_gid(void **unused)
 {
 	struct stage_ways ways = {.is_apart = true};
 	struct ibv_send_wr wr = {.opcode = IBV_WR_SEND};
@@ -326,7 +325,7 @@ static void test_a_foreign_gid(void **unused)
 	stage_close(&stage);
 }
 
-/* What waits for a receive is sent when there is one, in order, without the sender. */
+/* Messages that wait for a receive are delivered in order without action of the sender. */
 static void test_waiting_for_a_receive(void **unused)
 {
 	struct stage stage;
@@ -352,7 +351,7 @@ static void test_waiting_for_a_receive(void **unused)
 	stage_close(&stage);
 }
 
-/* Who polls while he puts the next ones together does not wait for himself. */
+/* Polling between ibv_wr_start and ibv_wr_abort must not deadlock. */
 static void test_polls_between_start_and_end(void **unused)
 {
 	struct ibv_send_wr wr = {.opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED};
@@ -407,8 +406,8 @@ static void test_flush(void **unused)
 }
 
 /*
- * A queue that overruns says so once, and who completes to it stops (ibv_get_async_event(3),
- * IBTA specification, 10.10.2.4); what it holds stays good.
+ * A completion queue that overruns causes one event, and stops the queue pairs that complete to it
+ * (ibv_get_async_event(3), IBTA specification, 10.10.2.4). Its completions stay valid.
  */
 static void test_overrun(void **unused)
 {
@@ -430,15 +429,15 @@ static void test_overrun(void **unused)
 	stage_close(&stage);
 }
 
-/* An unreliable one that fails goes on receiving, and can be mended. */
-static void test_unreliable_ones(void **unused)
+/* A UC queue pair that fails still receives, and can return to RTS. */
+static void test_unreliable_connection(void **unused)
 {
-	struct ibv_qp_attr mended = {.qp_state = IBV_QPS_RTS};
+	struct ibv_qp_attr recovered = {.qp_state = IBV_QPS_RTS};
 	struct ibv_send_wr wr = {.opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED};
 	struct stage stage;
 
 	stage_open(&stage, &(struct stage_ways){.type = IBV_QPT_UC});
-	/* Nobody has a receive: it is lost. */
+	/* No receive is posted: the message is lost. */
 	assert_int_equal(stage_post(&stage, &wr, 8), 0);
 	assert_int_equal(stage_await(stage.end[0].cq).status, IBV_WC_SUCCESS);
 	wr.opcode = IBV_WR_RDMA_WRITE;
@@ -453,7 +452,7 @@ static void test_unreliable_ones(void **unused)
 	stage.mr->lkey--;
 	assert_int_equal(stage_await(stage.end[0].cq).status, IBV_WC_LOC_PROT_ERR);
 	assert_int_equal(stage_state(stage.end[0].qp), IBV_QPS_SQE);
-	assert_int_equal(ibv_modify_qp(stage.end[0].qp, &mended, IBV_QP_STATE), 0);
+	assert_int_equal(ibv_modify_qp(stage.end[0].qp, &recovered, IBV_QP_STATE), 0);
 	stage_receive(&stage, 64, 0);
 	wr = (struct ibv_send_wr){.opcode = IBV_WR_SEND};
 	assert_int_equal(stage_post(&stage, &wr, 8), 0);
@@ -467,16 +466,16 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_faults),
-		cmocka_unit_test(test_domains_are_kept_apart),
+		cmocka_unit_test(test_region_of_another_domain),
 		cmocka_unit_test(test_access_of_a_region),
-		cmocka_unit_test(test_a_region_that_is_gone),
-		cmocka_unit_test(test_silence),
-		cmocka_unit_test(test_a_foreign_gid),
+		cmocka_unit_test(test_deregistered_region),
+		cmocka_unit_test(test_no_answer),
+		cmocka_unit_test(test_unknown_gid),
 		cmocka_unit_test(test_waiting_for_a_receive),
 		cmocka_unit_test(test_polls_between_start_and_end),
 		cmocka_unit_test(test_flush),
 		cmocka_unit_test(test_overrun),
-		cmocka_unit_test(test_unreliable_ones),
+		cmocka_unit_test(test_unreliable_connection),
 	};
 
 	return cmocka_run_group_tests(tests, stage_set_up, stage_tear_down);

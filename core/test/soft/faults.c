@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a plan of faults asks for is what happens: the call fails as its manual page has
- * it, the completion carries its status and its data did not arrive, what the wire or the
- * other end did is told as devices tell it.
+ * Planned faults take effect: calls fail as documented in their manual pages, completions have the
+ * planned status and their data does not arrive, and faults of the link or the peer are reported as
+ * real devices do.
  */
 #include <errno.h>
 #include <poll.h>
@@ -21,7 +21,7 @@ enum {
 static void assert_fired(const char *text)
 {
 	if (!soft_fault_fired(text))
-		fail_msg("%s has not fired", text);
+		fail_msg("%s did not fire", text);
 }
 
 static void open_with(struct stage *stage, const char *plan, const struct stage_ways *ways)
@@ -73,7 +73,7 @@ static void test_wrong_plans(void **unused)
 	}
 }
 
-static void test_no_device_by_a_wrong_plan(void **unused)
+static void test_invalid_plan_hides_device(void **unused)
 {
 	struct ibv_device **list;
 	int count = 1;
@@ -112,7 +112,7 @@ static void test_plan(void **unused)
 	assert_string_equal(plan.report, "/tmp/x");
 }
 
-/* The first number of splitmix64 from seed 0 is 0xe220a8397b1dcdaf: 36th of 100. */
+/* The first number of splitmix64 with seed 0 is 0xe220a8397b1dcdaf, which selects 36 of 100. */
 static void test_seed(void **unused)
 {
 	struct soft_fault_plan plan;
@@ -124,7 +124,7 @@ static void test_seed(void **unused)
 	assert_int_not_equal(plan.fault[0].n, 36);
 }
 
-/* How each kind of function tells of it; the next call of each is as ever. */
+/* Each kind of function reports the fault in its own way; the next call works again. */
 static void test_calls(void **unused)
 {
 	static const char plan[] = "ibv_alloc_pd#2=ENOMEM;ibv_query_gid#2=EIO;"
@@ -166,7 +166,7 @@ static void test_calls(void **unused)
 	stage_close(&stage);
 }
 
-/* Of what fails nothing is posted. */
+/* A failing post posts nothing. */
 static void test_posts(void **unused)
 {
 	struct ibv_send_wr wr = {
@@ -201,7 +201,7 @@ static void expect(struct ibv_cq *cq, uint64_t wr_id, enum ibv_wc_status status)
 	assert_int_equal(wc.status, status);
 }
 
-/* Every status of what is sent: it is not carried out, and what is behind it is flushed. */
+/* With any status, a send is not carried out, and later sends are flushed. */
 static void test_send_statuses(void **unused)
 {
 	for (uint32_t status = 1; soft_fault_status_name(status); status++) {
@@ -223,7 +223,7 @@ static void test_send_statuses(void **unused)
 	}
 }
 
-/* IBTA specification, 9.9: who finds fault with a request stops, too. */
+/* IBTA specification, 9.9: a responder that rejects a request stops, too. */
 static void test_both_ends_stop(void **unused)
 {
 	struct stage stage;
@@ -279,7 +279,7 @@ static struct ibv_ah *address_of(struct stage *stage)
 	return ah;
 }
 
-/* IBTA specification, 9.7.5.1.2: who is reliable knows a duplicate by its number. */
+/* IBTA specification, 9.7.5.1.2: connections recognize duplicates by their sequence number. */
 static void test_duplicates(void **unused)
 {
 	static const struct {
@@ -311,7 +311,7 @@ static void test_duplicates(void **unused)
 		assert_fired("message#1=duplicate");
 		assert_int_equal(!stage_is_empty(stage.end[1].cq), rows[i].comes_twice);
 		assert_true(stage_is_empty(stage.end[0].cq));
-		/* The connection goes on. */
+		/* The connection still works. */
 		if (rows[i].type == IBV_QPT_RC) {
 			assert_int_equal(stage_post(&stage, &wr, LENGTH), 0);
 			expect(stage.end[1].cq, ID + 1, IBV_WC_SUCCESS);
@@ -322,7 +322,7 @@ static void test_duplicates(void **unused)
 	}
 }
 
-/* What is late is not overtaken on its connection. */
+/* Later messages on the connection do not overtake a delayed one. */
 static void test_delay(void **unused)
 {
 	struct stage stage;
@@ -349,7 +349,7 @@ static enum ibv_port_state port_state(struct stage *stage)
 
 static void test_link(void **unused)
 {
-	/* 4.096 us * 2^16, 7 times, is longer than the link is down. */
+	/* 7 retries of 4.096 us * 2^16 take longer than the link is down. */
 	const struct stage_ways patient = {.timeout = 16, .retry_cnt = 7};
 	struct stage stage;
 
@@ -369,8 +369,8 @@ static void test_link(void **unused)
 	stage_close(&stage);
 }
 
-/* Longer than is tried: 4.096 us * 2, once more. */
-static void test_link_for_long(void **unused)
+/* The link is down for longer than the only retry, after 4.096 us * 2. */
+static void test_link_down_for_too_long(void **unused)
 {
 	const struct stage_ways impatient = {.timeout = 1, .retry_cnt = 1};
 	struct stage stage;
@@ -403,11 +403,11 @@ static void test_removal(void **unused)
 	stage_close(&stage);
 }
 
-static void test_removal_in_time(void **unused)
+static void test_removal_after_a_time(void **unused)
 {
 	struct stage stage = {0};
 
-	/* Only a context that is open by then gets the event; nothing else is set up. */
+	/* Only an open context gets the event; set up nothing else. */
 	soft_fault_load("device#1s=removed");
 	stage.context = stage_open_device();
 	assert_int_equal(stage_await_event(&stage), IBV_EVENT_DEVICE_FATAL);
@@ -415,7 +415,7 @@ static void test_removal_in_time(void **unused)
 	assert_int_equal(ibv_close_device(stage.context), 0);
 }
 
-/* A program that sleeps posts no receives: rnr_retry decides. */
+/* A stalled program posts no receives; rnr_retry decides whether sends fail. */
 static void test_stall(void **unused)
 {
 	const struct stage_ways patient = {.rnr_retry = 7};
@@ -435,7 +435,7 @@ static void test_stall(void **unused)
 	stage_close(&stage);
 }
 
-/* The address of the soft device is resolved; what is heard of it, within a while. */
+/* Resolves the address of the software device. Returns the event; -1: none in time. */
 static int resolve(const char *plan, int patience_ms, int *status)
 {
 	struct sockaddr_in local = {.sin_family = AF_INET,
@@ -458,7 +458,7 @@ static int resolve(const char *plan, int patience_ms, int *status)
 		*status = event->status;
 		assert_int_equal(rdma_ack_cm_event(event), 0);
 	}
-	/* Who tries once more has no such fault. */
+	/* A second attempt succeeds. */
 	if (type == RDMA_CM_EVENT_ADDR_ERROR) {
 		assert_int_equal(rdma_resolve_addr(id, NULL, (struct sockaddr *)&local, 1000), 0);
 		assert_int_equal(rdma_get_cm_event(channel, &event), 0);
@@ -485,8 +485,8 @@ static void test_events(void **unused)
 	assert_int_equal(status, -ETIMEDOUT);
 }
 
-/* Where a fault keeps a program from destroying an identifier in time, its channel goes first. */
-static void test_a_channel_that_goes_first(void **unused)
+/* A fault may prevent a program from destroying an identifier before its channel. */
+static void test_channel_is_destroyed_first(void **unused)
 {
 	struct rdma_event_channel *channel;
 	struct rdma_event_channel *other;
@@ -510,7 +510,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_wrong_plans),
-		cmocka_unit_test(test_no_device_by_a_wrong_plan),
+		cmocka_unit_test(test_invalid_plan_hides_device),
 		cmocka_unit_test(test_plan),
 		cmocka_unit_test(test_seed),
 		cmocka_unit_test(test_calls),
@@ -521,12 +521,12 @@ int main(void)
 		cmocka_unit_test(test_duplicates),
 		cmocka_unit_test(test_delay),
 		cmocka_unit_test(test_link),
-		cmocka_unit_test(test_link_for_long),
+		cmocka_unit_test(test_link_down_for_too_long),
 		cmocka_unit_test(test_removal),
-		cmocka_unit_test(test_removal_in_time),
+		cmocka_unit_test(test_removal_after_a_time),
 		cmocka_unit_test(test_stall),
 		cmocka_unit_test(test_events),
-		cmocka_unit_test(test_a_channel_that_goes_first),
+		cmocka_unit_test(test_channel_is_destroyed_first),
 	};
 
 	return cmocka_run_group_tests(tests, stage_set_up, stage_tear_down);

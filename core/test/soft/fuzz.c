@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_soft_fuzz [SEED [COUNT]]: frames that a good process would send, each with some of
- * it changed, to a victim's door, copy server and connections, while a friend of the victim's
- * writes, reads and counts beside. The friend's data are right each time, and of the
- * victim's memory nothing is read or changed but what is registered for the attacker.
- * What each guest tries depends on the seed and on its number alone; it ends after COUNT
- * guests, or after some seconds.
+ * test_soft_fuzz [SEED [COUNT]]: sends mutated valid frames to a victim's door, copy server and
+ * connections, while a friend of the victim writes, reads and counts. The friend's data must stay
+ * correct, and only memory that is registered for the attacker may be read or changed. The frames
+ * of each guest depend only on the seed and its number. Ends after COUNT guests or some seconds.
  */
 #include <errno.h>
 #include <poll.h>
@@ -46,7 +44,7 @@ static uint64_t chance(uint64_t below)
 	return (seed >> 33) % below;
 }
 
-/* Values that are on an edge of something, more often than any. */
+/* Returns a random value, half of the time an edge case. */
 static uint64_t edge(void)
 {
 	const uint64_t edges[] = {
@@ -74,7 +72,7 @@ static uint64_t edge(void)
 	return chance(2) ? edges[chance(ARRAY_LENGTH(edges))] : chance(UINT64_MAX);
 }
 
-/* Changes some of it, in place; its size may change, too. */
+/* Mutates a frame in place. Returns its size, which may change. */
 static size_t mutate(unsigned char *frame, size_t size)
 {
 	for (uint64_t n = chance(4); n; n--) {
@@ -87,7 +85,7 @@ static size_t mutate(unsigned char *frame, size_t size)
 			break;
 		case 1:
 		case 2:
-			/* A field, whose place is a multiple of four. */
+			/* A field, at a multiple of four. */
 			if (size >= width)
 				memcpy(frame + chance((size - width) / 4 + 1) * 4, &value, width);
 			break;
@@ -140,7 +138,7 @@ static size_t connect_to(unsigned char *frame)
 	return size;
 }
 
-/* Whether the other end is still there; nothing that it says is of what it must not. */
+/* Returns whether the connection is open. Answers must not contain unregistered memory. */
 static bool is_open(int fd, int patience_ms)
 {
 	static unsigned char answer[FRAME_MAX];
@@ -163,7 +161,7 @@ static unsigned long say(int fd, unsigned char *frame, size_t size)
 	return send(fd, frame, mutate(frame, size), MSG_NOSIGNAL | MSG_DONTWAIT) >= 0;
 }
 
-/* A guest of one kind, with some frames; how many. */
+/* Connects a guest that sends some frames. Returns the number of frames. */
 static unsigned long connection(unsigned long number)
 {
 	static const uint32_t kinds[] = {SOFT_MESSAGE_HELLO, SOFT_MESSAGE_CONNECTION,
@@ -175,7 +173,7 @@ static unsigned long connection(unsigned long number)
 
 	seed = first_seed * 1000003 + number;
 	kind = kinds[chance(ARRAY_LENGTH(kinds))];
-	/* Mostly as it ought to be, so that more is heard. */
+	/* Most greetings are valid, so that more frames are processed. */
 	if (chance(8))
 		send(fd, frame, greet(frame, kind), MSG_NOSIGNAL | MSG_DONTWAIT);
 	else
@@ -228,15 +226,15 @@ static void do_round(struct stage *stage, const struct victim_card *card, uint64
 		assert_int_equal(buffer[i], (uint8_t)count);
 	do_one(stage, card, IBV_WR_ATOMIC_FETCH_AND_ADD);
 	memcpy(&number, buffer, sizeof(number));
-	/* What the memory is filled with at first, eight times. */
+	/* The initial value is eight fill bytes. */
 	assert_int_equal(number, VICTIM_FILL * UINT64_C(0x0101010101010101) + count);
 }
 
-/* Writes, reads and counts until it is told to end: how often, in the end. */
+/* Writes, reads and counts until the test ends it, then sends the number of rounds. */
 static void be_friend(int socket)
 {
 	const struct stage_ways ways = {.is_apart = true, .retry_cnt = 7, .rnr_retry = 7};
-	struct pollfd told = {.fd = socket, .events = POLLIN};
+	struct pollfd end = {.fd = socket, .events = POLLIN};
 	struct victim_card card;
 	struct stage stage;
 	uint64_t count = 0;
@@ -249,7 +247,7 @@ static void be_friend(int socket)
 	if (send(socket, &stage.end[0].qp->qp_num, sizeof(uint32_t), 0) != sizeof(uint32_t) ||
 	    recv(socket, &word, 1, 0) != 1)
 		_exit(1);
-	while (!poll(&told, 1, 0))
+	while (!poll(&end, 1, 0))
 		do_round(&stage, &card, count++);
 	stage_close(&stage);
 	_exit(send(socket, &count, sizeof(count), 0) != sizeof(count));
@@ -276,7 +274,7 @@ static pid_t invite(int *socket)
 	return child;
 }
 
-static void test_frames_of_chance(void **unused)
+static void test_random_frames(void **unused)
 {
 	uint64_t end_ns = soft_time_ns() + SECONDS * SOFT_SECOND_NS;
 	unsigned long frames = 0;
@@ -294,8 +292,8 @@ static void test_frames_of_chance(void **unused)
 	assert_int_equal(recv(socket, &rounds, sizeof(rounds), MSG_WAITALL), sizeof(rounds));
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_int_equal(status, 0);
-	print_message("# seed %lu: %lu guests, %lu frames; %lu rounds beside\n", first_seed, guest,
-		      frames, rounds);
+	print_message("# seed %lu: %lu guests, %lu frames; %lu rounds of the friend\n", first_seed,
+		      guest, frames, rounds);
 	assert_true(frames > guest && rounds > 0);
 	victim_order(&victim, VICTIM_LOOK, 0, &report);
 	assert_true(report.is_intact);
@@ -313,7 +311,7 @@ static int end_child(void **state)
 int main(int count, char **words)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(test_frames_of_chance, end_child),
+		cmocka_unit_test_teardown(test_random_frames, end_child),
 	};
 
 	whole = getpid();

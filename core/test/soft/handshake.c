@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The handshake with another process that dies, stops or changes at the worst moment. The calls
- * at which it may are this test's own, in front of the C library's.
+ * The handshake with another process that dies, stops or changes at the worst moment. This test
+ * overrides the C library's functions at which that may happen.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -35,7 +35,7 @@ enum {
 	FEW = 64,
 };
 
-/* Another process with the device open: a child that does what it is told. */
+/* Another process with the device open: a child that acts on orders. */
 struct other {
 	pid_t pid;
 	int socket;
@@ -49,7 +49,7 @@ struct other {
 
 static pid_t whole;
 
-/* What fails in the child has been told by it; nothing else of the test is its own. */
+/* Ends a child whose assertion failed; cmocka has reported the failure. */
 static int end_child(void **state)
 {
 	if (getpid() != whole)
@@ -57,14 +57,14 @@ static int end_child(void **state)
 	return 0;
 }
 
-static void tell(int socket, const void *what, size_t size)
+static void send_all(int socket, const void *data, size_t size)
 {
-	assert_int_equal(send(socket, what, size, MSG_NOSIGNAL), (ssize_t)size);
+	assert_int_equal(send(socket, data, size, MSG_NOSIGNAL), (ssize_t)size);
 }
 
-static void hear(int socket, void *what, size_t size)
+static void receive_all(int socket, void *data, size_t size)
 {
-	assert_int_equal(recv(socket, what, size, MSG_WAITALL), (ssize_t)size);
+	assert_int_equal(recv(socket, data, size, MSG_WAITALL), (ssize_t)size);
 }
 
 static struct card card_of(const struct stage *stage)
@@ -79,7 +79,7 @@ static struct card card_of(const struct stage *stage)
 	return card;
 }
 
-/* Also one that is connected already. */
+/* Connects a queue pair, which may be connected already. */
 static void connect_to(struct stage *stage, const struct card *card)
 {
 	struct ibv_qp_attr reset = {.qp_state = IBV_QPS_RESET};
@@ -88,7 +88,7 @@ static void connect_to(struct stage *stage, const struct card *card)
 	stage_connect(stage->end[0].qp, &card->gid, card->number, &(struct stage_ways){0});
 }
 
-/* Tells of itself, and connects to each that it is told of; none: the end. */
+/* Sends its card, and connects to each card that it receives; ends at one without number. */
 static void be_other(int socket)
 {
 	struct stage stage;
@@ -96,19 +96,19 @@ static void be_other(int socket)
 
 	stage_open(&stage, &(struct stage_ways){.is_apart = true});
 	card = card_of(&stage);
-	tell(socket, &card, sizeof(card));
+	send_all(socket, &card, sizeof(card));
 	for (;;) {
-		hear(socket, &card, sizeof(card));
+		receive_all(socket, &card, sizeof(card));
 		if (!card.number)
 			break;
 		connect_to(&stage, &card);
-		tell(socket, "c", 1);
+		send_all(socket, "c", 1);
 	}
 	stage_close(&stage);
 	_exit(0);
 }
 
-/* Before this process opens the device. */
+/* Starts the other process. Must be called before this process opens the device. */
 static void start(struct other *other)
 {
 	int ends[2];
@@ -120,13 +120,13 @@ static void start(struct other *other)
 	close(ends[!!other->pid]);
 	if (!other->pid)
 		be_other(other->socket);
-	hear(other->socket, &other->card, sizeof(other->card));
+	receive_all(other->socket, &other->card, sizeof(other->card));
 }
 
-/* The kernel lets this process into no other one's memory. */
+/* Makes process_vm_readv fail with EPERM. */
 static bool is_kept_out;
 
-/* How often it was asked for some of it. */
+/* Number of calls of process_vm_readv. */
 static unsigned int asked;
 
 ssize_t process_vm_readv(pid_t pid, const struct iovec *here, unsigned long here_count,
@@ -140,14 +140,14 @@ ssize_t process_vm_readv(pid_t pid, const struct iovec *here, unsigned long here
 	return -1;
 }
 
-/* The process whose memory /proc has for another one's: its own, none, or this one. */
+/* The process whose memory is opened for /proc/PID/mem: PID itself, none, or this one. */
 static enum {
 	ITS,
 	NOBODYS,
 	OURS
 } whose;
 
-/* How often it was opened. */
+/* Number of times that /proc/PID/mem was opened. */
 static unsigned int opened;
 
 int open64(const char *path, int flags, ...)
@@ -171,7 +171,7 @@ int open64(const char *path, int flags, ...)
 	return (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
 }
 
-/* Who dies as soon as the service thread looks at it; 0: nobody. */
+/* The process to kill as soon as the service thread watches it; 0: none. */
 static _Atomic pid_t doomed;
 
 static void await_closed(int fd)
@@ -194,14 +194,14 @@ int epoll_ctl(int epoll, int operation, int fd, struct epoll_event *event)
 		kill(doomed, SIGKILL);
 		waitpid(doomed, NULL, 0);
 		doomed = 0;
-		/* The service thread has found it dead, and forgotten it. */
+		/* Wait until the service thread notices the death and forgets the process. */
 		await_closed(fd);
 	}
 	return result;
 }
 
-/* One that dies before it is known stays unknown: nobody gets what was freed. */
-static void test_one_that_dies_while_it_is_met(void **unused)
+/* A process that dies during the handshake stays unknown, and its freed state is not used. */
+static void test_peer_dies_during_handshake(void **unused)
 {
 	struct ibv_context *context;
 	struct other other;
@@ -219,7 +219,7 @@ static void test_one_that_dies_while_it_is_met(void **unused)
 	assert_int_equal(ibv_close_device(context), 0);
 }
 
-/* The entry of the port table that becomes another's while somebody waits for its lock. */
+/* The entry of the port table that is reused while a thread waits for the lock. */
 static uint32_t reused;
 
 int sched_yield(void)
@@ -232,8 +232,8 @@ int sched_yield(void)
 	return (int)syscall(SYS_sched_yield);
 }
 
-/* Who asks for a port gets its listener, or none: not another port's. */
-static void test_a_port_that_is_another_by_now(void **unused)
+/* Looking up a port returns its listener or none, but not the listener of another port. */
+static void test_port_entry_is_reused(void **unused)
 {
 	struct ibv_context *context = stage_open_device();
 	struct soft_cm_claim claim = {.space = RDMA_PS_TCP, .address.family = AF_INET};
@@ -260,7 +260,7 @@ static void end(const struct other *other)
 	const struct card none = {.number = 0};
 	int result;
 
-	tell(other->socket, &none, sizeof(none));
+	send_all(other->socket, &none, sizeof(none));
 	assert_int_equal(waitpid(other->pid, &result, 0), other->pid);
 	assert_int_equal(result, 0);
 	close(other->socket);
@@ -271,9 +271,9 @@ static void connect_both(struct stage *stage, const struct other *other)
 	const struct card card = card_of(stage);
 	char word;
 
-	tell(other->socket, &card, sizeof(card));
+	send_all(other->socket, &card, sizeof(card));
 	connect_to(stage, &other->card);
-	hear(other->socket, &word, 1);
+	receive_all(other->socket, &word, 1);
 }
 
 static enum ibv_wc_status copy(struct stage *stage, const struct other *other,
@@ -310,8 +310,8 @@ static void await_left(uint32_t slot)
 	}
 }
 
-/* Its copy server answers nothing while it is stopped, and everything once it runs again. */
-static void test_one_that_was_stopped(void **unused)
+/* The copy server of a stopped process does not answer; after it continues, copies work again. */
+static void test_peer_is_stopped(void **unused)
 {
 	struct other other;
 	struct stage stage;
@@ -347,8 +347,8 @@ static bool can_open_memory(pid_t pid)
 	return fd >= 0;
 }
 
-/* By the file of its memory what is in one page: of its own, and of nobody else's. */
-static void test_whose_memory_it_is(void **unused)
+/* Copies within a page use /proc/PID/mem, but only if it is the memory of that process. */
+static void test_memory_file_of_peer(void **unused)
 {
 	struct other other;
 	struct stage stage;
@@ -376,11 +376,11 @@ static void test_whose_memory_it_is(void **unused)
 	whose = ITS;
 }
 
-/* Where it stays, for sanitizers that look for what is lost. */
+/* Static, so that leak sanitizers find the objects that are never freed. */
 static struct stage left;
 
-/* A queue pair that its context has left behind gets none of the events of others. */
-static void test_a_context_that_goes_first(void **unused)
+/* A queue pair whose context was closed first gets no events. */
+static void test_context_is_closed_first(void **unused)
 {
 	struct soft_events_image *ring;
 	struct ibv_context *context = stage_open_device();
@@ -400,7 +400,7 @@ static void test_a_context_that_goes_first(void **unused)
 	assert_int_equal(ibv_close_device(context), 0);
 }
 
-/* Descriptors arrive, and none of a message that is none. */
+/* Descriptors arrive with valid messages, and not with invalid ones. */
 static void test_messages(void **unused)
 {
 	const struct soft_message hello = {.kind = SOFT_MESSAGE_HELLO, .slot = 3, .generation = 4};
@@ -425,8 +425,8 @@ static void test_messages(void **unused)
 	close(ends[1]);
 }
 
-/* What is sent to one who has gone is lost, as on a wire: that he has is told by an event. */
-static void test_a_word_to_one_who_has_gone(void **unused)
+/* Messages to a process that has ended are lost, as on a wire; an event reports the end. */
+static void test_message_after_peer_ended(void **unused)
 {
 	struct soft_cm_message word = {.kind = SOFT_CM_READY};
 	struct soft_cm_socket link = {.id = NULL};
@@ -445,13 +445,13 @@ static void test_a_word_to_one_who_has_gone(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(test_one_that_dies_while_it_is_met, end_child),
-		cmocka_unit_test(test_a_port_that_is_another_by_now),
+		cmocka_unit_test_teardown(test_peer_dies_during_handshake, end_child),
+		cmocka_unit_test(test_port_entry_is_reused),
 		cmocka_unit_test(test_messages),
-		cmocka_unit_test(test_a_word_to_one_who_has_gone),
-		cmocka_unit_test_teardown(test_one_that_was_stopped, end_child),
-		cmocka_unit_test_teardown(test_whose_memory_it_is, end_child),
-		cmocka_unit_test(test_a_context_that_goes_first),
+		cmocka_unit_test(test_message_after_peer_ended),
+		cmocka_unit_test_teardown(test_peer_is_stopped, end_child),
+		cmocka_unit_test_teardown(test_memory_file_of_peer, end_child),
+		cmocka_unit_test(test_context_is_closed_first),
 	};
 
 	whole = getpid();

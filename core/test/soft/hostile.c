@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a process of the same user may try, frame by frame, and what one of another user
- * may not even try. The test is the attacker; each time, the victim has lost nothing and
- * serves whoever behaves.
+ * Attacks by a process of the same user, frame by frame. The test is the attacker. After each
+ * attack, the victim must have leaked nothing, be unchanged, and serve others.
  */
 #include <errno.h>
 #include <poll.h>
@@ -44,7 +43,7 @@ static int connect_copy_server(void)
 	return fd;
 }
 
-/* The first client has already started the copy server. */
+/* Starts the victim, and a first client that makes it start its copy server. */
 static int begin(void **state)
 {
 	int fd;
@@ -58,7 +57,7 @@ static int begin(void **state)
 	return 0;
 }
 
-/* What fails in a child has been told by it; nothing else of the test is its own. */
+/* Ends the victim, or a child whose assertion failed; cmocka has reported the failure. */
 static int finish(void **state)
 {
 	if (getpid() != whole)
@@ -67,7 +66,7 @@ static int finish(void **state)
 	return 0;
 }
 
-/* The next message, with its descriptors, which come in order behind the channels. */
+/* Returns the next message and its descriptors. */
 static struct soft_message await(int fd, int *fds)
 {
 	struct pollfd readable = {.fd = fd, .events = POLLIN};
@@ -78,7 +77,7 @@ static struct soft_message await(int fd, int *fds)
 	return message;
 }
 
-/* Says hello as one ought to: the socket, and the victim's arena. */
+/* Performs a valid handshake. Returns the socket, and maps the victim's arena. */
 static int say_hello(struct soft_arena *arena)
 {
 	struct soft_message hello = victim_message(&victim, SOFT_MESSAGE_HELLO);
@@ -93,7 +92,7 @@ static int say_hello(struct soft_arena *arena)
 	return fd;
 }
 
-/* It serves others, has as many descriptors as before, and all its memory. */
+/* Checks that the victim serves others, leaked no descriptors, and has its memory unchanged. */
 static void check_victim(void)
 {
 	struct soft_arena arena;
@@ -102,7 +101,7 @@ static void check_victim(void)
 
 	soft_arena_finish(&arena);
 	close(fd);
-	/* It may not have seen the end of the last one yet. */
+	/* The victim may not have noticed the end of the last client yet. */
 	for (int i = 0; i < 1000; i++) {
 		victim_order(&victim, VICTIM_LOOK, 0, &after);
 		if (after.fds <= before.fds)
@@ -137,18 +136,17 @@ static void test_greetings(void **unused)
 		size_t offset;
 		uint32_t value;
 	} rows[] = {
-		{"a wrong magic",               offsetof(struct soft_message, magic),      1               },
-		{"no kind",                     offsetof(struct soft_message, kind),       0               },
-		{"a kind that is none",         offsetof(struct soft_message, kind),       77              },
-		{"a channel, of a guest",       offsetof(struct soft_message, kind),
-		 SOFT_MESSAGE_CHANNEL								      },
-		{"no slot",                     offsetof(struct soft_message, slot),       0               },
-		{"the first slot that is none", offsetof(struct soft_message, slot),       SOFT_SLOTS      },
-		{"the highest slot",            offsetof(struct soft_message, slot),       UINT32_MAX      },
-		{"the victim's own slot",       offsetof(struct soft_message, slot),       victim.card.slot},
-		{"a slot that nobody has",      offsetof(struct soft_message, slot),       1000            },
-		{"one generation back",         offsetof(struct soft_message, generation),
-		 hello.generation - 1								      },
+		{"wrong magic",               offsetof(struct soft_message, magic),      1                   },
+		{"kind 0",                    offsetof(struct soft_message, kind),       0                   },
+		{"unknown kind",              offsetof(struct soft_message, kind),       77                  },
+		{"channel from a guest",      offsetof(struct soft_message, kind),       SOFT_MESSAGE_CHANNEL},
+		{"slot 0",                    offsetof(struct soft_message, slot),       0                   },
+		{"first slot past the table", offsetof(struct soft_message, slot),       SOFT_SLOTS          },
+		{"highest slot number",       offsetof(struct soft_message, slot),       UINT32_MAX          },
+		{"victim's own slot",         offsetof(struct soft_message, slot),       victim.card.slot    },
+		{"unused slot",               offsetof(struct soft_message, slot),       1000                },
+		{"previous generation",       offsetof(struct soft_message, generation),
+		 hello.generation - 1									},
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
@@ -159,11 +157,11 @@ static void test_greetings(void **unused)
 	frame.message = hello;
 	for (size_t size = 1; size < sizeof(frame); size++)
 		if (size != sizeof(hello))
-			check_refused("a wrong size", &frame, size);
+			check_refused("wrong size", &frame, size);
 	check_victim();
 }
 
-static void test_a_second_word(void **unused)
+static void test_second_hello(void **unused)
 {
 	const struct soft_message hello = victim_message(&victim, SOFT_MESSAGE_HELLO);
 	struct soft_arena arena;
@@ -176,8 +174,8 @@ static void test_a_second_word(void **unused)
 	check_victim();
 }
 
-/* Whoever comes again in the name of a process takes the place of the first. */
-static void test_coming_again(void **unused)
+/* A second connection of a process replaces the first. */
+static void test_second_connection(void **unused)
 {
 	struct soft_arena first;
 	struct soft_arena second;
@@ -215,7 +213,7 @@ static ssize_t send_with_fds(int fd, const void *frame, size_t size, unsigned in
 	return sendmsg(fd, &header, MSG_NOSIGNAL);
 }
 
-/* Descriptors that nobody asked for are closed, whatever they come with. */
+/* Unexpected descriptors are closed, with any kind of message. */
 static void test_descriptors(void **unused)
 {
 	static const unsigned int counts[] = {1, 3, 4, MANY};
@@ -229,7 +227,7 @@ static void test_descriptors(void **unused)
 
 			assert_int_equal(send_with_fds(fd, &message, sizeof(message), counts[i]),
 					 (ssize_t)sizeof(message));
-			/* And once more, to whom it is by then, unless the door is shut already. */
+			/* Send more to the next stage, unless the victim has closed the socket. */
 			if (kinds[j] >= SOFT_MESSAGE_CONNECTION &&
 			    send_with_fds(fd, "garbage", 7, counts[i]) < 0)
 				assert_true(errno == EPIPE || errno == ECONNRESET);
@@ -261,7 +259,7 @@ static struct soft_cm_message request(void)
 	};
 }
 
-static void test_connections_that_are_none(void **unused)
+static void test_invalid_connection_requests(void **unused)
 {
 	const struct soft_cm_message good = request();
 	const struct {
@@ -271,18 +269,17 @@ static void test_connections_that_are_none(void **unused)
 		uint8_t value;
 		bool is_answered;
 	} rows[] = {
-		{"a wrong magic",           offsetof(struct soft_cm_message, magic),       sizeof(good), 1,   false},
-		{"more data than there is", offsetof(struct soft_cm_message, data_length),
-		 sizeof(good),									   197, false},
-		{"a reply first",           offsetof(struct soft_cm_message, kind),        sizeof(good),
-		 SOFT_CM_REPLY,									       false},
-		{"no kind",                 offsetof(struct soft_cm_message, kind),        sizeof(good), 0,   false},
-		{"half a message",          offsetof(struct soft_cm_message, tos),         100,          0,   false},
-		{"a port that nobody has",  offsetof(struct soft_cm_message, port) + 2,    sizeof(good),
-		 1,											   true },
-		{"another space",           offsetof(struct soft_cm_message, space),       sizeof(good), 1,   true },
-		{"an address elsewhere",    offsetof(struct soft_cm_message, to.gid),      sizeof(good), 1,
-		 true											      },
+		{"wrong magic",           offsetof(struct soft_cm_message, magic),       sizeof(good), 1,   false},
+		{"data length too large", offsetof(struct soft_cm_message, data_length),
+		 sizeof(good),									 197, false},
+		{"reply without request", offsetof(struct soft_cm_message, kind),        sizeof(good),
+		 SOFT_CM_REPLY,									     false},
+		{"kind 0",                offsetof(struct soft_cm_message, kind),        sizeof(good), 0,   false},
+		{"truncated message",     offsetof(struct soft_cm_message, tos),         100,          0,   false},
+		{"unused port",           offsetof(struct soft_cm_message, port) + 2,    sizeof(good), 1,   true },
+		{"other port space",      offsetof(struct soft_cm_message, space),       sizeof(good), 1,
+		 true											    },
+		{"other address",         offsetof(struct soft_cm_message, to.gid),      sizeof(good), 1,   true },
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
@@ -302,8 +299,8 @@ static void test_connections_that_are_none(void **unused)
 	check_victim();
 }
 
-/* One that goes on and on does not keep others from being served. */
-static void test_a_talker(void **unused)
+/* A client that sends without pause does not keep others from being served. */
+static void test_flood(void **unused)
 {
 	const struct soft_cm_message good = request();
 	pid_t child;
@@ -334,7 +331,7 @@ struct frame {
 	char data[SOFT_COPY_MAX + 1];
 };
 
-/* Returns the copy server's answer; its data is in the frame. */
+/* Sends a request. Returns the copy server's result; its data is in the frame. */
 static int ask(int fd, struct frame *frame, size_t size, size_t wanted)
 {
 	struct soft_copy_answer answer;
@@ -363,7 +360,7 @@ static struct soft_copy_request copy_request(enum soft_copy_kind kind)
 	};
 }
 
-/* What is allowed is done, there and nowhere else. */
+/* Valid copies change exactly the memory they name. */
 static void test_copies(void **unused)
 {
 	static struct frame frame;
@@ -390,7 +387,7 @@ static void test_copies(void **unused)
 	check_victim();
 }
 
-static void test_copies_that_are_refused(void **unused)
+static void test_forbidden_copies(void **unused)
 {
 	const struct victim_card *card = &victim.card;
 	const uint64_t end = card->address + VICTIM_BYTES;
@@ -401,21 +398,21 @@ static void test_copies_that_are_refused(void **unused)
 		uint64_t address;
 		int result;
 	} rows[] = {
-		{"no key",                    0,                 card->qp,                          card->address,        -EACCES},
-		{"the next key",              card->key + 1,     card->qp,                          card->address,        -EACCES},
-		{"a region that is none",     0xffff0001,        card->qp,                          card->address,        -EACCES},
-		{"a region without rights",   card->local_key,   card->qp,                          card->address,        -EACCES},
-		{"another protection domain", card->foreign_key, card->qp,                          card->address,        -EACCES},
-		{"a friend's memory",         card->friend_key,  card->qp,                          card->friend_address, -EACCES},
-		{"one byte in front",         card->key,         card->qp,                          card->address - 1,    -EACCES},
-		{"one byte behind",           card->key,         card->qp,                          end - 15,             -EACCES},
-		{"behind the end",            card->key,         card->qp,                          end,                  -EACCES},
-		{"address 0",                 card->key,         card->qp,                          0,                    -EACCES},
-		{"the end of all addresses",  card->key,         card->qp,                          UINT64_MAX - 7,       -EACCES},
-		{"a queue pair for itself",   card->key,         card->lonely_qp,                   card->address,        -ESRCH },
-		{"another's queue pair",      card->friend_key,  soft_image_index(card->friend_qp),
-		 card->friend_address,										    -ESRCH },
-		{"no queue pair",             card->key,         SOFT_QPS - 1,                      card->address,        -ESRCH },
+		{"key 0",                        0,                 card->qp,                          card->address,        -EACCES},
+		{"next key",                     card->key + 1,     card->qp,                          card->address,        -EACCES},
+		{"unused region",                0xffff0001,        card->qp,                          card->address,        -EACCES},
+		{"region without remote access", card->local_key,   card->qp,                          card->address,        -EACCES},
+		{"other protection domain",      card->foreign_key, card->qp,                          card->address,        -EACCES},
+		{"friend's memory",              card->friend_key,  card->qp,                          card->friend_address, -EACCES},
+		{"one byte before the start",    card->key,         card->qp,                          card->address - 1,    -EACCES},
+		{"one byte past the end",        card->key,         card->qp,                          end - 15,             -EACCES},
+		{"past the end",                 card->key,         card->qp,                          end,                  -EACCES},
+		{"address 0",                    card->key,         card->qp,                          0,                    -EACCES},
+		{"address range wraps around",   card->key,         card->qp,                          UINT64_MAX - 7,       -EACCES},
+		{"unconnected queue pair",       card->key,         card->lonely_qp,                   card->address,        -ESRCH },
+		{"friend's queue pair",          card->friend_key,  soft_image_index(card->friend_qp),
+		 card->friend_address,										       -ESRCH },
+		{"unused queue pair",            card->key,         SOFT_QPS - 1,                      card->address,        -ESRCH },
 	};
 	static struct frame frame;
 	int fd = connect_copy_server();
@@ -431,7 +428,7 @@ static void test_copies_that_are_refused(void **unused)
 		assert_int_equal(ask(fd, &frame, sizeof(frame.request) + (is_to ? 16 : 0), 0),
 				 rows[i / 2].result);
 	}
-	/* As what a receive takes, it would be the memory's own rights. */
+	/* Local access would apply if the copy were for a receive. */
 	frame.request = copy_request(SOFT_COPY_TO);
 	frame.request.access = IBV_ACCESS_LOCAL_WRITE;
 	frame.request.key = card->local_key;
@@ -440,7 +437,7 @@ static void test_copies_that_are_refused(void **unused)
 	check_victim();
 }
 
-static void test_copies_that_are_none(void **unused)
+static void test_invalid_copy_requests(void **unused)
 {
 	const struct soft_copy_request to = copy_request(SOFT_COPY_TO);
 	const struct {
@@ -449,28 +446,29 @@ static void test_copies_that_are_none(void **unused)
 		uint32_t value;
 		size_t size;
 	} rows[] = {
-		{"a wrong magic",         offsetof(struct soft_copy_request, magic),  1,                 sizeof(to) + 16},
-		{"no kind",               offsetof(struct soft_copy_request, kind),   0,                 sizeof(to) + 16},
-		{"reading by writing",    offsetof(struct soft_copy_request, kind),   SOFT_COPY_FROM,
-		 sizeof(to)											     },
-		{"no access",             offsetof(struct soft_copy_request, access), 0,                 sizeof(to) + 16},
-		{"every access",          offsetof(struct soft_copy_request, access), UINT32_MAX,
-		 sizeof(to) + 16											},
-		{"an atomic of 16 bytes", offsetof(struct soft_copy_request, access),
-		 IBV_ACCESS_REMOTE_ATOMIC,							       sizeof(to) + 16},
-		{"nothing",               offsetof(struct soft_copy_request, length), 0,                 sizeof(to)     },
-		{"too much",              offsetof(struct soft_copy_request, length), SOFT_COPY_MAX + 1,
-		 sizeof(to) + SOFT_COPY_MAX + 1									 },
-		{"all there is",          offsetof(struct soft_copy_request, length), UINT32_MAX,
-		 sizeof(to) + 16											},
-		{"less than it says",     offsetof(struct soft_copy_request, length), 17,
-		 sizeof(to) + 16											},
-		{"more than it says",     offsetof(struct soft_copy_request, length), 15,
-		 sizeof(to) + 16											},
-		{"no data",               offsetof(struct soft_copy_request, length), 16,                sizeof(to)     },
-		{"half a frame",          offsetof(struct soft_copy_request, length), 16,                sizeof(to) - 9 },
-		{"a number too high",     offsetof(struct soft_copy_request, qp),     SOFT_QPS,
-		 sizeof(to) + 16											},
+		{"wrong magic",               offsetof(struct soft_copy_request, magic),  1,                 sizeof(to) + 16},
+		{"kind 0",                    offsetof(struct soft_copy_request, kind),   0,                 sizeof(to) + 16},
+		{"read with write access",    offsetof(struct soft_copy_request, kind),   SOFT_COPY_FROM,
+		 sizeof(to)												 },
+		{"no access",                 offsetof(struct soft_copy_request, access), 0,                 sizeof(to) + 16},
+		{"all access flags",          offsetof(struct soft_copy_request, access), UINT32_MAX,
+		 sizeof(to) + 16											    },
+		{"atomic of 16 bytes",        offsetof(struct soft_copy_request, access),
+		 IBV_ACCESS_REMOTE_ATOMIC,								   sizeof(to) + 16},
+		{"zero bytes",                offsetof(struct soft_copy_request, length), 0,                 sizeof(to)     },
+		{"too many bytes",            offsetof(struct soft_copy_request, length), SOFT_COPY_MAX + 1,
+		 sizeof(to) + SOFT_COPY_MAX + 1									     },
+		{"maximum length",            offsetof(struct soft_copy_request, length), UINT32_MAX,
+		 sizeof(to) + 16											    },
+		{"less data than the length", offsetof(struct soft_copy_request, length), 17,
+		 sizeof(to) + 16											    },
+		{"more data than the length", offsetof(struct soft_copy_request, length), 15,
+		 sizeof(to) + 16											    },
+		{"no data",                   offsetof(struct soft_copy_request, length), 16,                sizeof(to)     },
+		{"truncated request",         offsetof(struct soft_copy_request, length), 16,
+		 sizeof(to) - 9											     },
+		{"queue pair past the table", offsetof(struct soft_copy_request, qp),     SOFT_QPS,
+		 sizeof(to) + 16											    },
 	};
 	static struct frame frame;
 
@@ -491,14 +489,14 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_greetings, begin, finish),
-		cmocka_unit_test_setup_teardown(test_a_second_word, begin, finish),
-		cmocka_unit_test_setup_teardown(test_coming_again, begin, finish),
+		cmocka_unit_test_setup_teardown(test_second_hello, begin, finish),
+		cmocka_unit_test_setup_teardown(test_second_connection, begin, finish),
 		cmocka_unit_test_setup_teardown(test_descriptors, begin, finish),
-		cmocka_unit_test_setup_teardown(test_connections_that_are_none, begin, finish),
-		cmocka_unit_test_setup_teardown(test_a_talker, begin, finish),
+		cmocka_unit_test_setup_teardown(test_invalid_connection_requests, begin, finish),
+		cmocka_unit_test_setup_teardown(test_flood, begin, finish),
 		cmocka_unit_test_setup_teardown(test_copies, begin, finish),
-		cmocka_unit_test_setup_teardown(test_copies_that_are_refused, begin, finish),
-		cmocka_unit_test_setup_teardown(test_copies_that_are_none, begin, finish),
+		cmocka_unit_test_setup_teardown(test_forbidden_copies, begin, finish),
+		cmocka_unit_test_setup_teardown(test_invalid_copy_requests, begin, finish),
 	};
 
 	whole = getpid();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How often who polls in vain gives the processor away, by what became of it before. */
+/* How often an empty poll yields the CPU, which depends on the effect of earlier yields. */
 #include <pthread.h>
 #include <sched.h>
 #include <stdbool.h>
@@ -14,14 +14,14 @@ enum {
 	POLLS = 8192,
 };
 
-/* What the system counts of this thread, and whether somebody else wants its processor. */
+/* The resource usage of this thread, and whether another thread wants its CPU. */
 static struct rusage counted;
 static bool is_wanted;
-static unsigned int given;
+static unsigned int yields;
 
 int sched_yield(void)
 {
-	given++;
+	yields++;
 	counted.ru_nivcsw += is_wanted;
 	return 0;
 }
@@ -36,27 +36,27 @@ int getrusage(int who, struct rusage *usage)
 
 struct trial {
 	const char *name;
-	bool is_counted;   /* by the system, of this thread */
-	bool is_wanted[2]; /* in the first half of the polls, and in the second */
-	unsigned int given[2];
+	bool is_counted;   /* the system counts context switches */
+	bool is_wanted[2]; /* in the first and the second half of the polls */
+	unsigned int yields[2];
 };
 
 static const struct trial trials[] = {
-  /* After 256, 512 and 1024 polls, and each 1024 from then on. */
-	{"nobody",  true,  {false, false}, {2 + POLLS / 2 / 1024, POLLS / 2 / 1024}            },
-	{"others",  true,  {true, true},   {POLLS / 2 / 256, POLLS / 2 / 256}                  },
- /* The first who gets it is seen after 1024 polls; each 256 from then on. */
-	{"come",    true,  {false, true},  {2 + POLLS / 2 / 1024, 1 + (POLLS / 2 - 1024) / 256}},
- /* The first one is 256 polls on, the second 512, as multiples, and then each 1024. */
-	{"go",      true,  {true, false},  {POLLS / 2 / 256, 2 + POLLS / 2 / 1024}             },
- /* Where the system counts nothing it is given as to others. */
-	{"unknown", false, {false, false}, {POLLS / 2 / 256, POLLS / 2 / 256}                  },
+  /* After 256, 512 and 1024 polls, then every 1024. */
+	{"idle",         true,  {false, false}, {2 + POLLS / 2 / 1024, POLLS / 2 / 1024}            },
+	{"busy",         true,  {true, true},   {POLLS / 2 / 256, POLLS / 2 / 256}                  },
+ /* The first switch is noticed after 1024 polls; then every 256. */
+	{"becomes busy", true,  {false, true},  {2 + POLLS / 2 / 1024, 1 + (POLLS / 2 - 1024) / 256}},
+ /* The first after 256 polls, the second after 512, then every 1024. */
+	{"becomes idle", true,  {true, false},  {POLLS / 2 / 256, 2 + POLLS / 2 / 1024}             },
+ /* If the system does not count switches, the CPU is assumed to be busy. */
+	{"unknown",      false, {false, false}, {POLLS / 2 / 256, POLLS / 2 / 256}                  },
 };
 
 struct poller {
 	const struct trial *trial;
 	struct ibv_cq *cq;
-	unsigned int given[2];
+	unsigned int yields[2];
 };
 
 static void *poll_in_vain(void *data)
@@ -65,15 +65,15 @@ static void *poll_in_vain(void *data)
 
 	for (int half = 0; half < 2; half++) {
 		is_wanted = poller->trial->is_wanted[half];
-		given = 0;
+		yields = 0;
 		for (int i = 0; i < POLLS / 2; i++)
 			stage_is_empty(poller->cq);
-		poller->given[half] = given;
+		poller->yields[half] = yields;
 	}
 	return NULL;
 }
 
-/* By a thread that has never polled before, and on a queue that nobody has polled. */
+/* Polls in a new thread on a new queue, so that neither has a history. */
 static void try_one(const struct trial *trial)
 {
 	struct poller poller = {.trial = trial};
@@ -86,11 +86,11 @@ static void try_one(const struct trial *trial)
 	assert_int_equal(pthread_create(&thread, NULL, poll_in_vain, &poller), 0);
 	assert_int_equal(pthread_join(thread, NULL), 0);
 	stage_close(&stage);
-	print_message("# %s: %u and %u times\n", trial->name, poller.given[0], poller.given[1]);
-	assert_memory_equal(poller.given, trial->given, sizeof(trial->given));
+	print_message("# %s: %u and %u yields\n", trial->name, poller.yields[0], poller.yields[1]);
+	assert_memory_equal(poller.yields, trial->yields, sizeof(trial->yields));
 }
 
-static void test_how_often(void **unused)
+static void test_yields(void **unused)
 {
 	for (size_t i = 0; i < ARRAY_LENGTH(trials); i++)
 		try_one(&trials[i]);
@@ -98,7 +98,7 @@ static void test_how_often(void **unused)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_how_often)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_yields)};
 
 	return cmocka_run_group_tests(tests, stage_set_up, stage_tear_down);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Much of everything in one process, and taken down in any order: what is still used is
- * not let go, and in the end nothing is left.
+ * Many objects of each kind in one process, destroyed in random order: objects in use cannot be
+ * destroyed, and in the end nothing is left.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -29,7 +29,7 @@ enum device_kind {
 
 struct thing {
 	enum device_kind kind;
-	void *object; /* NULL: gone */
+	void *object; /* NULL: destroyed */
 };
 
 static struct thing things[THINGS];
@@ -41,7 +41,7 @@ static void keep(enum device_kind kind, void *object)
 	things[count++] = (struct thing){kind, object};
 }
 
-static int let_go(const struct thing *thing)
+static int destroy(const struct thing *thing)
 {
 	switch (thing->kind) {
 	case KIND_PD:
@@ -96,7 +96,7 @@ static void make_all(struct ibv_context *context, unsigned char *memory)
 	make_queue_pairs(pd, srq);
 }
 
-/* From the first of a repeatable series of orders. */
+/* Shuffles the objects into a fixed pseudo-random order. */
 static void shuffle(void)
 {
 	uint64_t random = 88172645463325252;
@@ -114,23 +114,23 @@ static void shuffle(void)
 	}
 }
 
-/* How many were let go; all others are in use. */
-static size_t let_go_all(void)
+/* Destroys all objects that are not in use. Returns their number. */
+static size_t destroy_all(void)
 {
-	size_t gone = 0;
+	size_t destroyed = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		int result = things[i].object ? let_go(&things[i]) : 0;
+		int result = things[i].object ? destroy(&things[i]) : 0;
 
 		if (result) {
 			assert_int_equal(result, EBUSY);
 			assert_true(things[i].kind <= KIND_CQ);
 			continue;
 		}
-		gone += things[i].object != NULL;
+		destroyed += things[i].object != NULL;
 		things[i].object = NULL;
 	}
-	return gone;
+	return destroyed;
 }
 
 static void assert_counts(const uint32_t wanted[SOFT_KINDS])
@@ -141,7 +141,7 @@ static void assert_counts(const uint32_t wanted[SOFT_KINDS])
 	assert_memory_equal(sum, wanted, sizeof(sum));
 }
 
-/* A message over the two that came last. */
+/* Sends a message between two queue pairs. */
 static void talk(struct ibv_qp *from, struct ibv_qp *to)
 {
 	struct ibv_send_wr wr = {.opcode = IBV_WR_RDMA_WRITE, .send_flags = IBV_SEND_SIGNALED};
@@ -156,7 +156,7 @@ static void talk(struct ibv_qp *from, struct ibv_qp *to)
 	assert_int_equal(stage_await(from->send_cq).status, IBV_WC_SUCCESS);
 }
 
-static void test_many_of_all(void **unused)
+static void test_many_objects(void **unused)
 {
 	static const uint32_t all[SOFT_KINDS] = {
 		[SOFT_KIND_PD] = 1,     [SOFT_KIND_SRQ] = 1,     [SOFT_KIND_CQ] = QUEUES,
@@ -172,10 +172,10 @@ static void test_many_of_all(void **unused)
 	assert_counts(all);
 	talk(things[count - 1].object, things[count - 2].object);
 	shuffle();
-	assert_true(let_go_all() >= PAIRS + PIECES);
-	/* What others used is free from now on, but for what each other's users are. */
-	let_go_all();
-	let_go_all();
+	assert_true(destroy_all() >= PAIRS + PIECES);
+	/* Completion queues and the SRQ are free now; the domain is after the SRQ is destroyed. */
+	destroy_all();
+	destroy_all();
 	assert_counts(none);
 	assert_int_equal(ibv_close_device(context), 0);
 	free(memory);
@@ -184,7 +184,7 @@ static void test_many_of_all(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_many_of_all),
+		cmocka_unit_test(test_many_objects),
 	};
 
 	return cmocka_run_group_tests(tests, stage_set_up, stage_tear_down);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The modelled link. Nothing here is late: how long something takes at the most is up to
- * the machine. But nothing is sooner than the link allows.
+ * The link model. These tests have no upper time limits, which would depend on the machine. But
+ * nothing may happen sooner than the link allows.
  */
 #include <poll.h>
 #include <stdlib.h>
@@ -55,14 +55,14 @@ static void await_success(struct ibv_cq *cq)
 	assert_int_equal(stage_await(cq).status, IBV_WC_SUCCESS);
 }
 
-/* 8000 bytes at 1 Mb/s are 64 ms; each way is 5 ms. */
+/* 8000 bytes at 1 Mb/s take 64 ms; each direction takes 5 ms. */
 static void test_nothing_is_early(void **unused)
 {
 	static const struct {
 		enum ibv_wr_opcode opcode;
 		uint32_t length;
-		uint64_t there_ms; /* 0: it has no completion there */
-		uint64_t back_ms;
+		uint64_t there_ms; /* completion at the target; 0: none */
+		uint64_t back_ms;  /* completion at the requester */
 	} rows[] = {
 		{IBV_WR_SEND,                 8000, 69, 74},
 		{IBV_WR_RDMA_WRITE_WITH_IMM,  8000, 69, 74},
@@ -90,10 +90,10 @@ static void test_nothing_is_early(void **unused)
 }
 
 /*
- * Messages of two queue pairs share what the process may send: one of nothing, and the
- * question for what is read, leave behind the others as well.
+ * All queue pairs of a process share its bandwidth: empty messages and READ requests queue behind
+ * the messages of other queue pairs, too.
  */
-static void test_one_line(void **unused)
+static void test_shared_bandwidth(void **unused)
 {
 	static const struct {
 		enum ibv_wr_opcode opcode;
@@ -129,8 +129,8 @@ static void test_one_line(void **unused)
 	}
 }
 
-/* The first is done with nobody but the service thread at work, the second in the post. */
-static void test_a_write_is_not_seen_early(void **unused)
+/* The service thread carries out the first kind of write, the post itself the second. */
+static void test_write_is_not_visible_early(void **unused)
 {
 	static const struct {
 		const char *link;
@@ -161,8 +161,8 @@ static void test_a_write_is_not_seen_early(void **unused)
 	}
 }
 
-/* It is in the queue from the post on, and cannot be polled. */
-static void test_a_message_is_not_polled_early(void **unused)
+/* The completion is in the queue from the post on, but cannot be polled yet. */
+static void test_message_is_not_polled_early(void **unused)
 {
 	struct stage stage;
 
@@ -190,7 +190,7 @@ static void await_event(struct stage *stage)
 	ibv_ack_cq_events(cq, 1);
 }
 
-/* Whether the queue was armed before or after the post, and with nobody who polls. */
+/* The queue is armed before or after the post, and no thread polls. */
 static void test_events(void **unused)
 {
 	static const struct {
@@ -223,7 +223,7 @@ static void test_events(void **unused)
 	}
 }
 
-static void test_a_fence_waits_for_what_was_read(void **unused)
+static void test_fence_waits_for_read(void **unused)
 {
 	struct stage stage;
 	struct ibv_send_wr wr;
@@ -259,7 +259,7 @@ static void test_draining(void **unused)
 	stage_close(&stage);
 }
 
-static void test_what_is_under_way_is_flushed(void **unused)
+static void test_flushes_requests_in_flight(void **unused)
 {
 	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_ERR};
 	struct stage stage;
@@ -274,7 +274,7 @@ static void test_what_is_under_way_is_flushed(void **unused)
 	stage_close(&stage);
 }
 
-/* Those before the one that fails are done, those behind it are not. */
+/* Requests before the failing one are carried out, those after it are not. */
 static void test_an_error_in_the_middle(void **unused)
 {
 	static const enum ibv_wc_status wanted[] = {IBV_WC_SUCCESS, IBV_WC_REM_ACCESS_ERR,
@@ -295,8 +295,8 @@ static void test_an_error_in_the_middle(void **unused)
 	stage_close(&stage);
 }
 
-/* Timeout 8 is 4.096 us * 2^8; three attempts are three of them. */
-static void test_all_is_lost(void **unused)
+/* Timeout 8 is 4.096 us * 2^8; there are three attempts. */
+static void test_all_messages_lost(void **unused)
 {
 	struct stage stage;
 	uint64_t begin_ns;
@@ -312,8 +312,8 @@ static void test_all_is_lost(void **unused)
 }
 
 /*
- * A half is lost: of the first queue pair's messages with seed 11 the first three, with 16 the
- * first two, as splitmix64 has it. One that is sent once more than it may be arrives.
+ * With a loss of one half, splitmix64 drops the first three messages of the first queue pair with
+ * seed 11, and the first two with seed 16. The message arrives if enough retries are allowed.
  */
 static void test_attempts(void **unused)
 {
@@ -339,7 +339,7 @@ static void test_attempts(void **unused)
 	}
 }
 
-/* Without a link it is looked at when it is posted: what comes before the timer is too late. */
+/* Without a link model, only the post tries to deliver: connecting before the timer is too late. */
 static void test_no_second_attempt(void **unused)
 {
 	const struct stage_ways ways = {.is_apart = true, .timeout = 14};
@@ -359,7 +359,7 @@ static void test_no_second_attempt(void **unused)
 	stage_close(&stage);
 }
 
-/* Numbered messages, one after the other; which of them arrived. */
+/* Sends numbered messages one by one. Returns the number that arrived, and which. */
 static unsigned int send_many(const char *link, enum ibv_qp_type type, bool arrived[static MANY])
 {
 	const struct stage_ways ways = {.type = type, .timeout = 1, .retry_cnt = 7};
@@ -399,7 +399,7 @@ static unsigned int send_many(const char *link, enum ibv_qp_type type, bool arri
 	return count;
 }
 
-/* 200 fair coins: 65 to 135 heads but for one time in a million. */
+/* 200 fair coins show 65 to 135 heads, except for one time in a million. */
 static void test_loss_follows_from_the_seed(void **unused)
 {
 	static const enum ibv_qp_type types[] = {IBV_QPT_UC, IBV_QPT_UD};
@@ -417,15 +417,14 @@ static void test_loss_follows_from_the_seed(void **unused)
 	}
 }
 
-/* A twentieth: that eight attempts are lost, one time in 25 billion. */
-static void test_what_is_reliable_arrives(void **unused)
+/* With a loss of 1/20, eight attempts in a row are lost one time in 25 billion. */
+static void test_reliable_messages_arrive(void **unused)
 {
 	bool arrived[MANY];
 
 	assert_int_equal(send_many("loss=0.05,latency=1us", IBV_QPT_RC, arrived), MANY);
 }
 
-/* However long each one takes. */
 static void test_jitter_keeps_the_order(void **unused)
 {
 	static const enum ibv_qp_type types[] = {IBV_QPT_RC, IBV_QPT_UC};
@@ -464,7 +463,7 @@ static void put(struct ibv_cq *cq, uint32_t qp_num, uint64_t wr_id, uint64_t in_
 	soft_cq_put(&soft_process.self, soft_cq_of(cq)->number, &entry);
 }
 
-/* The order in which they come, as digits. */
+/* Returns the order of the completions, as decimal digits. */
 static unsigned int order_of(struct ibv_cq *cq)
 {
 	unsigned int order = 0;
@@ -484,8 +483,8 @@ static unsigned int order_of(struct ibv_cq *cq)
 	return order;
 }
 
-/* One that is before its time holds up those of its own queue, and no others. */
-static void test_what_is_due_overtakes(void **unused)
+/* A completion that is not due yet delays those of the same queue pair, but no others. */
+static void test_due_completions_overtake(void **unused)
 {
 	unsigned int order = 0;
 	struct stage stage;
@@ -494,7 +493,7 @@ static void test_what_is_due_overtakes(void **unused)
 	stage_open(&stage, &(struct stage_ways){0});
 	cq = ibv_create_cq(stage.context, 16, NULL, NULL, 0);
 	assert_non_null(cq);
-	/* A machine may well take its millisecond for something else. */
+	/* Retry, as a busy machine may be late by the millisecond. */
 	for (int i = 0; i < MANY && order != 35124; i++)
 		order = order_of(cq);
 	assert_int_equal(order, 35124);
@@ -506,20 +505,20 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_nothing_is_early),
-		cmocka_unit_test(test_one_line),
-		cmocka_unit_test(test_a_write_is_not_seen_early),
-		cmocka_unit_test(test_a_message_is_not_polled_early),
+		cmocka_unit_test(test_shared_bandwidth),
+		cmocka_unit_test(test_write_is_not_visible_early),
+		cmocka_unit_test(test_message_is_not_polled_early),
 		cmocka_unit_test(test_events),
-		cmocka_unit_test(test_what_is_due_overtakes),
-		cmocka_unit_test(test_a_fence_waits_for_what_was_read),
+		cmocka_unit_test(test_due_completions_overtake),
+		cmocka_unit_test(test_fence_waits_for_read),
 		cmocka_unit_test(test_draining),
-		cmocka_unit_test(test_what_is_under_way_is_flushed),
+		cmocka_unit_test(test_flushes_requests_in_flight),
 		cmocka_unit_test(test_an_error_in_the_middle),
-		cmocka_unit_test(test_all_is_lost),
+		cmocka_unit_test(test_all_messages_lost),
 		cmocka_unit_test(test_attempts),
 		cmocka_unit_test(test_no_second_attempt),
 		cmocka_unit_test(test_loss_follows_from_the_seed),
-		cmocka_unit_test(test_what_is_reliable_arrives),
+		cmocka_unit_test(test_reliable_messages_arrive),
 		cmocka_unit_test(test_jitter_keeps_the_order),
 	};
 

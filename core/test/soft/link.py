@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """
-The modelled link, as others' programs and verbmark measure it. Nothing may be faster than
-the model, ever. How close it comes is up to the machine: each row is printed beside its
-model, and with CLOSE=0.1 the best of several tries has to be within a tenth of it; of others'
-latencies, of it and what the program takes without a link.
+The link model, as measured by other programs and by verbmark. Nothing may ever be faster than the
+model. How close it comes depends on the machine: each figure is printed next to the model. With
+CLOSE=0.1 the best of several tries must be within one tenth of it; for latencies of other programs,
+within one tenth of the model plus the latency without a link.
 """
 
 import json
@@ -16,12 +16,12 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import programs  # noqa: E402
 
 VERBMARK = os.environ["MEASURES"]
-# None: a timing is printed, and decides nothing.
+# None: timings are only printed.
 CLOSE = float(os.environ["CLOSE"]) if "CLOSE" in os.environ else None
 TRIES = 20 if CLOSE else 1
-# Without a link, to be compared with.
+# Tries without a link, for comparison.
 ALONE = 3 if CLOSE else 1
-# A processor's clock as perftest takes it is not exact.
+# perftest's calibration of the CPU clock is not exact.
 ROUNDING = 0.01
 
 LATENCIES_US = (2, 10, 50) if CLOSE else (10,)
@@ -37,7 +37,7 @@ OPERATIONS = {"send": 1, "write": 1, "read": 2}
 
 
 class OnLink(programs.OnDevice):
-    """Each program that is started gets the next processor, where there are two."""
+    """Runs each program on the next CPU, if there are two."""
 
     confines = (os.cpu_count() or 1) > 1
     started = 0
@@ -52,7 +52,7 @@ class OnLink(programs.OnDevice):
         self.environment["VERBMARK_SOFT"] = link
 
     def figures(self, command):
-        """The one row of a program's table."""
+        """Returns the only row of a program's table."""
         output, _ = self.run_pair(command, is_seen=False)
         row = re.findall(r"^ *\d+ +\d+ +[\d.]+.*$", output, re.MULTILINE)
         self.assertEqual(len(row), 1, output)
@@ -60,8 +60,8 @@ class OnLink(programs.OnDevice):
 
     def approach(self, what, model, measure, is_more_worse=True, reach=None):
         """
-        Tries until the measured figure is close to the model, or to what the machine can
-        do of it. No try may be better than the model.
+        Measures until the figure is close to the model, or to the best that the machine can do. No
+        try may be better than the model.
         """
         reach = model if reach is None else reach
         best = None
@@ -88,7 +88,7 @@ class OnLink(programs.OnDevice):
 
 
 class Words(OnLink):
-    def test_a_wrong_word_is_no_device(self):
+    def test_unknown_setting_hides_device(self):
         self.set_link("latncy=2us")
         process = self.start("ibv_devinfo")
         output, _ = process.communicate(timeout=programs.PATIENCE)
@@ -131,7 +131,7 @@ class Model(OnLink):
                         reach=min(rate, carried / 2),
                     )
 
-    def test_a_tenth_more_is_seen(self):
+    def test_detects_ten_percent_more(self):
         best = {}
         for latency_us in (50, 55):
             self.set_link(f"latency={latency_us}us")
@@ -148,7 +148,7 @@ class Model(OnLink):
 
 
 class Verbmark(OnLink):
-    """It has its threads that measure on processors of their own by itself."""
+    """verbmark places its measuring threads on different CPUs by default."""
 
     confines = False
     pins = ("--pin", "1", "--server-pin", "0") if OnLink.confines else ()
@@ -172,7 +172,7 @@ class Verbmark(OnLink):
         return cases
 
     def p50_us(self, port):
-        """For each operation, the best of its trials."""
+        """Returns the best trial of each operation."""
         words = " ".join(("--trials 5 -n 1000 --warmup 20ms --op", ",".join(OPERATIONS), *self.pins))
         cases = self.cases(port, words)
         self.assertEqual([case["op"] for case in cases], list(OPERATIONS))
@@ -254,7 +254,7 @@ class Losses(OnLink):
         for case in cases:
             loss = case["loss"]
             self.assertGreater(loss["sent"], 20000)
-            # A receiver that is late loses more, and some not among the measured messages.
+            # A late receiver loses more messages, some of them outside of the measured interval.
             share = loss["lost"] / loss["sent"]
             missing = 20000 - case["bandwidth"]["messages"]
             others = loss["sent"] - 20000
@@ -266,7 +266,7 @@ class Losses(OnLink):
 
 
 class Rough(OnLink):
-    """What arrives is right, whatever the link is like."""
+    """Data is correct with any link."""
 
     check_pingpong = programs.Pingpong.check
 
@@ -277,7 +277,7 @@ class Rough(OnLink):
                 with self.subTest(kind=kind, options=options):
                     self.check_pingpong(f"ibv_{kind}_pingpong -g 0 {options}")
 
-    def test_what_is_lost_comes_again(self):
+    def test_retransmits_lost_messages(self):
         self.set_link("latency=2us,loss=0.01,seed=3")
         self.check_pingpong("ibv_rc_pingpong -g 0 -n 500 -c")
 

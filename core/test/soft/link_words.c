@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The words by which a modelled link is asked for. */
+/* Parsing of the link settings. */
 #include <errno.h>
 
 #include "core/base/compiler.h"

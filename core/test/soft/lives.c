@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A queue pair that ends, and one that lives again: what its peer began in the life before
- * touches neither its memory nor the next life.
+ * Queue pairs that are stopped, and used again: requests that their peer started before must not
+ * touch memory afterwards, or affect the new connection.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -72,7 +72,7 @@ static void *write_long(void *argument)
 	return NULL;
 }
 
-/* A byte of each page, which somebody writes meanwhile. */
+/* Copies one byte per page while another thread writes. */
 __attribute__((no_sanitize("thread"))) static void look(const struct ibv_mr *mr,
 							unsigned char seen[static PAGES])
 {
@@ -122,7 +122,10 @@ static void stop_by_reset(struct stage *stage)
 	modify(stage->end[1].qp, IBV_QPS_RESET);
 }
 
-/* Nothing is written once it is stopped. Returns whether it still wrote when that began. */
+/*
+ * Checks that nothing is written after the queue pair was stopped. Returns whether the write was
+ * still in progress then.
+ */
 static bool check_stop(void stop(struct stage *stage))
 {
 	static unsigned char before[PAGES];
@@ -155,10 +158,10 @@ static bool check_stop(void stop(struct stage *stage))
 }
 
 /*
- * IBTA specification, 10.3.1: in these states a queue pair takes no requests. A write that
- * was over before it was stopped has shown nothing.
+ * IBTA specification, 10.3.1: in these states a queue pair accepts no requests. A try proves
+ * nothing if the write was over before the queue pair was stopped.
  */
-static void test_no_write_goes_on(void **unused)
+static void test_stops_writes(void **unused)
 {
 	static void (*const stops[])(struct stage *) = {stop_by_error, stop_by_reset,
 							stop_by_destroying};
@@ -171,7 +174,7 @@ static void test_no_write_goes_on(void **unused)
 	}
 }
 
-/* A WRITE of the second end into memory that the first has not: that one stops. */
+/* Posts an invalid WRITE to end[1], which stops end[0]. */
 static void offend(struct stage *stage)
 {
 	struct ibv_sge sge = {
@@ -192,8 +195,8 @@ static void offend(struct stage *stage)
 	assert_int_equal(stage_await(stage->end[1].cq).status, IBV_WC_REM_ACCESS_ERR);
 }
 
-/* IBTA specification, 10.3.1: what is posted meanwhile comes back, too. */
-static void test_what_was_held_back_is_flushed(void **unused)
+/* IBTA specification, 10.3.1: requests that were posted in SQD are flushed, too. */
+static void test_flushes_requests_posted_in_sqd(void **unused)
 {
 	struct ibv_send_wr wr = {.wr_id = 7, .opcode = IBV_WR_SEND};
 	struct stage stage;
@@ -253,8 +256,8 @@ static void check_next(struct ibv_cq *cq, uint64_t wr_id)
 }
 
 /*
- * A life each way: a message that is looked at, and as many as there is room for that are not.
- * Then a receive that nothing has come to.
+ * Fills the queues with messages, polls only the first one, and leaves a posted receive without a
+ * message.
  */
 static void live(struct stage *stage, unsigned int from, uint64_t number)
 {
@@ -268,8 +271,8 @@ static void live(struct stage *stage, unsigned int from, uint64_t number)
 	assert_int_equal(post_receive(stage, !from, 0), 0);
 }
 
-/* IBTA specification, 10.3.1: after a reset, of what was before nothing is left. */
-static void test_lives_after_one_another(void **unused)
+/* IBTA specification, 10.3.1: a reset discards all previous requests and completions. */
+static void test_reuse_after_reset(void **unused)
 {
 	struct stage_ways ways = {0};
 	union ibv_gid gid;
@@ -291,7 +294,7 @@ static void test_lives_after_one_another(void **unused)
 	stage_close(&stage);
 }
 
-static void test_receives_that_are_full(void **unused)
+static void test_full_receive_queue(void **unused)
 {
 	for (int with_srq = 0; with_srq < 2; with_srq++) {
 		struct stage stage;
@@ -313,10 +316,10 @@ static void test_receives_that_are_full(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_no_write_goes_on),
-		cmocka_unit_test(test_what_was_held_back_is_flushed),
-		cmocka_unit_test(test_lives_after_one_another),
-		cmocka_unit_test(test_receives_that_are_full),
+		cmocka_unit_test(test_stops_writes),
+		cmocka_unit_test(test_flushes_requests_posted_in_sqd),
+		cmocka_unit_test(test_reuse_after_reset),
+		cmocka_unit_test(test_full_receive_queue),
 	};
 
 	return cmocka_run_group_tests(tests, stage_set_up, stage_tear_down);

@@ -25,7 +25,7 @@ static int put(const char *path, const char *text)
 	return size == (ssize_t)strlen(text) ? 0 : -EIO;
 }
 
-/* Where root's rights are needed and not there: a user namespace, in which all stay. */
+/* Gains root's rights by entering a user namespace, for the whole process. */
 static int gain_rights(void)
 {
 	char map[64];
@@ -59,7 +59,7 @@ int network_enter_mounts(void)
 {
 	int result = unshare(CLONE_NEWNS) ? gain_rights() : 0;
 
-	/* Once more, with the rights that it has by now. */
+	/* Retry with the rights that were gained. */
 	if (!result && unshare(CLONE_NEWNS))
 		result = -errno;
 	if (result)

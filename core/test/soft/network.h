@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* Networks of a test's own, with a loopback each and nothing else; and mounts. */
+/* Private network and mount namespaces for tests. A network namespace has only its loopback. */
 #ifndef CORE_TEST_SOFT_NETWORK_H
 #define CORE_TEST_SOFT_NETWORK_H
 
 #include <stdbool.h>
 
 /*
- * Prepares the process, before it has threads; whether children of it may enter networks
- * of their own: that is forbidden on some machines, and the test is skipped there.
+ * Prepares the process, which must not have threads yet. Returns whether its children may create
+ * network namespaces; some machines forbid that, and tests are skipped there.
  */
 bool network_prepare(void);
 
-/* This process is in a new one from now on: 0 or a negative errno. */
+/* Moves this process into a new network namespace. Returns 0 or a negative errno. */
 int network_enter(void);
 
-/* The same of mounts: what it mounts nobody else sees. */
+/* Moves this process into a new mount namespace, so that no other process sees its mounts. */
 int network_enter_mounts(void);
 
 #endif

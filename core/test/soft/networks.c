@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Two processes in networks of their own, where both have nothing but the loopback, meet by
- * rdma_cm; what a connection is asked to be, or comes to where nobody answers; and addresses
- * that are many, or that come late.
+ * rdma_cm between two processes in separate network namespaces that only have a loopback;
+ * connection options and timeouts; and hosts with many addresses, or with addresses that are added
+ * late.
  */
 #include <arpa/inet.h>
 #include <dlfcn.h>
@@ -32,7 +32,7 @@ enum {
 static bool has_networks;
 static pid_t whole;
 
-/* The addresses of this machine, if they are made up: 127.0.0.1 comes last. */
+/* The made-up addresses of this machine, if any; 127.0.0.1 comes last. */
 static struct made_up {
 	struct sockaddr_in address;
 	struct ifaddrs entry;
@@ -76,14 +76,14 @@ struct side {
 	uint64_t word;
 };
 
-/* What an end says of its memory. */
+/* The private data of a server: its memory. */
 struct place {
 	uint64_t address;
 	uint32_t rkey;
 };
 
-static struct rdma_cm_id *hear(struct side *side, enum rdma_cm_event_type type, int status,
-			       struct place *place)
+static struct rdma_cm_id *expect_event(struct side *side, enum rdma_cm_event_type type, int status,
+				       struct place *place)
 {
 	struct pollfd readable = {.fd = side->channel->fd, .events = POLLIN};
 	struct rdma_cm_event *event;
@@ -107,7 +107,7 @@ static void open_side(struct side *side)
 	assert_non_null(side->channel);
 }
 
-static void furnish(struct side *side)
+static void create_resources(struct side *side)
 {
 	struct ibv_qp_init_attr init = {
 		.cap = {4, 4, 1, 1, 0},
@@ -149,9 +149,9 @@ static void accept_one(struct side *listener, struct side *side)
 		.private_data = &place, .private_data_len = sizeof(place), .rnr_retry_count = 7};
 
 	open_side(side);
-	side->id = hear(listener, RDMA_CM_EVENT_CONNECT_REQUEST, 0, NULL);
+	side->id = expect_event(listener, RDMA_CM_EVENT_CONNECT_REQUEST, 0, NULL);
 	assert_int_equal(rdma_migrate_id(side->id, side->channel), 0);
-	furnish(side);
+	create_resources(side);
 	place.rkey = side->mr->rkey;
 	assert_int_equal(rdma_accept(side->id, &param), 0);
 }
@@ -168,10 +168,10 @@ static void call_at(struct side *side, uint32_t other, uint16_t port, uint8_t to
 		rdma_set_option(side->id, RDMA_OPTION_ID, RDMA_OPTION_ID_TOS, &tos, sizeof(tos)),
 		0);
 	assert_int_equal(rdma_resolve_addr(side->id, NULL, (struct sockaddr *)&address, 2000), 0);
-	hear(side, RDMA_CM_EVENT_ADDR_RESOLVED, 0, NULL);
+	expect_event(side, RDMA_CM_EVENT_ADDR_RESOLVED, 0, NULL);
 	assert_int_equal(rdma_resolve_route(side->id, 2000), 0);
-	hear(side, RDMA_CM_EVENT_ROUTE_RESOLVED, 0, NULL);
-	furnish(side);
+	expect_event(side, RDMA_CM_EVENT_ROUTE_RESOLVED, 0, NULL);
+	create_resources(side);
 	assert_int_equal(rdma_connect(side->id, &param), 0);
 }
 
@@ -197,7 +197,7 @@ static void write_word(struct side *side, const struct place *place)
 	assert_int_equal(stage_await(side->id->send_cq).status, IBV_WC_SUCCESS);
 }
 
-/* The child's part, in a network of its own. */
+/* The server, in its own network namespace. */
 static void serve(int socket)
 {
 	struct side listener;
@@ -209,8 +209,8 @@ static void serve(int socket)
 	port = listen_on(&listener, INADDR_LOOPBACK);
 	assert_int_equal(write(socket, &port, sizeof(port)), sizeof(port));
 	accept_one(&listener, &side);
-	hear(&side, RDMA_CM_EVENT_ESTABLISHED, 0, NULL);
-	hear(&side, RDMA_CM_EVENT_DISCONNECTED, 0, NULL);
+	expect_event(&side, RDMA_CM_EVENT_ESTABLISHED, 0, NULL);
+	expect_event(&side, RDMA_CM_EVENT_DISCONNECTED, 0, NULL);
 	assert_int_equal(side.word, WORD);
 	assert_int_equal(rdma_disconnect(side.id), 0);
 	close_side(&side);
@@ -236,7 +236,7 @@ static void test_two_networks(void **unused)
 	pid_t client;
 
 	if (!has_networks) {
-		print_message("# this machine lets nobody have a network of his own\n");
+		print_message("# this machine does not allow network namespaces\n");
 		skip();
 	}
 	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends), 0);
@@ -249,10 +249,10 @@ static void test_two_networks(void **unused)
 			_exit(1);
 		assert_int_equal(read(ends[0], &port, sizeof(port)), sizeof(port));
 		call(&side, port, 0);
-		hear(&side, RDMA_CM_EVENT_ESTABLISHED, 0, &place);
+		expect_event(&side, RDMA_CM_EVENT_ESTABLISHED, 0, &place);
 		write_word(&side, &place);
 		assert_int_equal(rdma_disconnect(side.id), 0);
-		hear(&side, RDMA_CM_EVENT_DISCONNECTED, 0, NULL);
+		expect_event(&side, RDMA_CM_EVENT_DISCONNECTED, 0, NULL);
 		close_side(&side);
 		_exit(0);
 	}
@@ -274,8 +274,8 @@ static uint8_t traffic_class(struct rdma_cm_id *id)
 }
 
 /*
- * The type of service goes with the request, for both directions; and who hears of data
- * before the last message of the connection's making says so (rdma_notify(3)).
+ * The request sets the type of service of both directions. A server that receives data before the
+ * last message of the handshake reports that by rdma_notify(3).
  */
 static void test_type_of_service_and_early_data(void **unused)
 {
@@ -290,21 +290,21 @@ static void test_type_of_service_and_early_data(void **unused)
 	assert_int_equal(rdma_notify(server.id, IBV_EVENT_QP_FATAL), -1);
 	assert_int_equal(errno, EINVAL);
 	assert_int_equal(rdma_notify(server.id, IBV_EVENT_COMM_EST), 0);
-	hear(&server, RDMA_CM_EVENT_ESTABLISHED, 0, NULL);
-	hear(&client, RDMA_CM_EVENT_ESTABLISHED, 0, NULL);
+	expect_event(&server, RDMA_CM_EVENT_ESTABLISHED, 0, NULL);
+	expect_event(&client, RDMA_CM_EVENT_ESTABLISHED, 0, NULL);
 	assert_int_equal(traffic_class(client.id), TOS);
-	/* Once is enough: the last message, which has come meanwhile, changes nothing. */
+	/* The last message of the handshake has arrived meanwhile, without a second event. */
 	assert_int_equal(rdma_disconnect(client.id), 0);
-	hear(&server, RDMA_CM_EVENT_DISCONNECTED, 0, NULL);
+	expect_event(&server, RDMA_CM_EVENT_DISCONNECTED, 0, NULL);
 	assert_int_equal(rdma_disconnect(server.id), 0);
-	hear(&client, RDMA_CM_EVENT_DISCONNECTED, 0, NULL);
+	expect_event(&client, RDMA_CM_EVENT_DISCONNECTED, 0, NULL);
 	close_side(&client);
 	close_side(&server);
 	close_side(&listener);
 }
 
-/* As when the request's time, a minute, has run out. */
-static void test_nobody_answers(void **unused)
+/* Shortens the time limit of the request, which is one minute. */
+static void test_request_times_out(void **unused)
 {
 	struct side listener;
 	struct side client;
@@ -326,7 +326,7 @@ static void test_nobody_answers(void **unused)
 	pthread_mutex_lock(&soft_cm_mutex);
 	soft_cm_timer_set(soft_cm_id_of(client.id), 10);
 	pthread_mutex_unlock(&soft_cm_mutex);
-	hear(&client, RDMA_CM_EVENT_UNREACHABLE, -ETIMEDOUT, NULL);
+	expect_event(&client, RDMA_CM_EVENT_UNREACHABLE, -ETIMEDOUT, NULL);
 	close_side(&client);
 	kill(child, SIGKILL);
 	waitpid(child, &status, 0);
@@ -334,8 +334,8 @@ static void test_nobody_answers(void **unused)
 	close(ends[1]);
 }
 
-/* By a child: this process has the device open already, and by addresses that are real. */
-static void have_child(void (*run)(int socket), int socket)
+/* Runs a function in a child, as this process already has the device open, with real addresses. */
+static void run_in_child(void (*run)(int socket), int socket)
 {
 	int status;
 	pid_t child = fork();
@@ -362,10 +362,10 @@ static void look_at_many(int unused)
 	assert_int_equal(ibv_close_device(context), 0);
 }
 
-/* 127.0.0.1 has a place, however many there are before it. */
-static void test_more_addresses_than_there_is_room_for(void **unused)
+/* 127.0.0.1 is in the GID table, even if there are too many addresses before it. */
+static void test_too_many_addresses(void **unused)
 {
-	have_child(look_at_many, -1);
+	run_in_child(look_at_many, -1);
 }
 
 static void assert_gid_change(struct ibv_context *context)
@@ -380,7 +380,7 @@ static void assert_gid_change(struct ibv_context *context)
 	ibv_ack_async_event(&event);
 }
 
-/* The child's part: its interface gets another address after it listens on all. */
+/* The server: its interface gets another address after it listens on all addresses. */
 static void serve_late(int socket)
 {
 	struct ibv_context *context;
@@ -395,8 +395,8 @@ static void serve_late(int socket)
 	assert_int_equal(write(socket, &port, sizeof(port)), sizeof(port));
 	accept_one(&listener, &side);
 	assert_gid_change(context);
-	hear(&side, RDMA_CM_EVENT_ESTABLISHED, 0, NULL);
-	hear(&side, RDMA_CM_EVENT_DISCONNECTED, 0, NULL);
+	expect_event(&side, RDMA_CM_EVENT_ESTABLISHED, 0, NULL);
+	expect_event(&side, RDMA_CM_EVENT_DISCONNECTED, 0, NULL);
 	assert_int_equal(side.word, WORD);
 	assert_int_equal(rdma_disconnect(side.id), 0);
 	close_side(&side);
@@ -416,16 +416,16 @@ static void call_late(int socket)
 	context = stage_open_device();
 	assert_int_equal(read(socket, &port, sizeof(port)), sizeof(port));
 	call_at(&side, INADDR_LOOPBACK + 8, port, 0);
-	hear(&side, RDMA_CM_EVENT_ESTABLISHED, 0, &place);
+	expect_event(&side, RDMA_CM_EVENT_ESTABLISHED, 0, &place);
 	write_word(&side, &place);
 	assert_int_equal(rdma_disconnect(side.id), 0);
-	hear(&side, RDMA_CM_EVENT_DISCONNECTED, 0, NULL);
+	expect_event(&side, RDMA_CM_EVENT_DISCONNECTED, 0, NULL);
 	close_side(&side);
 	assert_int_equal(ibv_close_device(context), 0);
 }
 
-/* Who comes by it is let in, and what he writes arrives. */
-static void test_an_address_that_comes_late(void **unused)
+/* A client can connect to an address that was added later, and its data arrives. */
+static void test_connect_to_address_added_later(void **unused)
 {
 	int ends[2];
 	int status;
@@ -436,7 +436,7 @@ static void test_an_address_that_comes_late(void **unused)
 	if (!server)
 		serve_late(ends[1]);
 	close(ends[1]);
-	have_child(call_late, ends[0]);
+	run_in_child(call_late, ends[0]);
 	assert_int_equal(waitpid(server, &status, 0), server);
 	assert_int_equal(status, 0);
 	close(ends[0]);
@@ -456,10 +456,9 @@ static void bind_late(int unused)
 	assert_int_equal(ibv_close_device(context), 0);
 }
 
-/* Who binds to one, too. */
-static void test_an_own_address_that_comes_late(void **unused)
+static void test_bind_to_address_added_later(void **unused)
 {
-	have_child(bind_late, -1);
+	run_in_child(bind_late, -1);
 }
 
 int main(void)
@@ -467,10 +466,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(test_two_networks, end_child),
 		cmocka_unit_test_teardown(test_type_of_service_and_early_data, end_child),
-		cmocka_unit_test_teardown(test_nobody_answers, end_child),
-		cmocka_unit_test_teardown(test_more_addresses_than_there_is_room_for, end_child),
-		cmocka_unit_test_teardown(test_an_address_that_comes_late, end_child),
-		cmocka_unit_test_teardown(test_an_own_address_that_comes_late, end_child),
+		cmocka_unit_test_teardown(test_request_times_out, end_child),
+		cmocka_unit_test_teardown(test_too_many_addresses, end_child),
+		cmocka_unit_test_teardown(test_connect_to_address_added_later, end_child),
+		cmocka_unit_test_teardown(test_bind_to_address_added_later, end_child),
 	};
 
 	whole = getpid();

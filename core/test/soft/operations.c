@@ -34,7 +34,7 @@ static void check_success(struct ibv_cq *cq, enum ibv_wc_opcode opcode)
 	assert_int_equal(wc.opcode, opcode);
 }
 
-/* What travels in the completion, what is copied, and the sizes between. */
+/* Sizes that are carried in the completion, sizes that are copied, and those in between. */
 static void test_send(void **unused)
 {
 	static const uint32_t sizes[] = {0, 1, 64, 255, 256, 257, 4096, 4097, STAGE_HALF};
@@ -147,8 +147,8 @@ static void test_atomics(void **unused)
 	stage_close(&stage);
 }
 
-/* Pieces of memory at both ends, of other sizes, some of them empty. */
-static void test_pieces(void **unused)
+/* Scatter/gather lists on both sides with elements of different sizes, some of them empty. */
+static void test_scatter_gather(void **unused)
 {
 	static const uint32_t sizes[] = {40, 500};
 	struct stage stage;
@@ -246,8 +246,8 @@ static void test_datagrams(void **unused)
 	stage_close(&stage);
 }
 
-/* Of datagrams that nobody may take, only the sender hears. */
-static void test_datagrams_that_are_lost(void **unused)
+/* Datagrams that cannot be received complete only at the sender. */
+static void test_lost_datagrams(void **unused)
 {
 	struct stage stage;
 	struct ibv_ah_attr attr = {.is_global = 1, .port_num = 1};
@@ -315,7 +315,7 @@ static void test_extended_posts(void **unused)
 	assert_memory_equal(stage.end[0].buffer, stage.end[1].buffer, 100);
 	assert_memory_equal(stage.end[0].buffer, stage.end[1].buffer + 200, 7);
 	assert_int_equal(stage.end[1].buffer[400], 1);
-	/* What is aborted, or was wrong, leaves nothing behind. */
+	/* Aborted and failing posts have no effect. */
 	ibv_wr_start(qp);
 	ibv_wr_rdma_write(qp, rkey, there);
 	ibv_wr_abort(qp);
@@ -391,7 +391,7 @@ static bool has_event(struct stage *stage)
 	return poll(&readable, 1, 0) == 1;
 }
 
-/* One event for each time that a queue was armed, and only for what it was armed for. */
+/* Each arming causes one event, and only for the completions it asked for. */
 static void test_events(void **unused)
 {
 	struct stage stage;
@@ -424,8 +424,8 @@ static void test_events(void **unused)
 	stage_close(&stage);
 }
 
-/* A queue pair that is reset, or goes, takes its completions with it. */
-static void test_completions_of_one_that_goes(void **unused)
+/* Resetting a queue pair removes its completions. */
+static void test_reset_removes_completions(void **unused)
 {
 	struct ibv_qp_attr reset = {.qp_state = IBV_QPS_RESET};
 	struct stage stage;
@@ -486,7 +486,7 @@ static void test_shared_receives(void **unused)
 	stage_close(&stage);
 }
 
-/* The loopback's address is a GID, of the loopback's interface. */
+/* The loopback address is a GID of the loopback interface. */
 static void test_gids(void **unused)
 {
 	const union ibv_gid localhost = {
@@ -513,7 +513,7 @@ static void test_gids(void **unused)
 	stage_close(&stage);
 }
 
-/* What the device says that it can, it can: here, a great many queue pairs. */
+/* The device supports the number of queue pairs that it reports. */
 static void test_many_queue_pairs(void **unused)
 {
 	static struct ibv_qp *qps[4096];
@@ -538,8 +538,8 @@ static void test_many_queue_pairs(void **unused)
 	stage_close(&stage);
 }
 
-/* And more than 1 GiB of memory, both ends of which are reached. */
-static void test_much_memory(void **unused)
+/* The first and the last bytes of a region above 1 GiB are accessible. */
+static void test_large_region(void **unused)
 {
 	const size_t size = (UINT64_C(1) << 30) + 4096;
 	struct stage stage;
@@ -574,19 +574,19 @@ int main(void)
 		cmocka_unit_test(test_write_and_read),
 		cmocka_unit_test(test_write_with_immediate),
 		cmocka_unit_test(test_atomics),
-		cmocka_unit_test(test_pieces),
+		cmocka_unit_test(test_scatter_gather),
 		cmocka_unit_test(test_inline),
 		cmocka_unit_test(test_datagrams),
-		cmocka_unit_test(test_datagrams_that_are_lost),
+		cmocka_unit_test(test_lost_datagrams),
 		cmocka_unit_test(test_extended_posts),
 		cmocka_unit_test(test_extended_polls),
 		cmocka_unit_test(test_events),
-		cmocka_unit_test(test_completions_of_one_that_goes),
+		cmocka_unit_test(test_reset_removes_completions),
 		cmocka_unit_test(test_resize),
 		cmocka_unit_test(test_shared_receives),
 		cmocka_unit_test(test_gids),
 		cmocka_unit_test(test_many_queue_pairs),
-		cmocka_unit_test(test_much_memory),
+		cmocka_unit_test(test_large_region),
 	};
 
 	return cmocka_run_group_tests(tests, stage_set_up, stage_tear_down);

@@ -13,17 +13,17 @@
 
 static bool is_child;
 
-void pair_tell(int socket, const void *what, size_t size)
+void pair_send(int socket, const void *data, size_t size)
 {
-	assert_int_equal(send(socket, what, size, MSG_NOSIGNAL), (ssize_t)size);
+	assert_int_equal(send(socket, data, size, MSG_NOSIGNAL), (ssize_t)size);
 }
 
-void pair_hear(int socket, void *what, size_t size)
+void pair_receive(int socket, void *data, size_t size)
 {
-	assert_int_equal(recv(socket, what, size, MSG_WAITALL), (ssize_t)size);
+	assert_int_equal(recv(socket, data, size, MSG_WAITALL), (ssize_t)size);
 }
 
-/* As the kernel has it with this process's own memory. */
+/* Returns whether the kernel rejects process_vm_readv, even for this process. */
 static bool is_refused(void)
 {
 	char byte;
@@ -33,7 +33,7 @@ static bool is_refused(void)
 	return process_vm_readv(getpid(), &here, 1, &there, 1, 0) != 1;
 }
 
-/* The device's thread may not have seen yet that the slot's last holder is gone. */
+/* Retries, as the device's thread may not have noticed yet that the slot's last owner ended. */
 static bool is_found(const struct card *there)
 {
 	for (int tries = 0; tries < 2000; tries++) {
@@ -44,7 +44,7 @@ static bool is_found(const struct card *there)
 	return false;
 }
 
-/* The peer is asked where this process may not copy itself, and nowhere else. */
+/* The copy server of the peer is used only if this process may not copy itself. */
 static void check_way(const struct card *there)
 {
 	const struct soft_peer *peer;
@@ -69,20 +69,20 @@ void pair_meet(struct pair *pair, const struct stage_ways *ways)
 	here.rkey = stage->mr->rkey;
 	here.address = (uintptr_t)stage->end[1].buffer;
 	assert_int_equal(ibv_query_gid(stage->context, 1, 0, &here.gid), 0);
-	pair_tell(pair->socket, &here, sizeof(here));
-	pair_hear(pair->socket, &pair->there, sizeof(pair->there));
-	stage_connect(stage->end[0].qp, &pair->there.gid, pair->there.number, ways);
-	check_way(&pair->there);
-	/* Both are connected from here on. */
-	pair_tell(pair->socket, "c", 1);
-	pair_hear(pair->socket, &here, 1);
+	pair_send(pair->socket, &here, sizeof(here));
+	pair_receive(pair->socket, &pair->peer, sizeof(pair->peer));
+	stage_connect(stage->end[0].qp, &pair->peer.gid, pair->peer.number, ways);
+	check_way(&pair->peer);
+	/* After this exchange, both processes are connected. */
+	pair_send(pair->socket, "c", 1);
+	pair_receive(pair->socket, &here, 1);
 }
 
-void pair_sleep(struct pair *pair)
+void pair_wait(struct pair *pair)
 {
 	char word;
 
-	pair_hear(pair->socket, &word, 1);
+	pair_receive(pair->socket, &word, 1);
 }
 
 void pair_start(struct pair *pair, pair_part *part, const struct stage_ways *ways)
@@ -97,7 +97,7 @@ void pair_start(struct pair *pair, pair_part *part, const struct stage_ways *way
 	if (pair->child)
 		return;
 	is_child = true;
-	pair_sleep(pair);
+	pair_wait(pair);
 	if (ways->has_own_network && network_enter())
 		_exit(1);
 	pair_meet(pair, ways);
@@ -109,7 +109,7 @@ void pair_start(struct pair *pair, pair_part *part, const struct stage_ways *way
 void pair_set_up(struct pair *pair, pair_part *part, const struct stage_ways *ways)
 {
 	pair_start(pair, part, ways);
-	pair_tell(pair->socket, "g", 1);
+	pair_send(pair->socket, "g", 1);
 	pair_meet(pair, ways);
 }
 
@@ -135,12 +135,12 @@ void pair_post(struct pair *pair, enum ibv_wr_opcode opcode, uint32_t length)
 	struct ibv_send_wr wr = {.opcode = opcode, .send_flags = IBV_SEND_SIGNALED};
 
 	if (opcode == IBV_WR_ATOMIC_FETCH_AND_ADD) {
-		wr.wr.atomic.remote_addr = pair->there.address;
+		wr.wr.atomic.remote_addr = pair->peer.address;
 		wr.wr.atomic.compare_add = 1;
-		wr.wr.atomic.rkey = pair->there.rkey;
+		wr.wr.atomic.rkey = pair->peer.rkey;
 	} else {
-		wr.wr.rdma.remote_addr = pair->there.address;
-		wr.wr.rdma.rkey = pair->there.rkey;
+		wr.wr.rdma.remote_addr = pair->peer.address;
+		wr.wr.rdma.rkey = pair->peer.rkey;
 	}
 	assert_int_equal(stage_post(&pair->stage, &wr, length), 0);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What one end lets go of while another one may still be at it: a device that a forked child
- * closes, a guest's lanes, and a channel.
+ * Objects that are released while another process may still use them: a device that a forked child
+ * closes, the lanes of a guest, and a completion channel.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -15,12 +15,12 @@
 
 enum {
 	PATIENCE_S = 20,
-	TRIES = PATIENCE_S * 1000, /* of a millisecond */
+	TRIES = PATIENCE_S * 1000, /* 1 ms each */
 	KEY = 12345,
 };
 
-/* The parent's device is as it was, for who was connected and for who comes later. */
-static void test_a_child_that_closes(void **unused)
+/* The parent's device still works for existing and new connections. */
+static void test_child_closes_parents_device(void **unused)
 {
 	const struct stage_ways ways = {0};
 	struct pair first;
@@ -28,7 +28,7 @@ static void test_a_child_that_closes(void **unused)
 	pid_t child;
 	int result;
 
-	pair_set_up(&first, pair_sleep, &ways);
+	pair_set_up(&first, pair_wait, &ways);
 	child = fork();
 	assert_true(child >= 0);
 	if (!child) {
@@ -37,19 +37,19 @@ static void test_a_child_that_closes(void **unused)
 	}
 	assert_int_equal(waitpid(child, &result, 0), child);
 	assert_int_equal(result, 0);
-	pair_set_up(&second, pair_sleep, &ways);
+	pair_set_up(&second, pair_wait, &ways);
 	pair_post(&first, IBV_WR_RDMA_WRITE, 8);
 	assert_int_equal(pair_status(&first), IBV_WC_SUCCESS);
 	pair_post(&second, IBV_WR_RDMA_WRITE, 8);
 	assert_int_equal(pair_status(&second), IBV_WC_SUCCESS);
-	pair_tell(second.socket, "e", 1);
+	pair_send(second.socket, "e", 1);
 	pair_tear_down(&second);
-	pair_tell(first.socket, "e", 1);
+	pair_send(first.socket, "e", 1);
 	pair_tear_down(&first);
 }
 
-/* A child that opened its own has that still, when it has closed its parent's. */
-static void test_a_child_that_closes_both(void **unused)
+/* A child can still use its own device after it closed its parent's. */
+static void test_child_keeps_its_own_device(void **unused)
 {
 	struct ibv_context *context = stage_open_device();
 	pid_t child = fork();
@@ -71,9 +71,9 @@ static void test_a_child_that_closes_both(void **unused)
 
 static void leave(struct pair *pair)
 {
-	pair_sleep(pair);
-	soft_peer_leave(soft_peer_find(soft_image_slot(pair->there.number)));
-	pair_sleep(pair);
+	pair_wait(pair);
+	soft_peer_leave(soft_peer_find(soft_image_slot(pair->peer.number)));
+	pair_wait(pair);
 }
 
 static bool has_guests(void)
@@ -86,8 +86,8 @@ static bool has_guests(void)
 	return result;
 }
 
-/* It may be copying still: its regions stay until it says that it is not. */
-static void test_a_guest_that_goes_and_lives(void **unused)
+/* A guest that disconnects may still be copying: it holds regions until it clears its lanes. */
+static void test_guest_disconnects_while_copying(void **unused)
 {
 	const struct stage_ways ways = {0};
 	_Atomic uint32_t *lane;
@@ -95,25 +95,28 @@ static void test_a_guest_that_goes_and_lives(void **unused)
 	struct pair next;
 
 	pair_set_up(&pair, leave, &ways);
-	lane = soft_process.arena.image->lanes[soft_image_slot(pair.there.number)][0].key;
+	lane = soft_process.arena.image->lanes[soft_image_slot(pair.peer.number)][0].key;
 	assert_true(has_guests());
 	atomic_store(lane, KEY);
-	pair_tell(pair.socket, "l", 1);
+	pair_send(pair.socket, "l", 1);
 	for (int i = 0; has_guests(); i++) {
 		assert_true(i < TRIES);
 		usleep(1000);
 	}
-	/* Who lets the next one in is through with that one. */
-	pair_set_up(&next, pair_sleep, &ways);
+	/* Once the next guest is in, the previous one has been handled completely. */
+	pair_set_up(&next, pair_wait, &ways);
 	assert_int_equal(atomic_load(lane), KEY);
 	atomic_store(lane, 0);
-	pair_tell(next.socket, "e", 1);
+	pair_send(next.socket, "e", 1);
 	pair_tear_down(&next);
-	pair_tell(pair.socket, "e", 1);
+	pair_send(pair.socket, "e", 1);
 	pair_tear_down(&pair);
 }
 
-/* Nobody has fetched what was rung: who rings now waits, and is at it when the channel goes. */
+/*
+ * Fills the eventfd of its channel, so that the next process to raise an event blocks in the write,
+ * and destroys the channel meanwhile.
+ */
 static void part_with_a_full_channel(struct pair *pair)
 {
 	const struct soft_channel *channel = soft_channel_of(pair->stage.channel);
@@ -126,14 +129,14 @@ static void part_with_a_full_channel(struct pair *pair)
 	assert_int_equal(write(channel->verbs.fd, &most, sizeof(most)), sizeof(most));
 	assert_int_equal(ibv_req_notify_cq(cq, 0), 0);
 	assert_int_equal(ibv_post_recv(pair->stage.end[0].qp, &wr, &bad), 0);
-	pair_tell(pair->socket, "r", 1);
+	pair_send(pair->socket, "r", 1);
 	stage_await(cq);
-	pair_tell(pair->socket, "c", 1);
-	pair_sleep(pair);
+	pair_send(pair->socket, "c", 1);
+	pair_wait(pair);
 	soft_door_announce(&soft_process.door, channel->number, channel->generation, -1);
-	pair_sleep(pair);
+	pair_wait(pair);
 	assert_int_equal(read(channel->verbs.fd, &one, sizeof(one)), sizeof(one));
-	pair_sleep(pair);
+	pair_wait(pair);
 }
 
 static _Atomic pid_t poster;
@@ -159,7 +162,7 @@ static bool sleeps(pid_t thread)
 	return state == 'S';
 }
 
-/* The one that a peer has told of. */
+/* Returns the channel that the peer has announced. */
 static struct soft_peer_channel *find_channel(struct soft_peer *peer)
 {
 	for (uint32_t i = 0; i < SOFT_CHANNELS; i++)
@@ -168,8 +171,8 @@ static struct soft_peer_channel *find_channel(struct soft_peer *peer)
 	return NULL;
 }
 
-/* A descriptor that is written to keeps its number, which would be another file's at once. */
-static void test_a_channel_that_is_rung_as_it_goes(void **unused)
+/* A descriptor stays open during a write to it, as its number could be reused for another file. */
+static void test_channel_is_destroyed_during_write(void **unused)
 {
 	struct soft_peer_channel *channel;
 	struct pair pair;
@@ -177,39 +180,39 @@ static void test_a_channel_that_is_rung_as_it_goes(void **unused)
 	int fd;
 
 	pair_set_up(&pair, part_with_a_full_channel, &(struct stage_ways){0});
-	channel = find_channel(soft_peer_find(soft_image_slot(pair.there.number)));
+	channel = find_channel(soft_peer_find(soft_image_slot(pair.peer.number)));
 	assert_non_null(channel);
 	fd = channel->fd;
-	pair_sleep(&pair);
+	pair_wait(&pair);
 	assert_int_equal(pthread_create(&thread, NULL, post_one, &pair), 0);
-	/* The completion is there before it is rung for. */
-	pair_sleep(&pair);
+	/* The completion arrives before its event. */
+	pair_wait(&pair);
 	for (int i = 0; !sleeps(poster); i++) {
 		assert_true(i < TRIES);
 		usleep(1000);
 	}
-	pair_tell(pair.socket, "g", 1);
+	pair_send(pair.socket, "g", 1);
 	for (int i = 0; channel->generation; i++) {
 		assert_true(i < TRIES);
 		usleep(1000);
 	}
 	usleep(10000);
 	assert_int_not_equal(fcntl(fd, F_GETFD), -1);
-	pair_tell(pair.socket, "r", 1);
+	pair_send(pair.socket, "r", 1);
 	pthread_join(thread, NULL);
 	assert_int_equal(fcntl(fd, F_GETFD), -1);
 	assert_int_equal(pair_status(&pair), IBV_WC_SUCCESS);
-	pair_tell(pair.socket, "e", 1);
+	pair_send(pair.socket, "e", 1);
 	pair_tear_down(&pair);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(test_a_child_that_closes, pair_end_child),
-		cmocka_unit_test(test_a_child_that_closes_both),
-		cmocka_unit_test_teardown(test_a_guest_that_goes_and_lives, pair_end_child),
-		cmocka_unit_test_teardown(test_a_channel_that_is_rung_as_it_goes, pair_end_child),
+		cmocka_unit_test_teardown(test_child_closes_parents_device, pair_end_child),
+		cmocka_unit_test(test_child_keeps_its_own_device),
+		cmocka_unit_test_teardown(test_guest_disconnects_while_copying, pair_end_child),
+		cmocka_unit_test_teardown(test_channel_is_destroyed_during_write, pair_end_child),
 	};
 
 	return cmocka_run_group_tests(tests, stage_set_up, stage_tear_down);

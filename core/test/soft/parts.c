@@ -35,8 +35,8 @@ static bool is_alive(uint32_t holder)
 	return holder != dead;
 }
 
-/* Only from the dead a lock is taken over, and who takes it hears of it. */
-static void test_a_lock_of_a_dead_process(void **unused)
+/* A lock can be taken over only from a dead process; soft_lock_take reports that. */
+static void test_lock_of_dead_process(void **unused)
 {
 	struct soft_lock lock = {0};
 
@@ -54,7 +54,7 @@ static void test_a_lock_of_a_dead_process(void **unused)
 	soft_lock_is_alive = NULL;
 }
 
-static void test_numbers_are_given_in_turn(void **unused)
+static void test_numbers_are_assigned_in_turn(void **unused)
 {
 	struct soft_table table;
 	int object[4];
@@ -73,11 +73,11 @@ static void test_numbers_are_given_in_turn(void **unused)
 	soft_table_remove(&table, 2);
 	assert_null(soft_table_get(&table, 3));
 	assert_null(soft_table_get(&table, 1000));
-	/* After 4 comes 2, and not 3, which was freed first. */
+	/* After 4 comes 2, although 3 was freed first. */
 	assert_int_equal(soft_table_take(&table), 2);
 	soft_table_show(&table, 2, &object[3]);
 	assert_ptr_equal(soft_table_get(&table, 2), &object[3]);
-	/* But one that nobody has heard of comes again, also from the end. */
+	/* A number that was put back unused is assigned again, also at the end of the table. */
 	assert_int_equal(soft_table_take(&table), 3);
 	soft_table_put_back(&table, 3);
 	assert_int_equal(soft_table_take(&table), 3);
@@ -85,7 +85,7 @@ static void test_numbers_are_given_in_turn(void **unused)
 	assert_int_equal(soft_table_take(&table), 4);
 	soft_table_put_back(&table, 4);
 	assert_int_equal(soft_table_take(&table), 4);
-	/* The number that came back last is taken first. */
+	/* The number that was freed last is assigned first. */
 	soft_table_put_back(&table, 3);
 	soft_table_remove(&table, 2);
 	assert_int_equal(soft_table_take(&table), 2);
@@ -115,8 +115,8 @@ static uint32_t make_and_destroy(struct stage *stage, bool is_modified)
 	return number;
 }
 
-/* Queue pairs that are never set up use no numbers, and no memory behind them. */
-static void test_numbers_of_trials(void **unused)
+/* The number of a queue pair that never left RESET is reused at once. */
+static void test_numbers_of_unused_queue_pairs(void **unused)
 {
 	struct stage stage;
 	uint32_t number;
@@ -129,7 +129,7 @@ static void test_numbers_of_trials(void **unused)
 	stage_close(&stage);
 }
 
-static void test_blocks_are_zeros(void **unused)
+static void test_blocks_are_zeroed(void **unused)
 {
 	static const uint64_t sizes[] = {1, 300, 5000, 1 << 20};
 	struct soft_arena arena;
@@ -153,7 +153,7 @@ static void test_blocks_are_zeros(void **unused)
 	soft_arena_finish(&arena);
 }
 
-static void test_places_outside_of_an_arena(void **unused)
+static void test_offsets_outside_of_arena(void **unused)
 {
 	struct soft_arena arena;
 
@@ -167,8 +167,8 @@ static void test_places_outside_of_an_arena(void **unused)
 	soft_arena_finish(&arena);
 }
 
-/* A file that somebody could still shorten is not mapped. */
-static void test_an_arena_that_is_none(void **unused)
+/* A file that could be truncated later is not mapped. */
+static void test_rejects_unsealed_arena(void **unused)
 {
 	struct soft_arena arena;
 	int fd = open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
@@ -190,8 +190,8 @@ static int make_file(off_t size, unsigned int flags, int seals)
 	return fd;
 }
 
-/* Neither is one that is too short, or of huge pages, of which there need not be any. */
-static void test_files_that_are_no_arena(void **unused)
+/* Files that are too short, or use huge pages (none may be available), are not mapped either. */
+static void test_rejects_invalid_arena_files(void **unused)
 {
 	static const int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 	const off_t size = (off_t)SOFT_ARENA_SIZE;
@@ -214,8 +214,8 @@ static void test_files_that_are_no_arena(void **unused)
 	soft_arena_finish(&own);
 }
 
-/* Where a process's memory is, nobody says but itself. */
-static void test_the_table_of_memory_is_its_owners(void **unused)
+/* Only the owner can write its table of memory regions. */
+static void test_region_table_is_read_only_for_others(void **unused)
 {
 	static const char zeros[64];
 	struct soft_arena arena;
@@ -235,8 +235,8 @@ static void test_the_table_of_memory_is_its_owners(void **unused)
 	soft_arena_finish(&arena);
 }
 
-/* The header of RFC 1071's usual example, whose checksum is known: 0xb861. */
-static void test_the_header_of_a_datagram(void **unused)
+/* A well-known example header for RFC 1071, with checksum 0xb861. */
+static void test_datagram_header(void **unused)
 {
 	static const unsigned char wanted[] = {0x45, 0x00, 0x00, 0x73, 0x00, 0x00, 0x40,
 					       0x00, 0x40, 0x11, 0xb8, 0x61, 0xc0, 0xa8,
@@ -275,7 +275,7 @@ static int take_file(const char *path, const struct stat *status, int kind, stru
 	return kind == FTW_F ? remove(path) : 0;
 }
 
-/* Takes a slot and dies; tells slot and generation. */
+/* Forks a child that takes a slot and dies. Returns its slot and generation. */
 static void die_with_a_slot(uint32_t *slot, uint32_t *generation)
 {
 	uint32_t said[2];
@@ -301,7 +301,7 @@ static void die_with_a_slot(uint32_t *slot, uint32_t *generation)
 	*generation = said[1];
 }
 
-static void test_the_slot_of_a_dead_process(void **unused)
+static void test_slot_of_dead_process(void **unused)
 {
 	struct soft_registry first;
 	struct soft_registry next;
@@ -314,7 +314,7 @@ static void test_the_slot_of_a_dead_process(void **unused)
 	assert_int_not_equal(first.generation, generation);
 	assert_true(soft_registry_is_alive(&first, slot, first.generation));
 	assert_false(soft_registry_is_alive(&first, slot, generation));
-	/* One that lives keeps its slot. */
+	/* A live process keeps its slot. */
 	die_with_a_slot(&slot, &generation);
 	assert_int_not_equal(slot, first.slot);
 	assert_false(soft_registry_is_alive(&first, slot, generation));
@@ -324,8 +324,8 @@ static void test_the_slot_of_a_dead_process(void **unused)
 	soft_registry_close(&next);
 }
 
-/* What another build left is not looked at; what is spoilt is refused. */
-static void test_registries_of_other_layouts(void **unused)
+/* Registries of other builds are ignored; damaged ones are rejected. */
+static void test_invalid_registries(void **unused)
 {
 	struct soft_registry registry;
 	char path[200];
@@ -345,7 +345,7 @@ static void test_registries_of_other_layouts(void **unused)
 	soft_registry_close(&registry);
 }
 
-static void test_directories_that_others_may_enter(void **unused)
+static void test_rejects_directory_with_group_access(void **unused)
 {
 	const char *directory = stage_directory();
 	struct soft_registry registry;
@@ -357,7 +357,7 @@ static void test_directories_that_others_may_enter(void **unused)
 	soft_registry_close(&registry);
 }
 
-/* What is opened is told in INNER, of as much room as the registry has for it. */
+/* Opens the registry in a directory. inner: set to the actual directory, unless NULL. */
 static void check_directory(const char *path, int result, char *inner)
 {
 	struct soft_registry registry;
@@ -400,7 +400,7 @@ static void test_directories(void **unused)
 	rmdir(path);
 }
 
-/* Another user has taken the name there, or nobody may make any. */
+/* Simulates that /dev/shm is not usable, for example because another user took the name. */
 static bool is_shm_taken;
 
 int mkdir(const char *path, mode_t mode)
@@ -411,7 +411,6 @@ int mkdir(const char *path, mode_t mode)
 	return -1;
 }
 
-/* Whoever is there is of this user, if of no test. */
 int lstat(const char *path, struct stat *status)
 {
 	if (!is_shm_taken || strncmp(path, "/dev/shm/", strlen("/dev/shm/")) != 0)
@@ -420,7 +419,7 @@ int lstat(const char *path, struct stat *status)
 	return -1;
 }
 
-static void test_a_place_that_is_taken(void **unused)
+static void test_fallback_directory(void **unused)
 {
 	struct soft_registry registry;
 
@@ -437,7 +436,7 @@ static void test_a_place_that_is_taken(void **unused)
 static atomic_bool is_over;
 static _Atomic uint32_t last_seen;
 
-/* As who takes a lock over does, of which the holder was only stopped. */
+/* Counts events like a second lock holder, after a stopped one lost its lock. */
 static void *ring_on(void *cq)
 {
 	struct soft_cq_image *image = cq;
@@ -447,7 +446,7 @@ static void *ring_on(void *cq)
 	return NULL;
 }
 
-/* Who raises an event comes to an end of it, whatever another one counts beside him. */
+/* Raising an event ends, even if another thread changes the count at the same time. */
 static void test_events_counted_by_two(void **unused)
 {
 	struct stage stage;
@@ -479,7 +478,7 @@ static void test_events_counted_by_two(void **unused)
 	stage_close(&stage);
 }
 
-/* What is asked of a queue without a channel goes to no descriptor, and least of all to 0. */
+/* Arming a queue without a channel writes to no descriptor, in particular not to 0. */
 static void test_events_without_a_channel(void **unused)
 {
 	struct stage stage;
@@ -513,20 +512,20 @@ static void test_events_without_a_channel(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_a_lock_of_a_dead_process),
-		cmocka_unit_test(test_numbers_are_given_in_turn),
-		cmocka_unit_test(test_numbers_of_trials),
-		cmocka_unit_test(test_blocks_are_zeros),
-		cmocka_unit_test(test_places_outside_of_an_arena),
-		cmocka_unit_test(test_an_arena_that_is_none),
-		cmocka_unit_test(test_files_that_are_no_arena),
-		cmocka_unit_test(test_the_table_of_memory_is_its_owners),
-		cmocka_unit_test(test_the_header_of_a_datagram),
-		cmocka_unit_test(test_the_slot_of_a_dead_process),
-		cmocka_unit_test(test_registries_of_other_layouts),
-		cmocka_unit_test(test_directories_that_others_may_enter),
+		cmocka_unit_test(test_lock_of_dead_process),
+		cmocka_unit_test(test_numbers_are_assigned_in_turn),
+		cmocka_unit_test(test_numbers_of_unused_queue_pairs),
+		cmocka_unit_test(test_blocks_are_zeroed),
+		cmocka_unit_test(test_offsets_outside_of_arena),
+		cmocka_unit_test(test_rejects_unsealed_arena),
+		cmocka_unit_test(test_rejects_invalid_arena_files),
+		cmocka_unit_test(test_region_table_is_read_only_for_others),
+		cmocka_unit_test(test_datagram_header),
+		cmocka_unit_test(test_slot_of_dead_process),
+		cmocka_unit_test(test_invalid_registries),
+		cmocka_unit_test(test_rejects_directory_with_group_access),
 		cmocka_unit_test(test_directories),
-		cmocka_unit_test(test_a_place_that_is_taken),
+		cmocka_unit_test(test_fallback_directory),
 		cmocka_unit_test(test_events_counted_by_two),
 		cmocka_unit_test(test_events_without_a_channel),
 	};

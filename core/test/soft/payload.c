@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * To be put in front of the device, below a program that looks at no data: fills the memory
- * that it registers with a pattern of its end (PAYLOAD_END is near or far), once it has done
- * so itself and before anything is sent, and says at the end, in the file that PAYLOAD
- * names, how many bytes of the other end's pattern lie there one behind the other.
+ * A preloaded library that checks data for programs that do not. After the program has initialized
+ * its registered memory, and before anything is sent, fills the memory with the pattern of its side
+ * (PAYLOAD_END is near or far). When a region is deregistered, or at exit, appends the length of
+ * the longest run of the peer's pattern in the region to the file $PAYLOAD.
  */
 #include <dlfcn.h>
 #include <infiniband/verbs.h>
@@ -16,7 +16,7 @@
 enum {
 	REGIONS = 256,
 	PERIOD = 95,
-	/* Beside the first numbers that programs count with. */
+	/* Above the small numbers that programs count with. */
 	NEAR = 0xa0,
 	FAR = 0x20,
 };
@@ -80,7 +80,7 @@ static size_t longest_run(const unsigned char *bytes, size_t length)
 	return most;
 }
 
-static void tell(struct region *region)
+static void report(struct region *region)
 {
 	const char *path = getenv("PAYLOAD");
 	FILE *file = path ? fopen(path, "ae") : NULL;
@@ -112,7 +112,7 @@ int ibv_dereg_mr(struct ibv_mr *mr)
 
 	for (struct region *region = regions; region < regions + REGIONS; region++)
 		if (region->mr == mr)
-			tell(region);
+			report(region);
 	return real(mr);
 }
 
@@ -147,10 +147,10 @@ int rdma_accept(struct rdma_cm_id *id, struct rdma_conn_param *param)
 	return real(id, param);
 }
 
-/* Some programs leave it to the kernel. */
+/* Some programs do not deregister their memory. */
 static void __attribute__((destructor)) end(void)
 {
 	for (struct region *region = regions; region < regions + REGIONS; region++)
 		if (region->mr)
-			tell(region);
+			report(region);
 }

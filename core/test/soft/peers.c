@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Two processes: the test's own, and a child that was forked before either of them
- * opened the device. They tell each other what they need through a pair of sockets, and
- * each step of the child is asked for.
- */
+/* Operations between two processes, see pair.h. */
 #include <glob.h>
 #include <poll.h>
 #include <signal.h>
@@ -48,62 +44,62 @@ static void change_and_read(struct pair *pair)
 		assert_int_equal(buffer[i], MARK);
 }
 
-/* The other end's memory is changed and read while its program sleeps. */
-static void test_a_target_that_sleeps(void **unused)
+/* The peer's memory is changed and read while its program sleeps. */
+static void test_sleeping_target(void **unused)
 {
 	struct pair pair;
 
-	pair_set_up(&pair, pair_sleep, &(struct stage_ways){0});
+	pair_set_up(&pair, pair_wait, &(struct stage_ways){0});
 	change_and_read(&pair);
-	pair_tell(pair.socket, "e", 1);
+	pair_send(pair.socket, "e", 1);
 	pair_tear_down(&pair);
 }
 
-/* Where both have only the loopback's address in common, and it leads to no other. */
-static void test_a_target_in_another_network(void **unused)
+/* Both processes have only a loopback address, in separate network namespaces. */
+static void test_target_in_another_network(void **unused)
 {
 	struct pair pair;
 
 	if (!may_have_networks) {
-		print_message("# this machine lets nobody have a network of his own\n");
+		print_message("# this machine does not allow network namespaces\n");
 		skip();
 	}
-	pair_set_up(&pair, pair_sleep, &(struct stage_ways){.has_own_network = true});
+	pair_set_up(&pair, pair_wait, &(struct stage_ways){.has_own_network = true});
 	change_and_read(&pair);
-	pair_tell(pair.socket, "e", 1);
+	pair_send(pair.socket, "e", 1);
 	pair_tear_down(&pair);
 }
 
-/* Whether the kernel lets no process access another's memory, so that each has a copy server. */
+/* Returns whether processes need copy servers, as the kernel forbids access to their memory. */
 static bool has_copy_servers(void)
 {
 	return getenv("SOFT_COPY_SERVERS");
 }
 
-/* And while none of its threads runs. */
-static void test_a_target_that_is_stopped(void **unused)
+/* The peer's memory is changed and read while all its threads are stopped. */
+static void test_stopped_target(void **unused)
 {
 	struct pair pair;
 	int result;
 
-	pair_set_up(&pair, pair_sleep, &(struct stage_ways){0});
+	pair_set_up(&pair, pair_wait, &(struct stage_ways){0});
 	assert_int_equal(kill(pair.child, SIGSTOP), 0);
 	assert_int_equal(waitpid(pair.child, &result, WUNTRACED), pair.child);
 	assert_true(WIFSTOPPED(result));
 	if (has_copy_servers()) {
-		/* They are stopped with it. */
+		/* The copy server is stopped, too. */
 		pair_post(&pair, IBV_WR_RDMA_WRITE, LARGE);
 		assert_int_equal(pair_status(&pair), IBV_WC_RETRY_EXC_ERR);
 	} else {
 		change_and_read(&pair);
 	}
 	assert_int_equal(kill(pair.child, SIGCONT), 0);
-	pair_tell(pair.socket, "e", 1);
+	pair_send(pair.socket, "e", 1);
 	pair_tear_down(&pair);
 }
 
-/* How often the threads of a process were given a processor. */
-static uint64_t count_turns(pid_t process)
+/* Returns the number of context switches of all threads of a process. */
+static uint64_t count_switches(pid_t process)
 {
 	char pattern[64];
 	uint64_t sum = 0;
@@ -111,7 +107,7 @@ static uint64_t count_turns(pid_t process)
 
 	snprintf(pattern, sizeof(pattern), "/proc/%d/task/*/status", process);
 	assert_int_equal(glob(pattern, 0, NULL, &tasks), 0);
-	/* The program's own, and the device's. */
+	/* The main thread and the device's threads. */
 	assert_int_equal(tasks.gl_pathc, has_copy_servers() ? 3 : 2);
 	for (size_t i = 0; i < tasks.gl_pathc; i++) {
 		FILE *file = fopen(tasks.gl_pathv[i], "re");
@@ -127,31 +123,31 @@ static uint64_t count_turns(pid_t process)
 	return sum;
 }
 
-/* A connected process that has nothing to do: none of its threads runs, as long as it may be. */
+/* No thread of an idle connected process ever runs. */
 static void test_no_thread_is_busy(void **unused)
 {
 	struct pair pair;
 	uint64_t before;
 	uint64_t now;
 
-	pair_set_up(&pair, pair_sleep, &(struct stage_ways){0});
+	pair_set_up(&pair, pair_wait, &(struct stage_ways){0});
 	pair_post(&pair, IBV_WR_RDMA_WRITE, 8);
 	assert_int_equal(pair_status(&pair), IBV_WC_SUCCESS);
-	/* It may be on its way to sleep: one that is busy never comes there. */
-	now = count_turns(pair.child);
+	/* Threads may need some time to fall asleep; a busy one never does. */
+	now = count_switches(pair.child);
 	for (int tries = 0; tries < 20; tries++) {
 		before = now;
 		usleep(500000);
-		now = count_turns(pair.child);
+		now = count_switches(pair.child);
 		if (now == before)
 			break;
 	}
 	assert_int_equal(now, before);
-	pair_tell(pair.socket, "e", 1);
+	pair_send(pair.socket, "e", 1);
 	pair_tear_down(&pair);
 }
 
-/* Answers from its first end what it gets there. */
+/* Echoes messages from end[0]. */
 static void echo(struct pair *pair)
 {
 	static const uint32_t sizes[] = {8, LARGE};
@@ -162,15 +158,15 @@ static void echo(struct pair *pair)
 
 	for (size_t i = 0; i < ARRAY_LENGTH(sizes); i++) {
 		assert_int_equal(ibv_post_recv(end->qp, &wr, &bad), 0);
-		pair_tell(pair->socket, "r", 1);
+		pair_send(pair->socket, "r", 1);
 		assert_int_equal(stage_await(end->cq).byte_len, sizes[i]);
 		pair_post(pair, IBV_WR_SEND, sizes[i]);
 		assert_int_equal(stage_await(end->cq).status, IBV_WC_SUCCESS);
 	}
-	pair_sleep(pair);
+	pair_wait(pair);
 }
 
-/* Both sizes there and back, asleep until it comes. */
+/* Messages of both sizes make a round trip; the receiver sleeps until they arrive. */
 static void test_messages_and_events(void **unused)
 {
 	struct pair pair;
@@ -190,10 +186,10 @@ static void test_messages_and_events(void **unused)
 
 		memset(end->buffer, (int)size, size);
 		assert_int_equal(ibv_post_recv(end->qp, &wr, &bad), 0);
-		pair_hear(pair.socket, &word, 1);
+		pair_receive(pair.socket, &word, 1);
 		pair_post(&pair, IBV_WR_SEND, size);
 		assert_int_equal(ibv_req_notify_cq(end->cq, 0), 0);
-		/* The one completion or the other: whichever comes after it was armed. */
+		/* Either completion, of the send or of the receive, may arrive after the arming. */
 		if (stage_await(end->cq).opcode == IBV_WC_SEND && stage_is_empty(end->cq)) {
 			assert_int_equal(poll(&readable, 1, 20000), 1);
 			assert_int_equal(ibv_get_cq_event(pair.stage.channel, &cq, &context), 0);
@@ -202,17 +198,17 @@ static void test_messages_and_events(void **unused)
 		}
 		assert_memory_equal(end->buffer, pair.stage.end[1].buffer, size);
 	}
-	pair_tell(pair.socket, "e", 1);
+	pair_send(pair.socket, "e", 1);
 	pair_tear_down(&pair);
 }
 
-/* Into memory that both have no other process is needed: its end is noticed a little later. */
-static void test_a_target_that_is_killed(void **unused)
+/* Writes to shared memory still succeed for a short time after the target ended. */
+static void test_killed_target(void **unused)
 {
 	struct pair pair;
 	enum ibv_wc_status status = IBV_WC_SUCCESS;
 
-	pair_set_up(&pair, pair_sleep, &(struct stage_ways){.retry_cnt = 1});
+	pair_set_up(&pair, pair_wait, &(struct stage_ways){.retry_cnt = 1});
 	pair_post(&pair, IBV_WR_RDMA_WRITE, 8);
 	assert_int_equal(pair_status(&pair), IBV_WC_SUCCESS);
 	kill(pair.child, SIGKILL);
@@ -227,24 +223,24 @@ static void test_a_target_that_is_killed(void **unused)
 	close(pair.socket);
 }
 
-/* Takes a receive of the other process's, and dies before there is a completion. */
+/* Takes a receive of the peer, and sleeps before it completes; the test kills it. */
 static void take_and_die(struct pair *pair, bool is_stopped)
 {
 	struct soft_peer *peer;
 	struct soft_qp_image *qp;
 
-	pair_sleep(pair);
-	peer = soft_peer_find(soft_image_slot(pair->there.number));
+	pair_wait(pair);
+	peer = soft_peer_find(soft_image_slot(pair->peer.number));
 	if (!peer)
 		_exit(1);
-	qp = &peer->arena->image->qp[soft_image_index(pair->there.number)];
+	qp = &peer->arena->image->qp[soft_image_index(pair->peer.number)];
 	soft_lock_take(&qp->queue.lock);
 	qp->queue.owed_head = atomic_load(&qp->queue.head) + 1;
 	atomic_store(&qp->queue.owed, 1);
 	atomic_fetch_add(&qp->queue.head, 1);
 	if (is_stopped)
 		atomic_store(&qp->state, IBV_QPS_ERR);
-	pair_tell(pair->socket, "h", 1);
+	pair_send(pair->socket, "h", 1);
 	pause();
 }
 
@@ -253,13 +249,13 @@ static void die_owing(struct pair *pair)
 	take_and_die(pair, false);
 }
 
-/* And of one that it was about to stop. */
+/* Does the same while stopping the queue pair. */
 static void die_stopping(struct pair *pair)
 {
 	take_and_die(pair, true);
 }
 
-/* With four receives: until the other process is gone. */
+/* Posts four receives, and waits until the peer is dead. */
 static void outlive(struct pair *pair, void (*child)(struct pair *))
 {
 	struct stage_end *end = &pair->stage.end[0];
@@ -273,14 +269,14 @@ static void outlive(struct pair *pair, void (*child)(struct pair *))
 
 		assert_int_equal(ibv_post_recv(end->qp, &wr, &bad), 0);
 	}
-	pair_tell(pair->socket, "g", 1);
-	pair_hear(pair->socket, &word, 1);
+	pair_send(pair->socket, "g", 1);
+	pair_receive(pair->socket, &word, 1);
 	kill(pair->child, SIGKILL);
 	waitpid(pair->child, NULL, 0);
 }
 
-/* It is there for who sends next: nothing was flushed, and nobody was told. */
-static void test_a_receive_that_was_taken(void **unused)
+/* A receive that the dead process took is available again, without a completion. */
+static void test_receive_is_restored(void **unused)
 {
 	struct pair pair;
 	const struct soft_queue *queue;
@@ -295,8 +291,8 @@ static void test_a_receive_that_was_taken(void **unused)
 	close(pair.socket);
 }
 
-/* Each receive that was posted comes back, whoever was at work on it. */
-static void test_a_receive_of_one_that_is_killed(void **unused)
+/* All posted receives are flushed, including the one that the dead process took. */
+static void test_receive_is_flushed(void **unused)
 {
 	struct pair pair;
 	struct stage_end *end = &pair.stage.end[0];
@@ -313,7 +309,7 @@ static void test_a_receive_of_one_that_is_killed(void **unused)
 	close(pair.socket);
 }
 
-/* False where the successor has another slot: the first one's was just being looked at. */
+/* Returns false if the successor got another slot, as the first one was still in use. */
 static bool try_a_successor(void)
 {
 	struct stage_ways ways = {.retry_cnt = 1};
@@ -321,11 +317,11 @@ static bool try_a_successor(void)
 	struct pair second;
 	bool is_one;
 
-	pair_start(&second, pair_sleep, &ways);
-	pair_set_up(&first, pair_sleep, &ways);
-	pair_tell(first.socket, "e", 1);
+	pair_start(&second, pair_wait, &ways);
+	pair_set_up(&first, pair_wait, &ways);
+	pair_send(first.socket, "e", 1);
 	assert_int_equal(waitpid(first.child, NULL, 0), first.child);
-	pair_tell(second.socket, "g", 1);
+	pair_send(second.socket, "g", 1);
 	pair_meet(&second, &ways);
 	is_one = soft_image_slot(second.there.number) == soft_image_slot(first.there.number);
 	assert_int_not_equal(second.there.number, first.there.number);
@@ -333,15 +329,15 @@ static bool try_a_successor(void)
 	assert_int_equal(pair_status(&first), IBV_WC_RETRY_EXC_ERR);
 	pair_post(&second, IBV_WR_RDMA_WRITE, 8);
 	assert_int_equal(pair_status(&second), IBV_WC_SUCCESS);
-	pair_tell(second.socket, "e", 1);
+	pair_send(second.socket, "e", 1);
 	pair_tear_down(&second);
 	stage_close(&first.stage);
 	close(first.socket);
 	return is_one;
 }
 
-/* Its slot goes to another process: what was connected to it is not connected to that. */
-static void test_a_successor(void **unused)
+/* Another process gets the slot of a dead peer, but not its connections. */
+static void test_slot_successor(void **unused)
 {
 	int tries = 1;
 
@@ -349,11 +345,11 @@ static void test_a_successor(void **unused)
 		assert_true(++tries < 20);
 }
 
-/* A process that is forked from one with an open device opens its own. */
-static void test_a_forked_child(void **unused)
+/* A child that is forked while the device is open opens its own device. */
+static void test_forked_child(void **unused)
 {
 #ifdef __SANITIZE_THREAD__
-	print_message("# ThreadSanitizer follows no threads of a forked child\n");
+	print_message("# ThreadSanitizer does not support threads in a forked child\n");
 	skip();
 #endif
 #ifdef __has_feature
@@ -367,10 +363,10 @@ static void test_a_forked_child(void **unused)
 	struct pair pair;
 
 	stage_open(&open, &(struct stage_ways){0});
-	pair_set_up(&pair, pair_sleep, &(struct stage_ways){0});
+	pair_set_up(&pair, pair_wait, &(struct stage_ways){0});
 	pair_post(&pair, IBV_WR_RDMA_WRITE, LARGE);
 	assert_int_equal(pair_status(&pair), IBV_WC_SUCCESS);
-	pair_tell(pair.socket, "e", 1);
+	pair_send(pair.socket, "e", 1);
 	pair_tear_down(&pair);
 	stage_close(&open);
 }
@@ -393,14 +389,14 @@ static int knock(const char *what, size_t size)
 	return fd;
 }
 
-/* Who says something else than hello is shown out; the others are served. */
+/* Clients that send anything but a hello are disconnected; others are served. */
 static void test_strangers(void **unused)
 {
 	static const char garbage[200] = {1, 2, 3};
 	struct pair pair;
 	char answer;
 
-	pair_set_up(&pair, pair_sleep, &(struct stage_ways){0});
+	pair_set_up(&pair, pair_wait, &(struct stage_ways){0});
 	for (size_t size = 1; size < sizeof(garbage); size += 15) {
 		int fd = knock(garbage, size);
 
@@ -409,23 +405,23 @@ static void test_strangers(void **unused)
 	}
 	pair_post(&pair, IBV_WR_RDMA_WRITE, 8);
 	assert_int_equal(pair_status(&pair), IBV_WC_SUCCESS);
-	pair_tell(pair.socket, "e", 1);
+	pair_send(pair.socket, "e", 1);
 	pair_tear_down(&pair);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(test_a_target_that_sleeps, pair_end_child),
-		cmocka_unit_test_teardown(test_a_target_in_another_network, pair_end_child),
-		cmocka_unit_test_teardown(test_a_target_that_is_stopped, pair_end_child),
+		cmocka_unit_test_teardown(test_sleeping_target, pair_end_child),
+		cmocka_unit_test_teardown(test_target_in_another_network, pair_end_child),
+		cmocka_unit_test_teardown(test_stopped_target, pair_end_child),
 		cmocka_unit_test_teardown(test_no_thread_is_busy, pair_end_child),
 		cmocka_unit_test_teardown(test_messages_and_events, pair_end_child),
-		cmocka_unit_test_teardown(test_a_target_that_is_killed, pair_end_child),
-		cmocka_unit_test_teardown(test_a_receive_that_was_taken, pair_end_child),
-		cmocka_unit_test_teardown(test_a_receive_of_one_that_is_killed, pair_end_child),
-		cmocka_unit_test_teardown(test_a_successor, pair_end_child),
-		cmocka_unit_test_teardown(test_a_forked_child, pair_end_child),
+		cmocka_unit_test_teardown(test_killed_target, pair_end_child),
+		cmocka_unit_test_teardown(test_receive_is_restored, pair_end_child),
+		cmocka_unit_test_teardown(test_receive_is_flushed, pair_end_child),
+		cmocka_unit_test_teardown(test_slot_successor, pair_end_child),
+		cmocka_unit_test_teardown(test_forked_child, pair_end_child),
 		cmocka_unit_test_teardown(test_strangers, pair_end_child),
 	};
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where the processes of a user meet: in mounts of their own, of which some have no room. */
+/* The directory where the processes of a user meet, in private mounts, some of them full. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -22,13 +22,13 @@ static void check(bool is_true, int line)
 {
 	if (is_true)
 		return;
-	fprintf(stderr, "# line %d is not so\n", line);
+	fprintf(stderr, "# check in line %d failed\n", line);
 	_exit(1);
 }
 
 #define CHECK(condition) check(condition, __LINE__)
 
-/* What is tried is done by a child, which alone has the mounts. */
+/* Calls a function in a child with private mounts. */
 static void with_mounts(void (*try)(void))
 {
 	int status;
@@ -42,7 +42,7 @@ static void with_mounts(void (*try)(void))
 	}
 	assert_int_equal(waitpid(child, &status, 0), child);
 	if (WIFEXITED(status) && WEXITSTATUS(status) == NO_MOUNTS) {
-		print_message("# this machine lets nobody have mounts of his own\n");
+		print_message("# this machine does not allow mount namespaces\n");
 		skip();
 	}
 	assert_int_equal(status, 0);
@@ -65,7 +65,7 @@ static void open_in_full_one(void)
 
 	mount_on(stage_directory(), "size=64k");
 	CHECK(soft_registry_open(&registry) == -ENOSPC);
-	/* Once there is room the same place is good. */
+	/* The same directory works once it has enough space. */
 	CHECK(!mount(NULL, stage_directory(), "tmpfs", MS_REMOUNT, "size=8m"));
 	CHECK(!soft_registry_open(&registry));
 	for (uint32_t i = 0; i < SOFT_SLOTS; i++)
@@ -73,8 +73,8 @@ static void open_in_full_one(void)
 	soft_registry_close(&registry);
 }
 
-/* Who opens the device is told, rather than killed when he touches what is not there. */
-static void test_a_place_without_room(void **unused)
+/* Opening the device fails, instead of SIGBUS when the registry is accessed later. */
+static void test_full_directory(void **unused)
 {
 	with_mounts(open_in_full_one);
 }
@@ -103,8 +103,8 @@ static void open_beside_full_one(void)
 	soft_registry_close(&first);
 }
 
-/* Processes meet in the next place. */
-static void test_a_place_beside_one_without_room(void **unused)
+/* If the first directory is full, all processes use the next one. */
+static void test_next_directory_if_full(void **unused)
 {
 	with_mounts(open_beside_full_one);
 }
@@ -123,8 +123,8 @@ static void open_damaged_one(void)
 	CHECK(soft_registry_open(&registry) == -EPROTO);
 }
 
-/* An error that is not the place's is reported: in the next place nobody would be met. */
-static void test_a_place_with_a_damaged_registry(void **unused)
+/* Other errors are reported: in the next directory, the process would be alone. */
+static void test_damaged_registry(void **unused)
 {
 	with_mounts(open_damaged_one);
 }
@@ -132,9 +132,9 @@ static void test_a_place_with_a_damaged_registry(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_a_place_without_room),
-		cmocka_unit_test(test_a_place_beside_one_without_room),
-		cmocka_unit_test(test_a_place_with_a_damaged_registry),
+		cmocka_unit_test(test_full_directory),
+		cmocka_unit_test(test_next_directory_if_full),
+		cmocka_unit_test(test_damaged_registry),
 	};
 
 	return cmocka_run_group_tests(tests, stage_set_up, stage_tear_down);

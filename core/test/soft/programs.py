@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
 """
-Others' programs on soft0, unmodified: each row of a table is a server and a client in two
-processes, judged by what the programs themselves say, and by the data: where they do not
-look at it themselves, payload.c beneath them does. What a process leaves in the device's
-directory is looked at, too.
+Unmodified third-party programs on soft0. Each row of a table is a server and a client in two
+processes. Checks the output of the programs, their data (payload.c does so for programs that do
+not), and that no process leaves files in the device's directory.
 """
 
 import glob
@@ -54,7 +53,7 @@ PERFTESTS = (
     ]
     + [f"ib_{name}_bw -n 500 -b -q 8 -s 1024" for name in ("send", "write", "read")]
     + ["ib_atomic_bw -n 500 -b -q 8"]
-    # Of each size they measure the processor's clock for a quarter of a second.
+    # For each size, they calibrate the CPU clock for a quarter of a second.
     + [f"ib_{name} -n 20 -a" for name in ("send_lat", "write_bw")]
     + [f"ib_{name} -n 20 -s 8388608" for name in ("write_lat", "read_lat")]
     + [
@@ -109,7 +108,7 @@ BY_CONNECTION = [
 
 
 def has_connection_listener(directory):
-    """Whether somebody listens by rdma_cm: struct soft_registry_port, in the registry."""
+    """Returns whether the registry (struct soft_registry_port) has an rdma_cm listener."""
     paths = glob.glob(os.path.join(directory, "*", "registry"))
     if not paths:
         return False
@@ -121,7 +120,7 @@ def has_connection_listener(directory):
 
 
 def has_listener(port):
-    """Whether somebody listens there, as the kernel has it."""
+    """Returns whether a process listens on the TCP port."""
     for name in ("/proc/net/tcp", "/proc/net/tcp6"):
         with open(name) as table:
             for line in table.readlines()[1:]:
@@ -142,7 +141,7 @@ class OnDevice(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.seen)
 
     def start(self, *command, end=None):
-        """With an end, what it gets from the other one is looked at."""
+        """Starts a program; with an end ("near" or "far"), its received data is checked."""
         environment = self.environment
         if end:
             environment = environment | {
@@ -172,13 +171,13 @@ class OnDevice(unittest.TestCase):
         self.assertEqual(process.returncode, 0, output)
         return output
 
-    def came(self, end):
-        """Of each region, the most bytes from the other end that lie in it one after the other."""
+    def received(self, end):
+        """Returns for each region the longest run of bytes from the peer."""
         with open(f"{self.seen}/{end}", encoding="ascii") as lines:
             return [int(line) for line in lines]
 
     def run_pair(self, command, **options):
-        """Server and client of a program; what each of them printed."""
+        """Runs client and server of a program. Returns their outputs."""
         OnDevice.port += 1
         words = [*command.split(), "-p", str(OnDevice.port)]
         return self.run_both(
@@ -189,7 +188,7 @@ class OnDevice(unittest.TestCase):
         server = self.start(*server_words, end="far" if is_seen else None)
         deadline = time.monotonic() + PATIENCE
         while not is_ready():
-            self.assertIsNone(server.poll(), "the server has ended")
+            self.assertIsNone(server.poll(), "the server ended early")
             self.assertLess(time.monotonic(), deadline, "the server does not listen")
             time.sleep(0.01)
         client = self.start(*client_words, end="near" if is_seen else None)
@@ -202,7 +201,7 @@ class OnDevice(unittest.TestCase):
         self.assertEqual(
             [name for *_, names in os.walk(self.directory) for name in names],
             ["registry"],
-            "a socket of a process that has ended",
+            "a process left a socket",
         )
         return printed
 
@@ -213,10 +212,10 @@ def option(command, letter, default):
 
 
 class Queries(OnDevice):
-    def test_the_list_of_devices(self):
+    def test_device_list(self):
         self.assertIn("soft0", self.run_alone("ibv_devices"))
 
-    def test_what_the_device_says_of_itself(self):
+    def test_device_attributes(self):
         printed = self.run_alone("ibv_devinfo", "-v")
         facts = dict(re.findall(r"^\s*([a-zA-Z_\[\] 0-9]+?):\s+(.*?)\s*$", printed, re.MULTILINE))
         for name, value in {
@@ -245,7 +244,7 @@ class Queries(OnDevice):
         for address in shown:
             self.assertIn(address if ":" in address else f"::ffff:{address}", gids)
 
-    def test_a_path_that_the_loader_takes_apart(self):
+    def test_rejects_path_that_the_loader_would_split(self):
         for name in ("a b", "a:b", "a\tb"):
             place = os.path.join(self.directory, name)
             os.mkdir(place)
@@ -265,7 +264,7 @@ class Queries(OnDevice):
 
 
 def symbols(path, which):
-    """Names of a dynamic symbol table; -> {name: version or ''}."""
+    """Returns the names of a dynamic symbol table: {name: version or ''}."""
     lines = subprocess.run(
         ["nm", "-D", which, path], capture_output=True, text=True, check=True
     ).stdout.splitlines()
@@ -273,7 +272,7 @@ def symbols(path, which):
     return {name: version.lstrip("@") for name, _, version in names}
 
 
-# These take no object, so the real library's do.
+# These functions take no objects, so those of the real library work.
 WITHOUT_OBJECTS = re.compile(
     r"(ibv_(rate_to_|copy_|.*_str$|dofork|dontfork|get_sysfs_path|read_sysfs_file|register_driver)"
     r"|(mbps|mult)_to_ibv_rate|rdma_event_str)"
@@ -281,12 +280,12 @@ WITHOUT_OBJECTS = re.compile(
 
 
 def is_needed(name, version):
-    """Whether the device must export it. Versions with PRIVATE are for drivers."""
+    """Returns whether the device must export a symbol. PRIVATE versions are for drivers."""
     return not WITHOUT_OBJECTS.match(name) and "PRIVATE" not in version
 
 
 class Exports(unittest.TestCase):
-    def test_every_symbol_that_the_programs_ask_for(self):
+    def test_exports_all_symbols_of_the_programs(self):
         ours = symbols(LIBRARY, "--defined-only")
         asked = {}
         for judge in JUDGES:
@@ -299,7 +298,7 @@ class Exports(unittest.TestCase):
         self.assertGreater(len(wanted), 60)
         self.assertEqual(wanted - set(ours), set())
 
-    def test_every_export_of_both_libraries(self):
+    def test_exports_all_symbols_of_both_libraries(self):
         ours = symbols(LIBRARY, "--defined-only")
         for library in ("libibverbs.so.1", "librdmacm.so.1"):
             path = subprocess.run(
@@ -316,12 +315,12 @@ class Exports(unittest.TestCase):
             self.assertGreater(len(theirs), 50)
             self.assertEqual(theirs - set(ours), set())
 
-    def test_no_symbol_has_a_version_or_is_not_theirs(self):
+    def test_exports_nothing_else_and_no_versions(self):
         for name, version in symbols(LIBRARY, "--defined-only").items():
             self.assertEqual(version, "")
             self.assertRegex(name, r"^_*(ibv_|rdma_|r[a-z])")
 
-    def test_neither_library_is_needed(self):
+    def test_does_not_need_the_libraries(self):
         needed = subprocess.run(
             ["objdump", "-p", LIBRARY], capture_output=True, text=True, check=True
         ).stdout
@@ -337,9 +336,9 @@ class Pingpong(OnDevice):
             self.assertIn(f"{2 * count * size} bytes in", output)
             self.assertIn(f"{count} iters in", output)
             self.assertNotIn("invalid data", output)
-        # One buffer to receive into and to send from: the first message goes to and fro.
+        # The programs send from their receive buffer: the first message travels back and forth.
         if not looks_itself:
-            self.assertEqual(self.came("far"), [size])
+            self.assertEqual(self.received("far"), [size])
 
 
 class Connected(OnDevice):
@@ -383,17 +382,17 @@ class ByConnection(Connected):
         self.check_payload(words[0], option(command, "-S", 100), option(command, "-c", 1))
 
     def check_payload(self, program, size, connections):
-        """Each has one buffer to receive into and to send from, and one end begins."""
-        came = self.came("near" if program == "ucmatose" else "far")
-        # What goes inline need not be registered: there is nothing to know it by.
-        self.assertEqual(came, [0] if program == "rdma_server" else [size] * connections)
+        """Programs send from their receive buffer, and one side starts."""
+        received = self.received("near" if program == "ucmatose" else "far")
+        # Inline data is not registered, and so has no pattern.
+        self.assertEqual(received, [0] if program == "rdma_server" else [size] * connections)
 
-    def test_nobody_listens(self):
+    def test_rejected_without_listener(self):
         process = self.start("rping", "-c", "-a", "127.0.0.1")
         output, _ = process.communicate(timeout=PATIENCE)
         self.assertIn("RDMA_CM_EVENT_REJECTED, error 8", output)
 
-    def test_a_server_that_is_killed_is_missed(self):
+    def test_client_notices_killed_server(self):
         server = self.start("rping", "-s", "-a", "127.0.0.1")
         while not self.has_server():
             self.assertIsNone(server.poll())
@@ -407,7 +406,7 @@ class ByConnection(Connected):
 
 class Tables:
     def rows(self, output):
-        """The table: for each size, its iterations and its figures."""
+        """Returns the table: {size: [iterations, figures...]}."""
         table = {}
         for line in output.splitlines():
             words = line.split()
@@ -433,17 +432,17 @@ class Tables:
     def check_payload(self, command, size):
         least = size
         if "atomic" in command:
-            least = 5  # what is added changes the lowest bytes
+            least = 5  # the additions change the lowest bytes
         elif "write_lat" in command:
-            # Numbers are written behind the data, those of smaller messages in it.
+            # Sequence numbers are written after the data; those of smaller messages overwrite it.
             least = size // 2 - 1
         elif "-R" in command and "-c UD" in command:
-            least -= 44  # a datagram of its own making lies where it sends from
+            least -= 44  # an earlier datagram of the program overwrote part of its send buffer
         is_pull = "read" in command or "atomic" in command
         is_both = " -b" in command or ("_lat" in command and not is_pull)
         for end, gets in (("near", is_pull or is_both), ("far", not is_pull or is_both)):
             if gets:
-                self.assertGreaterEqual(max(self.came(end)), least, end)
+                self.assertGreaterEqual(max(self.received(end)), least, end)
 
 
 class Perftest(Tables, OnDevice):
@@ -452,7 +451,7 @@ class Perftest(Tables, OnDevice):
 
 
 class OneProcessor(Tables, OnDevice):
-    """Both on one: who polls gives it up, else each message would take a slice of time."""
+    """Both programs on one CPU: polling must yield, or each message would need a time slice."""
 
     def run_perftest(self, command):
         return self.run_pair(f"taskset -c {min(os.sched_getaffinity(0))} {command}")
@@ -460,8 +459,8 @@ class OneProcessor(Tables, OnDevice):
 
 class PerftestByConnection(Tables, Connected):
     """
-    Its server listens for what both tell each other and, when that is over, once more for
-    what they measure. A client that is there first is refused, as on any device, and falls.
+    perftest's server listens once for the exchange of parameters, and again for the measurement. A
+    client that is faster is rejected, as on any device, and exits; it is then run again.
     """
 
     TRIES = 20
@@ -476,7 +475,7 @@ class PerftestByConnection(Tables, Connected):
                     raise
             self.doCleanups()
             self.setUp()
-        self.fail(f"{command}: refused {self.TRIES} times")
+        self.fail(f"{command}: rejected {self.TRIES} times")
 
 
 def add(case, commands):

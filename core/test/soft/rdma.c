@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rdma [-j] resource show: how many objects the processes on soft0 have; rdma statistic
- * show: how many packets they have sent; as rdma(8) prints it of the kernel's devices.
- * Whatever else is asked for, it does not know.
+ * A replacement of rdma(8) for soft0, with the same output. rdma [-j] resource show prints the
+ * number of objects of all processes, rdma statistic show the number of packets they sent. Rejects
+ * all other commands.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -34,11 +34,11 @@ int main(int argc, char **argv)
 	struct soft_registry registry;
 
 	if (argc != 3 + is_json || strcmp(words[1], "show") != 0) {
-		fputs("rdma: soft0 has none of this\n", stderr);
+		fputs("rdma: not supported on soft0\n", stderr);
 		return 1;
 	}
 	if (soft_registry_open(&registry)) {
-		fputs("rdma: the registry of soft0 cannot be opened\n", stderr);
+		fputs("rdma: cannot open the registry of soft0\n", stderr);
 		return 1;
 	}
 	if (!strcmp(words[0], "resource"))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Receives: how many there is room for, and what completions, and events, tell of them. */
+/* Receives: the depth of receive queues, and the completions and events of receives. */
 #include <errno.h>
 #include <infiniband/verbs.h>
 #include <poll.h>
@@ -14,10 +14,10 @@
 
 enum {
 	DEEP = SOFT_WR_MAX,
-	LATE = 2 * DEEP, /* completions that nobody polls for a while */
+	LATE = 2 * DEEP, /* completions that are polled late */
 };
 
-/* The second end's in place of a stage's own: with so many receives, or pieces in each. */
+/* Replaces end[1] of a stage by a queue pair of a given depth. */
 struct receiver {
 	struct stage stage;
 	struct ibv_cq_ex *cq;
@@ -91,8 +91,8 @@ static void take(const struct receiver *receiver, uint64_t first, uint32_t count
 	}
 }
 
-/* There is room for as many as there are completions of them. */
-static void test_a_full_queue(void **unused)
+/* Each polled completion makes room for one receive. */
+static void test_full_queue(void **unused)
 {
 	struct receiver receiver;
 
@@ -106,8 +106,8 @@ static void test_a_full_queue(void **unused)
 	close_receiver(&receiver);
 }
 
-/* What old ones tell makes no room that there is not. */
-static void test_completions_that_are_polled_late(void **unused)
+/* Late completions of receives whose room was reused already make no further room. */
+static void test_late_completions(void **unused)
 {
 	struct receiver receiver;
 
@@ -127,8 +127,8 @@ static void test_completions_that_are_polled_late(void **unused)
 	close_receiver(&receiver);
 }
 
-/* A life that has ended is forgotten, with completions that nobody has polled. */
-static void test_a_reset(void **unused)
+/* A reset discards receives and unpolled completions. */
+static void test_reset(void **unused)
 {
 	const struct stage_ways ways = {0};
 	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RESET};
@@ -152,8 +152,8 @@ static void test_a_reset(void **unused)
 	close_receiver(&receiver);
 }
 
-/* Four pieces of a gibibyte are more than nothing. */
-static void test_more_than_32_bits_tell(void **unused)
+/* The total length of a receive (four elements of 1 GiB) may exceed 32 bits. */
+static void test_receive_of_4_gib(void **unused)
 {
 	size_t gibibyte = (size_t)1 << 30;
 	void *memory = mmap(NULL, gibibyte, PROT_READ | PROT_WRITE,
@@ -181,8 +181,8 @@ static void test_more_than_32_bits_tell(void **unused)
 	munmap(memory, gibibyte);
 }
 
-/* Memory may go while a program looks at a completion. */
-static void test_a_region_that_goes_meanwhile(void **unused)
+/* Regions may be deregistered between ibv_start_poll and ibv_end_poll. */
+static void test_deregistration_during_poll(void **unused)
 {
 	struct ibv_poll_cq_attr nothing = {0};
 	struct receiver receiver;
@@ -192,7 +192,7 @@ static void test_a_region_that_goes_meanwhile(void **unused)
 	receive_until_full(&receiver, 0, STAGE_DEPTH);
 	send_empty(&receiver, 2);
 	assert_int_equal(ibv_start_poll(receiver.cq, &nothing), 0);
-	/* And when it has found that there are no more. */
+	/* Also after ibv_next_poll has found no more completions. */
 	for (uint64_t i = 0; i < 3; i++) {
 		struct ibv_mr *mr = ibv_reg_mr(receiver.stage.pd, memory, sizeof(memory), 0);
 
@@ -213,8 +213,8 @@ static bool has_event(struct stage *stage)
 	return poll(&readable, 1, 0) == 1;
 }
 
-/* With a queue that goes the event goes that nobody has fetched: the descriptor is at rest. */
-static void test_events_of_a_queue_that_goes(void **unused)
+/* Destroying a completion queue removes its pending event: the descriptor is not readable. */
+static void test_destroying_cq_removes_event(void **unused)
 {
 	struct ibv_qp_attr begin = {.qp_state = IBV_QPS_INIT, .port_num = 1};
 	struct ibv_qp_attr end = {.qp_state = IBV_QPS_ERR};
@@ -246,7 +246,7 @@ static void test_events_of_a_queue_that_goes(void **unused)
 	assert_int_equal(ibv_destroy_qp(qp), 0);
 	assert_int_equal(ibv_destroy_cq(cq), 0);
 	assert_false(has_event(&stage));
-	/* Those of others are still there. */
+	/* Other queues still get events. */
 	assert_int_equal(ibv_req_notify_cq(stage.end[1].cq, 0), 0);
 	stage_receive(&stage, 64, 0);
 	assert_int_equal(stage_post(&stage, &(struct ibv_send_wr){.opcode = IBV_WR_SEND}, 8), 0);
@@ -254,8 +254,8 @@ static void test_events_of_a_queue_that_goes(void **unused)
 	stage_close(&stage);
 }
 
-/* It takes no more pieces than were asked for, although its ring has the room. */
-static void test_pieces_of_a_shared_receive(void **unused)
+/* A shared receive queue accepts only max_sge elements, even if its ring has more room. */
+static void test_max_sge_of_shared_receives(void **unused)
 {
 	struct ibv_srq_init_attr init = {
 		.attr = {.max_wr = 4, .max_sge = 1}
@@ -277,8 +277,11 @@ static void test_pieces_of_a_shared_receive(void **unused)
 	stage_close(&stage);
 }
 
-/* A clock that was read long ago makes nothing that is early far too early, and so due. */
-static void test_an_old_clock(void **unused)
+/*
+ * Completions far in the future are a peer's mistake, and count as due. An outdated clock reading
+ * must not make an early completion look like one.
+ */
+static void test_outdated_clock(void **unused)
 {
 	struct soft_completion entry = {.marks = SOFT_MARK_DUE};
 	uint64_t now_ns = soft_time_ns();
@@ -291,7 +294,6 @@ static void test_an_old_clock(void **unused)
 	entry.time_ns = now_ns;
 	assert_false(soft_cq_is_early(&entry, &old_ns));
 	assert_int_equal(old_ns, now_ns);
-	/* A peer's mistake. */
 	entry.time_ns = now_ns + 60 * SOFT_SECOND_NS;
 	assert_false(soft_cq_is_early(&entry, &old_ns));
 	entry.marks = 0;
@@ -302,14 +304,14 @@ static void test_an_old_clock(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_a_full_queue),
-		cmocka_unit_test(test_completions_that_are_polled_late),
-		cmocka_unit_test(test_a_reset),
-		cmocka_unit_test(test_more_than_32_bits_tell),
-		cmocka_unit_test(test_a_region_that_goes_meanwhile),
-		cmocka_unit_test(test_events_of_a_queue_that_goes),
-		cmocka_unit_test(test_pieces_of_a_shared_receive),
-		cmocka_unit_test(test_an_old_clock),
+		cmocka_unit_test(test_full_queue),
+		cmocka_unit_test(test_late_completions),
+		cmocka_unit_test(test_reset),
+		cmocka_unit_test(test_receive_of_4_gib),
+		cmocka_unit_test(test_deregistration_during_poll),
+		cmocka_unit_test(test_destroying_cq_removes_event),
+		cmocka_unit_test(test_max_sge_of_shared_receives),
+		cmocka_unit_test(test_outdated_clock),
 	};
 
 	return cmocka_run_group_tests(tests, stage_set_up, stage_tear_down);

@@ -7,7 +7,7 @@
 
 #define PAGE 4096
 
-static void test_what_is_refused_at_once(void **unused)
+static void test_rejects_invalid_arguments(void **unused)
 {
 	struct stage_ways ways = {.is_apart = true};
 	struct ibv_qp_attr rts = {.qp_state = IBV_QPS_RTS};
@@ -52,8 +52,8 @@ static void check_registration(struct stage *stage, unsigned char *memory, int a
 	assert_int_equal(errno, error);
 }
 
-/* ib_check_mr_access() and ib_umem_get() of the kernel: what it says to the same. */
-static void test_memory_that_is_the_programs(void **unused)
+/* The same errors as ib_check_mr_access() and ib_umem_get() of the kernel. */
+static void test_registration_errors(void **unused)
 {
 	static const struct {
 		int first;
@@ -122,7 +122,7 @@ static void begin(struct ibv_qp_ex *qp, enum ibv_wr_opcode opcode, uint32_t rkey
 }
 
 /* ibv_post_send(3): IBV_SEND_INLINE is valid only for sends and writes. */
-static void test_what_comes_back_is_not_inline(void **unused)
+static void test_rejects_inline_reads_and_atomics(void **unused)
 {
 	static const enum ibv_wr_opcode opcodes[] = {IBV_WR_RDMA_READ, IBV_WR_ATOMIC_CMP_AND_SWP,
 						     IBV_WR_ATOMIC_FETCH_AND_ADD};
@@ -151,10 +151,10 @@ static void test_what_comes_back_is_not_inline(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_what_is_refused_at_once),
-		cmocka_unit_test(test_memory_that_is_the_programs),
+		cmocka_unit_test(test_rejects_invalid_arguments),
+		cmocka_unit_test(test_registration_errors),
 		cmocka_unit_test(test_access_of_a_queue_pair),
-		cmocka_unit_test(test_what_comes_back_is_not_inline),
+		cmocka_unit_test(test_rejects_inline_reads_and_atomics),
 	};
 
 	return cmocka_run_group_tests(tests, stage_set_up, stage_tear_down);

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """
-Programs that the kernel lets into no other process's memory: what they have to copy goes
-through a socket, and arrives as it does elsewhere.
+Programs that the kernel denies access to the memory of other processes: their data is copied
+through a socket, and arrives unchanged.
 """
 
 import json
@@ -40,7 +40,7 @@ PERFTESTS = [
 
 
 class Refused(programs.OnDevice):
-    """Both ends, or the one of them: how each is started."""
+    """Programs whose server, client or both are started with ways[0] and ways[1]."""
 
     ways = ([REFUSING, "EPERM"], [REFUSING, "EPERM"])
     started = 0
@@ -76,19 +76,19 @@ class NotThere(Measured):
 
 
 class Client(Measured):
-    """Only the client must ask: the server is let into its memory."""
+    """Only the client is denied access to the peer's memory."""
 
     ways = ([], [REFUSING, "EPERM"])
 
 
 class OtherProcesses(Measured):
-    """From a PID namespace, where the server has no number."""
+    """The client is in a PID namespace, where the server has no PID."""
 
     ways = ([], ["unshare", "--pid", "--fork", "--kill-child"])
 
 
 class OtherUsers(Measured):
-    """From a user namespace, whose rights end there."""
+    """The client is in a user namespace, with no rights outside of it."""
 
     ways = ([], ["unshare", "--user", "--map-root-user"])
 

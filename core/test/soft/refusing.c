@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * refusing EPERM|ENOSYS COMMAND...: runs a program that the kernel lets into no
- * other process's memory, as a container's seccomp profile does. Nothing of it is in the
- * device. Exits with 77 where there is no such filter.
+ * refusing EPERM|ENOSYS COMMAND...: runs a program that the kernel denies access to the memory of
+ * other processes, like the seccomp profiles of containers. Independent of the device. Exits with
+ * status 77 if seccomp is not available.
  */
 #include <errno.h>
 #include <linux/audit.h>
@@ -69,11 +69,11 @@ int main(int count, char **words)
 		return 2;
 	error = strcmp(words[1], "ENOSYS") ? EPERM : ENOSYS;
 	if (refuse((uint32_t)error)) {
-		fprintf(stderr, "there is no seccomp here\n");
+		fprintf(stderr, "refusing: seccomp is not available\n");
 		return SKIPPED;
 	}
 	if (!is_refused(error)) {
-		fprintf(stderr, "it is not refused\n");
+		fprintf(stderr, "refusing: the filter has no effect\n");
 		return 1;
 	}
 	execvp(words[2], words + 2);

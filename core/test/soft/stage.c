@@ -30,14 +30,14 @@ int stage_set_up(void **state)
 	return mkdtemp(directory) && !setenv("VERBMARK_SOFT_DIR", directory, 1) ? 0 : -1;
 }
 
-static int take_away(const char *path, const struct stat *status, int kind, struct FTW *where)
+static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *where)
 {
 	return remove(path);
 }
 
 int stage_tear_down(void **state)
 {
-	return nftw(directory, take_away, 4, FTW_DEPTH | FTW_PHYS);
+	return nftw(directory, remove_one, 4, FTW_DEPTH | FTW_PHYS);
 }
 
 struct ibv_context *stage_open_device(void)

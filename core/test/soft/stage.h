@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Two queue pairs of one process that talk to each other on soft0, for the tests of the
- * soft device. Each end has its completion queue and half of the buffer. Whatever fails
- * here fails the test. The device's directory is the test's own.
+ * Two connected queue pairs in one process on soft0, for tests of the software device. Each has its
+ * own completion queue and half of the buffer. Any failure here fails the test. The test has a
+ * private device directory.
  */
 #ifndef CORE_TEST_SOFT_STAGE_H
 #define CORE_TEST_SOFT_STAGE_H
@@ -18,7 +18,7 @@ enum {
 	STAGE_DEPTH = 16,
 	STAGE_QKEY = 0x1234,
 	STAGE_INLINE = 128,
-	STAGE_PSN = 0xfffff0, /* soon beyond its 24 bits */
+	STAGE_PSN = 0xfffff0, /* soon wraps around at 24 bits */
 };
 
 struct stage_end {
@@ -31,14 +31,14 @@ struct stage {
 	struct ibv_context *context;
 	struct ibv_pd *pd;
 	struct ibv_comp_channel *channel;
-	struct ibv_srq *srq; /* of the second end, or NULL */
+	struct ibv_srq *srq; /* of end[1], or NULL */
 	struct ibv_mr *mr;
 	struct stage_end end[2];
 	unsigned char *buffer;
-	int file; /* of shared memory; or -1 */
+	int file; /* memfd of shared memory, or -1 */
 };
 
-/* How the ends are connected; zeros are what most tests want. */
+/* Options of a stage; most tests leave them zero. */
 struct stage_ways {
 	enum ibv_qp_type type; /* 0: RC */
 	bool with_srq;
@@ -47,14 +47,14 @@ struct stage_ways {
 	uint8_t timeout;
 	uint8_t retry_cnt;
 	uint8_t rnr_retry;
-	uint8_t no_reads;     /* the second end grants none */
-	bool has_own_network; /* of two processes, the child */
-	bool no_channel;      /* completion queues have none */
-	bool is_shared;       /* the memory: a sealed memfd; so it is where SOFT_SHARED is set */
+	uint8_t no_reads;     /* end[1] allows no READs */
+	bool has_own_network; /* the child is in its own network namespace */
+	bool no_channel;      /* no completion channel */
+	bool is_shared;       /* memory is a sealed memfd; also if SOFT_SHARED is set */
 	int cqe;
 };
 
-/* A directory of the test's own; each program once. */
+/* Returns the private directory, which is created once per program. */
 const char *stage_directory(void);
 int stage_set_up(void **state);
 int stage_tear_down(void **state);
@@ -63,23 +63,23 @@ struct ibv_context *stage_open_device(void);
 void stage_open(struct stage *stage, const struct stage_ways *ways);
 void stage_close(struct stage *stage);
 
-/* What ibv_modify_qp needs to bring a queue pair to RTS towards another. */
+/* Moves a queue pair to RTS, connected to the given peer. */
 void stage_connect(struct ibv_qp *qp, const union ibv_gid *gid, uint32_t number,
 		   const struct stage_ways *ways);
 
-/* Posts a receive of that many bytes to the second end, at the beginning of its half. */
+/* Posts a receive of that many bytes to end[1], at the start of its half. */
 void stage_receive(struct stage *stage, uint32_t length, uint64_t wr_id);
 
-/* Posts from the first half to the second; the rest of the request is given. */
+/* Posts wr to end[0], with a buffer at the start of its half unless wr has one. */
 int stage_post(struct stage *stage, struct ibv_send_wr *wr, uint32_t length);
 
-/* The next completion of a queue, within some seconds. */
+/* Returns the next completion; fails the test after some seconds. */
 struct ibv_wc stage_await(struct ibv_cq *cq);
 
-/* Whether a queue is empty now. */
+/* Polls once and returns whether the queue was empty. */
 bool stage_is_empty(struct ibv_cq *cq);
 
-/* The next asynchronous event, within some seconds, acknowledged. */
+/* Returns and acknowledges the next asynchronous event; fails the test after some seconds. */
 enum ibv_event_type stage_await_event(struct stage *stage);
 
 enum ibv_qp_state stage_state(struct ibv_qp *qp);

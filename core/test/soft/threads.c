@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Threads of one process that use the device at the same time, as verbs allow it: on one
- * queue pair, one completion queue, one event channel, and beside each other. Nothing is
- * lost or done twice; under ThreadSanitizer there is no race.
+ * Threads of one process that use the device concurrently, as verbs allow: the same queue pair,
+ * completion queue or event channel, or different ones. Nothing is lost or done twice, and
+ * ThreadSanitizer finds no race.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -30,7 +30,7 @@ enum {
 	PATIENCE_MS = 10000,
 };
 
-/* RNR for ever: who sends waits for receives. */
+/* RNR retries are unlimited: senders wait for receives. */
 static const struct stage_ways patient = {.rnr_retry = 7, .retry_cnt = 7, .timeout = 14};
 
 struct work {
@@ -49,7 +49,7 @@ static pthread_t start(void *(*run)(void *), void *argument)
 	return thread;
 }
 
-/* No more are under way than there is room for completions. */
+/* Keeps at most STAGE_DEPTH messages in flight, which the completion queue can hold. */
 static void *post_all(void *argument)
 {
 	struct work *work = argument;
@@ -86,7 +86,7 @@ static void *poll_sent(void *argument)
 	return NULL;
 }
 
-/* Each message takes a receive; each that was taken is posted again. */
+/* Reposts a receive for each message. */
 static void *poll_received(void *argument)
 {
 	struct work *work = argument;
@@ -130,7 +130,7 @@ static void test_one_queue_pair(void **unused)
 	send_from_threads(&work);
 }
 
-/* The same while the link goes down and up, and a message comes twice. */
+/* The same while the link goes down and up, and with a duplicate and a delayed message. */
 static void test_faults(void **unused)
 {
 	static struct work work;
@@ -142,7 +142,7 @@ static void test_faults(void **unused)
 	soft_fault_load(NULL);
 }
 
-/* Sleeps for each; an event may stand for several messages, and another for none. */
+/* Sleeps until events arrive; an event may stand for several messages, or for none. */
 static void *await_events(void *argument)
 {
 	struct work *work = argument;
@@ -190,8 +190,8 @@ static void test_event_channel(void **unused)
 	stage_close(&work.stage);
 }
 
-/* Objects come and go while others work beside them. */
-static void *come_and_go(void *argument)
+/* Creates, uses and destroys objects while other threads do the same. */
+static void *create_and_destroy(void *argument)
 {
 	struct stage stage;
 
@@ -214,14 +214,14 @@ static void test_objects(void **unused)
 	pthread_t threads[3];
 
 	for (size_t i = 0; i < ARRAY_LENGTH(threads); i++)
-		threads[i] = start(come_and_go, &good);
+		threads[i] = start(create_and_destroy, &good);
 	for (size_t i = 0; i < ARRAY_LENGTH(threads); i++)
 		pthread_join(threads[i], NULL);
 	assert_int_equal(good, ROUNDS * ARRAY_LENGTH(threads));
 }
 
-static bool hear(struct rdma_event_channel *channel, enum rdma_cm_event_type type,
-		 struct rdma_cm_id **id)
+static bool expect_event(struct rdma_event_channel *channel, enum rdma_cm_event_type type,
+			 struct rdma_cm_id **id)
 {
 	struct pollfd readable = {.fd = channel->fd, .events = POLLIN};
 	struct rdma_cm_event *event;
@@ -266,11 +266,11 @@ static void *accept_all(void *argument)
 		struct rdma_cm_id *id;
 		struct rdma_cm_id *same;
 
-		if (!hear(listener->channel, RDMA_CM_EVENT_CONNECT_REQUEST, &id))
+		if (!expect_event(listener->channel, RDMA_CM_EVENT_CONNECT_REQUEST, &id))
 			break;
 		if (make_queue_pair(id) && !rdma_accept(id, &param) &&
-		    hear(listener->channel, RDMA_CM_EVENT_ESTABLISHED, &same) &&
-		    hear(listener->channel, RDMA_CM_EVENT_DISCONNECTED, &same))
+		    expect_event(listener->channel, RDMA_CM_EVENT_ESTABLISHED, &same) &&
+		    expect_event(listener->channel, RDMA_CM_EVENT_DISCONNECTED, &same))
 			atomic_fetch_add(&listener->served, 1);
 		rdma_disconnect(id);
 		drop(id);
@@ -288,14 +288,14 @@ static void connect_once(struct sockaddr_in *to)
 	assert_non_null(channel);
 	assert_int_equal(rdma_create_id(channel, &id, NULL, RDMA_PS_TCP), 0);
 	assert_int_equal(rdma_resolve_addr(id, NULL, (struct sockaddr *)to, PATIENCE_MS), 0);
-	assert_true(hear(channel, RDMA_CM_EVENT_ADDR_RESOLVED, &same));
+	assert_true(expect_event(channel, RDMA_CM_EVENT_ADDR_RESOLVED, &same));
 	assert_int_equal(rdma_resolve_route(id, PATIENCE_MS), 0);
-	assert_true(hear(channel, RDMA_CM_EVENT_ROUTE_RESOLVED, &same));
+	assert_true(expect_event(channel, RDMA_CM_EVENT_ROUTE_RESOLVED, &same));
 	assert_true(make_queue_pair(id));
 	assert_int_equal(rdma_connect(id, &param), 0);
-	assert_true(hear(channel, RDMA_CM_EVENT_ESTABLISHED, &same));
+	assert_true(expect_event(channel, RDMA_CM_EVENT_ESTABLISHED, &same));
 	assert_int_equal(rdma_disconnect(id), 0);
-	assert_true(hear(channel, RDMA_CM_EVENT_DISCONNECTED, &same));
+	assert_true(expect_event(channel, RDMA_CM_EVENT_DISCONNECTED, &same));
 	drop(id);
 	rdma_destroy_event_channel(channel);
 }
@@ -329,8 +329,8 @@ static void *wait_for_event(void *channel)
 	return channel;
 }
 
-/* Who comes to wait for a channel that has just gone has nothing to wait for, and stays. */
-static void test_a_channel_that_has_gone(void **unused)
+/* A thread that waits for a destroyed channel sleeps forever, instead of crashing. */
+static void test_destroyed_channel(void **unused)
 {
 	struct rdma_event_channel *channel = rdma_create_event_channel();
 	struct timespec soon;
@@ -346,7 +346,7 @@ static void test_a_channel_that_has_gone(void **unused)
 	assert_int_equal(pthread_join(thread, NULL), 0);
 }
 
-/* Wakes who waits for the other end's completions, and says so, though it is to end. */
+/* Posts with a cancellation pending; the post writes to the event channel of the peer. */
 static void *post_cancelled(void *stage)
 {
 	struct ibv_send_wr wr = {.opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED};
@@ -357,8 +357,8 @@ static void *post_cancelled(void *stage)
 	return NULL;
 }
 
-/* Whoever is cancelled leaves no lock behind: that is at his own cancellation points. */
-static void test_a_post_is_no_cancellation_point(void **unused)
+/* Posts are no cancellation points, so that a canceled thread holds no locks. */
+static void test_post_is_no_cancellation_point(void **unused)
 {
 	struct stage stage;
 	pthread_t thread;
@@ -380,7 +380,7 @@ enum {
 static _Atomic unsigned int turn;
 static _Atomic unsigned int over;
 
-/* What a peer does that finds a fault. */
+/* Fails the queue pair in each turn, as a peer does that detects an error. */
 static void *fail_each(void *index)
 {
 	for (unsigned int i = 1; i <= RACES; i++) {
@@ -399,8 +399,8 @@ static int bring_to(struct ibv_qp *qp, enum ibv_qp_state to, int mask)
 	return ibv_modify_qp(qp, &attr, IBV_QP_STATE | mask);
 }
 
-/* Who is about to bring a queue pair on does not undo that it failed meanwhile. */
-static void test_one_that_fails_on_its_way(void **unused)
+/* A concurrent ibv_modify_qp does not undo the failure of a queue pair. */
+static void test_failure_during_modify(void **unused)
 {
 	struct stage stage;
 	struct ibv_qp *qp;
@@ -433,10 +433,10 @@ static void *destroy(void *qp)
 }
 
 /*
- * One that a peer calls failed while it goes comes into the list once more, and is in none
- * afterwards: sanitizers see that.
+ * A queue pair that fails while it is being destroyed is put into the timer list once more, and
+ * must be removed from it. Sanitizers detect otherwise.
  */
-static void test_one_that_fails_as_it_goes(void **unused)
+static void test_failure_during_destruction(void **unused)
 {
 	struct ibv_qp_init_attr init = {.qp_type = IBV_QPT_RC};
 	struct soft_qp_image *image;
@@ -452,7 +452,7 @@ static void test_one_that_fails_as_it_goes(void **unused)
 	assert_int_equal(bring_to(&qp->verbs.qp_base, IBV_QPS_INIT,
 				  IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS),
 			 0);
-	/* It gets as far as to where others do not find it any more. */
+	/* The thread stops before it removes the queue pair from the table. */
 	pthread_mutex_lock(&soft_process.qps.mutex);
 	thread = start(destroy, &qp->verbs.qp_base);
 	while (atomic_load(&image->state) != IBV_QPS_RESET)
@@ -464,7 +464,7 @@ static void test_one_that_fails_as_it_goes(void **unused)
 	pthread_mutex_unlock(&soft_process.qps.mutex);
 	pthread_join(thread, &failed);
 	assert_null(failed);
-	/* The timer fires meanwhile. */
+	/* Wait until the timer fires. */
 	usleep(100000);
 	stage_close(&stage);
 }
@@ -477,10 +477,10 @@ int main(void)
 		cmocka_unit_test(test_event_channel),
 		cmocka_unit_test(test_objects),
 		cmocka_unit_test(test_connections),
-		cmocka_unit_test(test_a_channel_that_has_gone),
-		cmocka_unit_test(test_a_post_is_no_cancellation_point),
-		cmocka_unit_test(test_one_that_fails_on_its_way),
-		cmocka_unit_test(test_one_that_fails_as_it_goes),
+		cmocka_unit_test(test_destroyed_channel),
+		cmocka_unit_test(test_post_is_no_cancellation_point),
+		cmocka_unit_test(test_failure_during_modify),
+		cmocka_unit_test(test_failure_during_destruction),
 	};
 
 	return cmocka_run_group_tests(tests, stage_set_up, stage_tear_down);

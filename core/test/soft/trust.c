@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whom a process trusts, and how far: an arena that somebody wrote nonsense into, a host
- * who is not what it ought to be, processes of another user, directories of others.
+ * The limits of trust between processes: arenas with invalid contents, malicious hosts (the server
+ * side of the handshake), and processes and directories of other users.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -48,7 +48,7 @@ static int finish(void **state)
 	return 0;
 }
 
-/* The socket to its door, and its arena. */
+/* Performs the handshake. Returns the socket, and maps the victim's arena. */
 static int enter(struct soft_arena *arena)
 {
 	struct soft_message message = victim_message(&victim, SOFT_MESSAGE_HELLO);
@@ -107,12 +107,12 @@ static void high_numbers(struct soft_image *image, struct soft_qp_image *qp,
 	qp->recv_cq = qp->srq = qp->pd = UINT32_MAX;
 	cq->channel = cq->channel_generation = cq->armed = UINT32_MAX;
 	image->slot = image->gid_count = image->generation = UINT32_MAX;
-	/* What lies behind the GIDs is none, though it looks like one. */
+	/* The data after the GIDs looks like a GID, but is none. */
 	memset(image->interface, VICTIM_MARK, sizeof(image->interface));
 	image->size = UINT64_MAX;
 }
 
-/* Receives and completions of more than there is, and of what is not registered. */
+/* Receives and completions with too many elements, or with unregistered memory. */
 static void wrong_entries(struct soft_image *image, struct soft_qp_image *qp,
 			  struct soft_cq_image *cq)
 {
@@ -130,7 +130,7 @@ static void wrong_entries(struct soft_image *image, struct soft_qp_image *qp,
 		completion[i].address = victim.card.address - 64 + (i % 2 ? VICTIM_BYTES : 0);
 		completion[i].key = i % 3 ? victim.card.key : victim.card.local_key;
 		completion[i].carried = i % 5 ? 128 : UINT32_MAX;
-		/* Of its queue pair, and of others that there are not. */
+		/* Some are for the queue pair, some for others that do not exist. */
 		completion[i].opcode = IBV_WC_RECV;
 		completion[i].qp_num = atomic_load(&qp->number) + (i % 3 ? i : 0);
 		completion[i].taken = i * UINT32_C(0x1000001);
@@ -142,13 +142,13 @@ static const struct {
 	const char *what;
 	scribble *scribble;
 } scribbles[] = {
-	{"rings without end",        long_ring    },
-	{"rings elsewhere",          far_ring     },
-	{"rings that overlap",       wide_ring    },
-	{"no rings at all",          no_ring      },
-	{"more than there can be",   ends_apart   },
-	{"numbers that are none",    high_numbers },
-	{"receives and completions", wrong_entries},
+	{"oversized rings",            long_ring    },
+	{"rings outside of the arena", far_ring     },
+	{"overlapping rings",          wide_ring    },
+	{"empty rings",                no_ring      },
+	{"too many entries",           ends_apart   },
+	{"invalid numbers",            high_numbers },
+	{"receives and completions",   wrong_entries},
 };
 
 static void write_all_over(scribble *what)
@@ -162,15 +162,15 @@ static void write_all_over(scribble *what)
 	close(fd);
 }
 
-/* The owner works on, and what is not registered stays as it is. */
-static void test_an_arena_of_nonsense(void **unused)
+/* The owner still works, and its unregistered memory is unchanged. */
+static void test_invalid_arena_contents(void **unused)
 {
 	for (size_t i = 0; i < ARRAY_LENGTH(scribbles); i++) {
 		print_message("# %s\n", scribbles[i].what);
 		write_all_over(scribbles[i].scribble);
 		victim_order(&victim, VICTIM_WORK, 0, &after);
 		assert_true(after.is_intact);
-		/* And everything is let go with it. */
+		/* The victim can also free everything in this state. */
 		write_all_over(scribbles[i].scribble);
 		victim_end(&victim);
 		begin(NULL);
@@ -187,7 +187,7 @@ static void fill(void *at, size_t size, uint64_t *seed)
 	}
 }
 
-static void test_an_arena_of_chance(void **unused)
+static void test_random_arena_contents(void **unused)
 {
 	struct soft_arena arena;
 	int fd = enter(&arena);
@@ -213,14 +213,14 @@ static void test_an_arena_of_chance(void **unused)
 	close(fd);
 }
 
-/* What a host sends: descriptors of its own, some of them wrong. */
+/* The descriptors that a host sends, some of them invalid. */
 struct host {
 	const char *what;
-	int arena; /* of it: its descriptor; 0: the right one, -1: none */
+	int arena; /* descriptor; 0: the valid one, -1: none. Likewise below */
 	int doorbell;
 	int memory;
 	uint32_t slot; /* 0: its own */
-	int channel;   /* before: this as a channel's; 0: none is sent */
+	int channel;   /* descriptor of a channel to send first; 0: none */
 	uint32_t number;
 	bool is_silent;
 	bool is_met;
@@ -236,23 +236,23 @@ static int make_file(uint64_t size, int seals)
 	return fd;
 }
 
-static int rather(int given, int right)
+static int given_or_valid(int given, int valid)
 {
-	return given ? given : right;
+	return given ? given : valid;
 }
 
-/* What a good host has. */
+/* The objects of a valid host. */
 struct goods {
 	struct soft_arena arena;
 	int event;
 };
 
-/* In a process of its own: one guest is answered. */
+/* Answers one guest. Runs in a child. */
 static void answer(int listener, const struct host *host, const struct goods *goods)
 {
-	const int fds[SOFT_MESSAGE_FDS] = {rather(host->arena, goods->arena.fd),
-					   rather(host->doorbell, goods->event),
-					   rather(host->memory, goods->arena.memory_fd)};
+	const int fds[SOFT_MESSAGE_FDS] = {given_or_valid(host->arena, goods->arena.fd),
+					   given_or_valid(host->doorbell, goods->event),
+					   given_or_valid(host->memory, goods->arena.memory_fd)};
 	const int channel[SOFT_MESSAGE_FDS] = {host->channel, -1, -1};
 	struct soft_message message = victim_message(&victim, SOFT_MESSAGE_CHANNEL);
 	int guest = accept(listener, NULL, NULL);
@@ -265,7 +265,7 @@ static void answer(int listener, const struct host *host, const struct goods *go
 	message.slot = host->slot ? host->slot : victim.self.slot;
 	if (!host->is_silent)
 		soft_message_send(guest, &message, fds);
-	/* Until the guest goes, or is done with it. */
+	/* Wait until the guest closes the socket. */
 	while (recv(guest, &byte, 1, 0) > 0)
 		;
 	_exit(0);
@@ -318,38 +318,36 @@ static void test_hosts(void **unused)
 	files[2] = make_file(SOFT_ARENA_SIZE, SEALS);
 	files[3] = make_file(memory - 4096, SEALS);
 	files[4] = make_file(memory, 0);
-	check_host(&(struct host){.what = "a good one", .is_met = true}, &goods);
-	check_host(&(struct host){.what = "a good one with a channel",
+	check_host(&(struct host){.what = "valid host", .is_met = true}, &goods);
+	check_host(&(struct host){.what = "valid host with a channel",
 				  .channel = event,
 				  .number = 1,
 				  .is_met = true},
 		   &goods);
-	check_host(&(struct host){.what = "one who says nothing", .is_silent = true}, &goods);
+	check_host(&(struct host){.what = "silent host", .is_silent = true}, &goods);
 	check_host(&(struct host){.what = "no arena", .arena = -1}, &goods);
-	check_host(&(struct host){.what = "a short arena", .arena = files[0]}, &goods);
-	check_host(&(struct host){.what = "an arena that can be shortened", .arena = files[1]},
+	check_host(&(struct host){.what = "short arena", .arena = files[0]}, &goods);
+	check_host(&(struct host){.what = "arena that can be truncated", .arena = files[1]},
 		   &goods);
-	check_host(&(struct host){.what = "an arena of zeros", .arena = files[2]}, &goods);
-	check_host(&(struct host){.what = "an arena that is a pipe", .arena = pipes[0]}, &goods);
-	check_host(&(struct host){.what = "no table of memory", .memory = -1}, &goods);
-	check_host(&(struct host){.what = "a short table of memory", .memory = files[3]}, &goods);
-	check_host(&(struct host){.what = "a table that can be shortened", .memory = files[4]},
+	check_host(&(struct host){.what = "arena of zeros", .arena = files[2]}, &goods);
+	check_host(&(struct host){.what = "pipe as arena", .arena = pipes[0]}, &goods);
+	check_host(&(struct host){.what = "no region table", .memory = -1}, &goods);
+	check_host(&(struct host){.what = "short region table", .memory = files[3]}, &goods);
+	check_host(&(struct host){.what = "region table that can be truncated", .memory = files[4]},
 		   &goods);
-	check_host(&(struct host){.what = "a doorbell that is a pipe", .doorbell = pipes[1]},
-		   &goods);
+	check_host(&(struct host){.what = "pipe as doorbell", .doorbell = pipes[1]}, &goods);
 	check_host(&(struct host){.what = "no doorbell", .doorbell = -1}, &goods);
-	check_host(&(struct host){.what = "another's slot", .slot = victim.card.slot}, &goods);
-	check_host(&(struct host){.what = "a slot that is none", .slot = UINT32_MAX}, &goods);
-	check_host(&(struct host){.what = "a channel that is a pipe",
-				  .channel = pipes[1],
-				  .number = 1},
+	check_host(&(struct host){.what = "slot of another process", .slot = victim.card.slot},
+		   &goods);
+	check_host(&(struct host){.what = "invalid slot", .slot = UINT32_MAX}, &goods);
+	check_host(&(struct host){.what = "pipe as channel", .channel = pipes[1], .number = 1},
 		   &goods);
 	check_host(&(struct host){.what = "channel 0", .channel = event}, &goods);
-	check_host(&(struct host){.what = "a channel beyond all",
+	check_host(&(struct host){.what = "first channel past the table",
 				  .channel = event,
 				  .number = SOFT_CHANNELS},
 		   &goods);
-	check_host(&(struct host){.what = "a channel far beyond",
+	check_host(&(struct host){.what = "highest channel number",
 				  .channel = event,
 				  .number = UINT32_MAX},
 		   &goods);
@@ -361,7 +359,7 @@ static void test_hosts(void **unused)
 	close(event);
 }
 
-/* One that takes what the victim sends: a receive, and where it goes. */
+/* Fills an arena with a queue pair that can receive messages of the victim. */
 static void pose(struct soft_arena *arena, void *memory, uint64_t size)
 {
 	struct soft_image *image = arena->image;
@@ -399,7 +397,7 @@ static void pose(struct soft_arena *arena, void *memory, uint64_t size)
 	atomic_store(&qp->state, IBV_QPS_RTS);
 }
 
-/* Has the victim send to it; how many completions there are in the end. */
+/* Makes the victim send to an arena. Returns the number of completions there. */
 static uint32_t receive_from_victim(scribble *what)
 {
 	static unsigned char memory[8192];
@@ -416,7 +414,7 @@ static uint32_t receive_from_victim(scribble *what)
 		what(goods.arena.image, &goods.arena.image->qp[2], cq);
 	child = fork();
 	if (!child)
-		answer(listener, &(struct host){.what = "a target"}, &goods);
+		answer(listener, &(struct host){.what = "target"}, &goods);
 	victim_order(&victim, VICTIM_MEET, victim.self.slot, &after);
 	assert_true(after.has_met);
 	victim_order(&victim, VICTIM_WORK, 0, &after);
@@ -432,8 +430,8 @@ static uint32_t receive_from_victim(scribble *what)
 	return count;
 }
 
-/* Who sends to it takes nothing from there that is out of place. */
-static void test_a_target_of_nonsense(void **unused)
+/* A sender uses nothing from the target's arena without validation. */
+static void test_target_with_invalid_arena(void **unused)
 {
 	assert_int_equal(receive_from_victim(NULL), 1);
 	for (size_t i = 0; i < ARRAY_LENGTH(scribbles); i++) {
@@ -448,7 +446,7 @@ static void become(uid_t user)
 		_exit(99);
 }
 
-/* Listens in the place of the process whose slot it is, until it is killed. */
+/* Listens at the address of the test's slot until it is killed. */
 static pid_t usurp(uid_t user)
 {
 	int ready[2];
@@ -485,15 +483,15 @@ static void check_usurper(uid_t user)
 	unlink(address.sun_path);
 }
 
-static void test_another_in_its_place(void **unused)
+static void test_usurped_address(void **unused)
 {
 	check_usurper(0);
 }
 
-/* Another user's process: 0 if it is kept out as it should be. */
+/* Runs as another user. Returns 0 if it is kept out. */
 static int try_the_door(bool is_open)
 {
-	/* Whoever is of this user may say that without more. */
+	/* This message would be valid from a process of the same user. */
 	struct soft_message word = victim_message(&victim, SOFT_MESSAGE_CONNECTION);
 	struct soft_registry registry;
 	struct sockaddr_un address;
@@ -530,11 +528,11 @@ static void test_another_user(void **unused)
 	struct sockaddr_un address;
 
 	if (geteuid()) {
-		print_message("# only root can be another user\n");
+		print_message("# only root can switch to another user\n");
 		skip();
 	}
 	check_stranger(false);
-	/* Were the directory and the socket open to all, the process itself would look. */
+	/* Even if directory and socket are open to all, the process checks the user. */
 	soft_registry_address(&victim.self, victim.card.slot, &address);
 	assert_int_equal(chmod(stage_directory(), 0777), 0);
 	assert_int_equal(chmod(victim.self.directory, 0777), 0);
@@ -550,11 +548,11 @@ static void test_another_user(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_an_arena_of_nonsense, begin, finish),
-		cmocka_unit_test_setup_teardown(test_an_arena_of_chance, begin, finish),
+		cmocka_unit_test_setup_teardown(test_invalid_arena_contents, begin, finish),
+		cmocka_unit_test_setup_teardown(test_random_arena_contents, begin, finish),
 		cmocka_unit_test_setup_teardown(test_hosts, begin, finish),
-		cmocka_unit_test_setup_teardown(test_a_target_of_nonsense, begin, finish),
-		cmocka_unit_test_setup_teardown(test_another_in_its_place, begin, finish),
+		cmocka_unit_test_setup_teardown(test_target_with_invalid_arena, begin, finish),
+		cmocka_unit_test_setup_teardown(test_usurped_address, begin, finish),
 		cmocka_unit_test_setup_teardown(test_another_user, begin, finish),
 	};
 

@@ -25,7 +25,7 @@ enum {
 		 IBV_ACCESS_REMOTE_ATOMIC,
 };
 
-/* The victim's own. */
+/* The objects of the victim. */
 struct home {
 	struct ibv_context *context;
 	struct ibv_pd *pd[2];
@@ -35,7 +35,7 @@ struct home {
 	struct ibv_mr *mr[4];
 	struct rdma_event_channel *events;
 	struct rdma_cm_id *listener;
-	unsigned char *memory; /* a page of marks, the registered ones, a page of marks */
+	unsigned char *memory; /* registered pages between two pages of marks */
 	unsigned char *friends;
 };
 
@@ -91,7 +91,7 @@ static void listen_for_connections(struct home *home)
 	assert_int_equal(rdma_listen(home->listener, 8), 0);
 }
 
-static void furnish(struct home *home)
+static void create_home(struct home *home)
 {
 	unsigned char *registered;
 
@@ -155,8 +155,8 @@ static void look(const struct home *home, struct victim_report *report)
 	memcpy(report->memory, home->memory + PAGE, VICTIM_BYTES);
 }
 
-/* No GID of the victim's is made of marks. */
-static void answer_nobody(const struct home *home)
+/* Checks that a GRH with a foreign GID is rejected: no GID of the victim consists of marks. */
+static void check_foreign_grh(const struct home *home)
 {
 	struct ibv_wc wc = {.wc_flags = IBV_WC_GRH};
 	struct ibv_grh grh;
@@ -172,7 +172,7 @@ static void answer_nobody(const struct home *home)
 		abort();
 }
 
-/* Whatever comes of it: it comes to an end, and goes nowhere else. */
+/* Uses all objects. The calls may fail, but must return and touch no other memory. */
 static void work(const struct home *home)
 {
 	struct ibv_sge sge = {(uintptr_t)home->memory + PAGE, 64, home->mr[0]->lkey};
@@ -187,7 +187,7 @@ static void work(const struct home *home)
 
 	for (int i = 0; i < 40; i++) {
 		ibv_post_recv(home->qp[0], &receive, &bad_receive);
-		/* In a completion, and by a copy. */
+		/* Sizes that are carried in the completion, and that are copied. */
 		sge.length = i % 2 ? PAGE : 64;
 		ibv_post_send(home->qp[0], &send, &bad_send);
 		ibv_poll_cq(home->cq, 4, wc);
@@ -195,7 +195,7 @@ static void work(const struct home *home)
 		ibv_query_gid(home->context, 1, i, &gid);
 	}
 	ibv_query_gid_table(home->context, entries, SOFT_GIDS, 0);
-	answer_nobody(home);
+	check_foreign_grh(home);
 	ibv_modify_qp(home->qp[0], &error, IBV_QP_STATE);
 	for (int i = 0; i < 200; i++)
 		ibv_poll_cq(home->cq, 4, wc);
@@ -249,7 +249,7 @@ static void be_victim(int socket)
 
 	if (!report || recv(socket, &slot, sizeof(slot), MSG_WAITALL) != sizeof(slot))
 		_exit(1);
-	furnish(&home);
+	create_home(&home);
 	introduce(&home, slot, &card);
 	if (send(socket, &card, sizeof(card), MSG_NOSIGNAL) != sizeof(card))
 		_exit(1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The waits of core/verbs/completion.h, where the moment at which a message comes is chosen. */
+/* The waits of core/verbs/completion.h, with messages that arrive at critical moments. */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -14,11 +14,11 @@
 struct waiter {
 	struct stage stage;
 	struct alarm alarm;
-	struct completion completion; /* of the second end */
+	struct completion completion; /* of end[1] */
 };
 
 static struct waiter *waiter;
-/* What comes when somebody is about to sleep, before that. */
+/* Called just before a sleep. */
 static void (*about_to_sleep)(void);
 static unsigned int sleeps;
 
@@ -65,7 +65,7 @@ static void begin(struct waiter *it, enum rdma_wait_mode mode)
 	assert_int_equal(alarm_open(&it->alarm, &error), 0);
 	assert_int_equal(
 		completion_open(&it->completion, it->stage.context, 16, &it->alarm, &error), 0);
-	/* The stage's queue, behind which its queue pair is. */
+	/* Use the stage's completion queue, to which its queue pair completes. */
 	own = it->completion.cq;
 	assert_int_equal(ibv_destroy_cq(own), 0);
 	assert_int_equal(ibv_destroy_comp_channel(it->completion.channel), 0);
@@ -89,8 +89,8 @@ static void end(struct waiter *it)
 	stage_close(&it->stage);
 }
 
-/* The message is handed over first; its event is taken, and counted, once. */
-static void test_the_event_is_taken_later(void **unused)
+/* The message is returned first; its event is taken later, and counted once. */
+static void test_event_is_taken_later(void **unused)
 {
 	struct waiter it;
 	struct error error;
@@ -110,8 +110,8 @@ static void test_the_event_is_taken_later(void **unused)
 	end(&it);
 }
 
-/* An event whose completion was polled for is taken, and what comes next is not missed. */
-static void test_an_event_of_nothing(void **unused)
+/* An event whose completion was polled already is taken, and the next message is not missed. */
+static void test_event_without_completion(void **unused)
 {
 	struct waiter it;
 	struct error error;
@@ -131,7 +131,7 @@ static void test_an_event_of_nothing(void **unused)
 	end(&it);
 }
 
-static void test_the_alarm_ends_a_sleep(void **unused)
+static void test_alarm_ends_sleep(void **unused)
 {
 	struct waiter it;
 	struct error error;
@@ -143,8 +143,8 @@ static void test_the_alarm_ends_a_sleep(void **unused)
 	end(&it);
 }
 
-/* What came before it counts. */
-static void test_a_message_before_the_alarm(void **unused)
+/* A message that arrived before the alarm is returned first. */
+static void test_message_before_alarm(void **unused)
 {
 	struct waiter it;
 	struct error error;
@@ -157,8 +157,8 @@ static void test_a_message_before_the_alarm(void **unused)
 	end(&it);
 }
 
-/* The time is for all of the wait: who would spin for an hour does not. */
-static void test_adaptive_keeps_the_time(void **unused)
+/* The time limit applies to the whole wait, including the spinning. */
+static void test_adaptive_wait_times_out(void **unused)
 {
 	struct waiter it;
 	struct error error;
@@ -179,11 +179,11 @@ static void test_adaptive_keeps_the_time(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_the_event_is_taken_later),
-		cmocka_unit_test(test_an_event_of_nothing),
-		cmocka_unit_test(test_the_alarm_ends_a_sleep),
-		cmocka_unit_test(test_a_message_before_the_alarm),
-		cmocka_unit_test(test_adaptive_keeps_the_time),
+		cmocka_unit_test(test_event_is_taken_later),
+		cmocka_unit_test(test_event_without_completion),
+		cmocka_unit_test(test_alarm_ends_sleep),
+		cmocka_unit_test(test_message_before_alarm),
+		cmocka_unit_test(test_adaptive_wait_times_out),
 	};
 
 	return cmocka_run_group_tests(tests, stage_set_up, stage_tear_down);

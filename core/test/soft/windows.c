@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory that two processes share: what goes into it goes there directly, and nowhere else.
- * The child registers, and tells what it has; what its peer wrote, it finds or does not find.
+ * Shared memory, which peers map in order to access it directly. The child registers memory and
+ * sends its address; the test writes to it, and the child checks the data.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -17,12 +17,12 @@
 enum {
 	PAGE = 4096,
 	PAGES = 16,
-	OFFSET = 3 * PAGE + 40, /* of the region, in the file */
+	OFFSET = 3 * PAGE + 40, /* of the region in the file */
 	LENGTH = 5 * PAGE + 100,
-	MANY = 300, /* more than are mapped at a time */
+	MANY = 300, /* more than can be mapped at the same time */
 };
 
-/* A region that the child has made. */
+/* A region of the child. */
 struct shown {
 	uint64_t address;
 	uint32_t rkey;
@@ -63,21 +63,21 @@ static struct ibv_mr *show(struct pair *pair, unsigned char *address)
 
 	assert_non_null(mr);
 	shown.rkey = mr->rkey;
-	pair_tell(pair->socket, &shown, sizeof(shown));
+	pair_send(pair->socket, &shown, sizeof(shown));
 	return mr;
 }
 
-/* From now on, what is posted goes there. */
+/* Receives a region, to which all further posts go. */
 static void look(struct pair *pair)
 {
 	struct shown shown;
 
-	pair_hear(pair->socket, &shown, sizeof(shown));
-	pair->there.address = shown.address;
-	pair->there.rkey = shown.rkey;
+	pair_receive(pair->socket, &shown, sizeof(shown));
+	pair->peer.address = shown.address;
+	pair->peer.rkey = shown.rkey;
 }
 
-/* How many mappings of that name a process has. */
+/* Returns the number of mappings of this process with the name. */
 static unsigned int count_mappings(const char *name)
 {
 	FILE *maps = fopen("/proc/self/maps", "re");
@@ -96,7 +96,7 @@ static unsigned char of_byte(unsigned int round, size_t i)
 	return (unsigned char)((size_t)round * 31 + i * 7 + 1);
 }
 
-/* Writes what check() looks for. */
+/* Writes the bytes that check() expects. */
 static void bring(struct pair *pair, unsigned int round, uint32_t size)
 {
 	for (size_t i = 0; i < size; i++)
@@ -105,7 +105,7 @@ static void bring(struct pair *pair, unsigned int round, uint32_t size)
 	assert_int_equal(pair_status(pair), IBV_WC_SUCCESS);
 }
 
-/* What a write brought, and that all around it is as it was. */
+/* Checks the written bytes, and that everything around them is zero. */
 static void check(const struct file *file, unsigned int round, size_t at, size_t size)
 {
 	for (size_t i = 0; i < (size_t)PAGES * PAGE; i++)
@@ -113,7 +113,7 @@ static void check(const struct file *file, unsigned int round, size_t at, size_t
 				 i >= at && i < at + size ? of_byte(round, i - at) : 0);
 }
 
-/* Of every size that has an end of another kind; each is looked at by the child. */
+/* Sizes that exercise all ways to copy the last bytes. */
 static const unsigned int sizes[] = {1,  2,  3,  4,  6,  7,   8,    9,     12,
 				     16, 24, 63, 64, 65, 100, PAGE, LENGTH};
 
@@ -122,18 +122,18 @@ static void take_writes(struct pair *pair)
 	struct file file = open_file(F_SEAL_SHRINK);
 	struct ibv_mr *mr = show(pair, file.memory + OFFSET);
 
-	/* The region keeps what it needs. */
+	/* The region stays valid after the file is closed. */
 	close(file.fd);
 	file.fd = -1;
 	for (unsigned int i = 0; i < ARRAY_LENGTH(sizes); i++) {
-		pair_sleep(pair);
+		pair_wait(pair);
 		check(&file, i, OFFSET, sizes[i]);
 		memset(file.memory, 0, (size_t)PAGES * PAGE);
-		pair_tell(pair->socket, "n", 1);
+		pair_send(pair->socket, "n", 1);
 	}
 	assert_int_equal(ibv_dereg_mr(mr), 0);
 	munmap(file.memory, (size_t)PAGES * PAGE);
-	pair_sleep(pair);
+	pair_wait(pair);
 }
 
 static void test_writes_of_every_size(void **unused)
@@ -152,31 +152,31 @@ static void test_writes_of_every_size(void **unused)
 		assert_int_equal(pair_status(&pair), IBV_WC_SUCCESS);
 		for (size_t j = 0; j < sizes[i]; j++)
 			assert_int_equal(buffer[j], of_byte(i, j));
-		pair_tell(pair.socket, "l", 1);
-		pair_hear(pair.socket, &word, 1);
+		pair_send(pair.socket, "l", 1);
+		pair_receive(pair.socket, &word, 1);
 	}
 	assert_int_equal(count_mappings("memfd:shared"), 1);
-	pair_tell(pair.socket, "e", 1);
+	pair_send(pair.socket, "e", 1);
 	pair_tear_down(&pair);
 	assert_int_equal(count_mappings("memfd:shared"), 0);
 }
 
-/* One after the other at the same number, and the last one of another file at the same place. */
+/* Registers one file after the other, with the same region number and address. */
 static void replace(struct pair *pair)
 {
 	for (unsigned int i = 0; i < MANY; i++) {
 		struct file file = open_file(F_SEAL_SHRINK);
 		struct ibv_mr *mr = show(pair, file.memory + OFFSET);
 
-		pair_sleep(pair);
+		pair_wait(pair);
 		check(&file, i, OFFSET, 8);
 		assert_int_equal(ibv_dereg_mr(mr), 0);
 		close_file(&file);
 	}
-	pair_sleep(pair);
+	pair_wait(pair);
 }
 
-static void test_one_after_the_other(void **unused)
+static void test_replaced_regions(void **unused)
 {
 	struct pair pair;
 
@@ -184,18 +184,18 @@ static void test_one_after_the_other(void **unused)
 	for (unsigned int i = 0; i < MANY; i++) {
 		look(&pair);
 		bring(&pair, i, 8);
-		pair_tell(pair.socket, "l", 1);
+		pair_send(pair.socket, "l", 1);
 	}
-	/* What the child has given up soon takes no memory here. */
+	/* Regions that the child has deregistered are soon unmapped. */
 	for (int tries = 0; count_mappings("memfd:shared") > 1; tries++) {
 		assert_true(tries < 10000);
 		usleep(1000);
 	}
-	pair_tell(pair.socket, "e", 1);
+	pair_send(pair.socket, "e", 1);
 	pair_tear_down(&pair);
 }
 
-/* More at a time than can be mapped: the others are reached as ever. */
+/* Registers more regions than can be mapped; the rest is accessed through the kernel. */
 static void show_many(struct pair *pair)
 {
 	struct file *file = calloc(MANY, sizeof(*file));
@@ -207,7 +207,7 @@ static void show_many(struct pair *pair)
 		file[i] = open_file(F_SEAL_SHRINK);
 		mr[i] = show(pair, file[i].memory + OFFSET);
 	}
-	pair_sleep(pair);
+	pair_wait(pair);
 	for (unsigned int i = 0; i < MANY; i++) {
 		check(&file[i], i, OFFSET, 8);
 		assert_int_equal(ibv_dereg_mr(mr[i]), 0);
@@ -217,7 +217,7 @@ static void show_many(struct pair *pair)
 	free(file);
 }
 
-static void test_many_at_a_time(void **unused)
+static void test_more_regions_than_can_be_mapped(void **unused)
 {
 	struct pair pair;
 
@@ -227,26 +227,26 @@ static void test_many_at_a_time(void **unused)
 		bring(&pair, i, 8);
 	}
 	assert_in_range(count_mappings("memfd:shared"), 100, MANY - 1);
-	pair_tell(pair.socket, "l", 1);
+	pair_send(pair.socket, "l", 1);
 	pair_tear_down(&pair);
 }
 
-/* It may become shorter under who has it mapped: nobody maps it. */
+/* The file may be truncated while it is mapped: peers must not map it. */
 static void show_unsealed(struct pair *pair)
 {
 	struct file file = open_file(0);
 	struct ibv_mr *mr = show(pair, file.memory + OFFSET);
 
-	pair_sleep(pair);
+	pair_wait(pair);
 	check(&file, 1, OFFSET, 64);
 	assert_int_equal(ftruncate(file.fd, 0), 0);
-	pair_tell(pair->socket, "s", 1);
-	pair_sleep(pair);
+	pair_send(pair->socket, "s", 1);
+	pair_wait(pair);
 	assert_int_equal(ibv_dereg_mr(mr), 0);
 	close_file(&file);
 }
 
-static void test_a_file_that_shrinks(void **unused)
+static void test_unsealed_file(void **unused)
 {
 	struct pair pair;
 	char word;
@@ -255,15 +255,15 @@ static void test_a_file_that_shrinks(void **unused)
 	look(&pair);
 	bring(&pair, 1, 64);
 	assert_int_equal(count_mappings("memfd:shared"), 0);
-	pair_tell(pair.socket, "l", 1);
-	pair_hear(pair.socket, &word, 1);
+	pair_send(pair.socket, "l", 1);
+	pair_receive(pair.socket, &word, 1);
 	pair_post(&pair, IBV_WR_RDMA_WRITE, 64);
 	assert_int_equal(pair_status(&pair), IBV_WC_REM_OP_ERR);
-	pair_tell(pair.socket, "e", 1);
+	pair_send(pair.socket, "e", 1);
 	pair_tear_down(&pair);
 }
 
-/* A program that has closed its file has memory as any other. */
+/* Memory of a file that is closed before the registration is treated like any other. */
 static void show_closed(struct pair *pair)
 {
 	struct file file = open_file(F_SEAL_SHRINK);
@@ -271,13 +271,13 @@ static void show_closed(struct pair *pair)
 
 	close(file.fd);
 	mr = show(pair, file.memory + OFFSET);
-	pair_sleep(pair);
+	pair_wait(pair);
 	check(&file, 1, OFFSET, 64);
 	assert_int_equal(ibv_dereg_mr(mr), 0);
 	munmap(file.memory, (size_t)PAGES * PAGE);
 }
 
-static void test_a_file_that_is_closed(void **unused)
+static void test_closed_file(void **unused)
 {
 	struct pair pair;
 
@@ -285,24 +285,24 @@ static void test_a_file_that_is_closed(void **unused)
 	look(&pair);
 	bring(&pair, 1, 64);
 	assert_int_equal(count_mappings("memfd:shared"), 0);
-	pair_tell(pair.socket, "l", 1);
+	pair_send(pair.socket, "l", 1);
 	pair_tear_down(&pair);
 }
 
-/* Of eight bytes that begin in it, none comes. */
+/* Expects nothing of a write of eight bytes that starts in the region and exceeds it. */
 static void show_little(struct pair *pair)
 {
 	struct file file = open_file(F_SEAL_SHRINK);
 	struct ibv_mr *mr = show(pair, file.memory + OFFSET);
 
-	pair_sleep(pair);
+	pair_wait(pair);
 	check(&file, 1, OFFSET, 64);
 	assert_int_equal(ibv_dereg_mr(mr), 0);
 	close_file(&file);
 }
 
-/* A window is no way around what a region allows. */
-static void test_rights(void **unused)
+/* A mapping does not bypass the bounds of a region. */
+static void test_bounds(void **unused)
 {
 	struct pair pair;
 
@@ -310,18 +310,18 @@ static void test_rights(void **unused)
 	look(&pair);
 	bring(&pair, 1, 64);
 	assert_int_equal(count_mappings("memfd:shared"), 1);
-	pair.there.address += LENGTH - 7;
+	pair.peer.address += LENGTH - 7;
 	pair_post(&pair, IBV_WR_RDMA_WRITE, 8);
 	assert_int_equal(pair_status(&pair), IBV_WC_REM_ACCESS_ERR);
-	pair_tell(pair.socket, "l", 1);
+	pair_send(pair.socket, "l", 1);
 	pair_tear_down(&pair);
 }
 
-/* What a region is said to be once there is a window, which it is not. */
+/* Changes to the region table after a peer has mapped a region. */
 static const struct lie {
-	uint64_t refused; /* so far from where it is */
-	uint64_t longer;  /* and by so much */
-	uint64_t at;      /* where the peer then writes */
+	uint64_t moved;  /* added to the address */
+	uint64_t longer; /* added to the length */
+	uint64_t at;     /* offset at which the peer writes then */
 } lies[] = {
 	{1 << 20, 0,       0            },
 	{0,       1 << 20, LENGTH + PAGE},
@@ -329,7 +329,7 @@ static const struct lie {
 };
 static const struct lie *lie;
 
-/* What is there, it has itself, behind the file. */
+/* Changes the region to cover private memory that follows the file. */
 static void move_about(struct pair *pair)
 {
 	size_t size = 4 << 20;
@@ -345,20 +345,20 @@ static void move_about(struct pair *pair)
 			 area);
 	mr = show(pair, area + OFFSET);
 	region = &soft_process.arena.memory->region[mr->handle];
-	pair_sleep(pair);
-	region->address += lie->refused;
+	pair_wait(pair);
+	region->address += lie->moved;
 	region->length += lie->longer;
-	pair_tell(pair->socket, "m", 1);
-	pair_sleep(pair);
+	pair_send(pair->socket, "m", 1);
+	pair_wait(pair);
 	for (size_t i = 0; i < 64; i++)
-		assert_int_equal(area[OFFSET + lie->refused + lie->at + i], of_byte(2, i));
+		assert_int_equal(area[OFFSET + lie->moved + lie->at + i], of_byte(2, i));
 	assert_int_equal(ibv_dereg_mr(mr), 0);
 	munmap(area, size);
 	close_file(&file);
 }
 
-/* What is beyond the window the kernel reaches, in the other process, and nobody here. */
-static void test_a_region_that_moves(void **unused)
+/* Writes beyond the mapping go through the kernel to the peer, and do not touch this process. */
+static void test_moved_region(void **unused)
 {
 	for (size_t i = 0; i < ARRAY_LENGTH(lies); i++) {
 		struct pair pair;
@@ -369,17 +369,17 @@ static void test_a_region_that_moves(void **unused)
 		look(&pair);
 		bring(&pair, 1, 64);
 		assert_int_equal(count_mappings("memfd:shared"), 1);
-		pair_tell(pair.socket, "m", 1);
-		pair_hear(pair.socket, &word, 1);
-		pair.there.address += lie->at;
+		pair_send(pair.socket, "m", 1);
+		pair_receive(pair.socket, &word, 1);
+		pair.peer.address += lie->at;
 		bring(&pair, 2, 64);
-		pair_tell(pair.socket, "e", 1);
+		pair_send(pair.socket, "e", 1);
 		pair_tear_down(&pair);
 	}
 }
 
-/* Where that is asked for, the kernel copies this memory as any other. */
-static void test_copies_by_the_kernel(void **unused)
+/* On request, the kernel also copies shared memory. */
+static void test_kernel_copies(void **unused)
 {
 	struct pair pair;
 
@@ -389,11 +389,11 @@ static void test_copies_by_the_kernel(void **unused)
 	look(&pair);
 	bring(&pair, 1, 64);
 	assert_int_equal(count_mappings("memfd:shared"), 0);
-	pair_tell(pair.socket, "l", 1);
+	pair_send(pair.socket, "l", 1);
 	pair_tear_down(&pair);
 }
 
-static void test_copies_by_nobody(void **unused)
+static void test_rejects_unknown_copy_method(void **unused)
 {
 	struct ibv_device **list = ibv_get_device_list(NULL);
 
@@ -407,14 +407,14 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(test_writes_of_every_size, pair_end_child),
-		cmocka_unit_test_teardown(test_one_after_the_other, pair_end_child),
-		cmocka_unit_test_teardown(test_many_at_a_time, pair_end_child),
-		cmocka_unit_test_teardown(test_a_file_that_shrinks, pair_end_child),
-		cmocka_unit_test_teardown(test_a_file_that_is_closed, pair_end_child),
-		cmocka_unit_test_teardown(test_rights, pair_end_child),
-		cmocka_unit_test_teardown(test_a_region_that_moves, pair_end_child),
-		cmocka_unit_test_teardown(test_copies_by_the_kernel, pair_end_child),
-		cmocka_unit_test_teardown(test_copies_by_nobody, pair_end_child),
+		cmocka_unit_test_teardown(test_replaced_regions, pair_end_child),
+		cmocka_unit_test_teardown(test_more_regions_than_can_be_mapped, pair_end_child),
+		cmocka_unit_test_teardown(test_unsealed_file, pair_end_child),
+		cmocka_unit_test_teardown(test_closed_file, pair_end_child),
+		cmocka_unit_test_teardown(test_bounds, pair_end_child),
+		cmocka_unit_test_teardown(test_moved_region, pair_end_child),
+		cmocka_unit_test_teardown(test_kernel_copies, pair_end_child),
+		cmocka_unit_test_teardown(test_rejects_unknown_copy_method, pair_end_child),
 	};
 
 	return cmocka_run_group_tests(tests, stage_set_up, stage_tear_down);

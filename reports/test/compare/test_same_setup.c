@@ -56,7 +56,7 @@ static void test_different_facts(void **unused)
 	/* Unknown facts are not a difference. */
 	assert_int_equal(add_with(COMPARE_NEW, "", NULL), 0);
 	assert_int_equal(add_with(COMPARE_NEW, "4567", OTHER), -EXDEV);
-	assert_string_equal(error.text, "the server: cpu model is \"x\" in b.json and not told in "
+	assert_string_equal(error.text, "the server: cpu model is \"x\" in b.json and unknown in "
 					"n.json; 3 facts differ in all");
 	error = (struct error){0};
 	assert_int_equal(add_with(COMPARE_NEW, "4567", NULL), -EXDEV);

@@ -8,8 +8,8 @@ import java.util.zip.Inflater;
 import org.HdrHistogram.Histogram;
 
 /**
- * Records what hdr_samples recorded with the reference implementation, and expects of
- * hdr_samples' strings the same histogram and, unpacked, the same bytes. TAP.
+ * Records the samples of hdr_samples with the reference implementation, and checks that the
+ * strings of hdr_samples decode to the same histogram and, unpacked, the same bytes. Prints TAP.
  */
 class HdrReference {
 	static final long HIGHEST = (1L << 37) - 1;
@@ -41,9 +41,9 @@ class HdrReference {
 		if (found.getHighestTrackableValue() != HIGHEST)
 			return "highest value " + found.getHighestTrackableValue();
 		if (!found.equals(wanted))
-			return "other counts";
+			return "counts differ";
 		if (!Arrays.equals(unpack(packed, bytes.length + 1), bytes))
-			return "other bytes";
+			return "bytes differ";
 		return null;
 	}
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A comparison of runs, each with a few cases of known values: for tests of what compare_judge
- * finds. A test begins with reset and ends with close_all, as TEST has it.
+ * A comparison of runs, each with a few cases of known values, for tests of compare_judge. Register
+ * tests with TEST, which calls reset before and close_all after each.
  */
 #ifndef REPORTS_TEST_LIB_COMPARING_H
 #define REPORTS_TEST_LIB_COMPARING_H
@@ -13,12 +13,12 @@
 
 static struct comparison comparison;
 static struct error error;
-static int minute; /* in which the next run begins */
+static int minute; /* start time of the next run */
 
-/* A case of a run: its median, or its rate. */
+/* A case of a run. */
 struct row {
 	const char *id;
-	double value;
+	double value; /* median or rate */
 	enum result_status status;
 };
 
@@ -36,7 +36,7 @@ static inline int close_all(void **unused)
 	return 0;
 }
 
-/* Trials around the value, of which it is the median. */
+/* Adds trials whose median is the value. */
 static inline void fill(struct result_case *line, const struct row *row)
 {
 	static const double parts[TRIALS] = {1.5, 0.7, 1};
@@ -82,7 +82,7 @@ static inline int add(enum compare_side side, const struct row *rows, size_t n_r
 	return compare_add(&comparison, side, &result, "a.json", &error);
 }
 
-/* A run of one case for each of the values. */
+/* Adds one run for each value, each with a single case. */
 static inline void add_runs(enum compare_side side, const char *id, const double *values,
 			    size_t count)
 {

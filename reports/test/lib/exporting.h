@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a format makes of the made-up result, and of others, for tests. */
+/* Helpers for tests of export formats. */
 #ifndef REPORTS_TEST_LIB_EXPORTING_H
 #define REPORTS_TEST_LIB_EXPORTING_H
 
@@ -37,7 +37,7 @@ static inline int exporting_finish(void)
 	return exporting.format->finish(exporting.state, &exporting.text, &exporting.error);
 }
 
-/* The sample as it is, alone; wanted: the whole text. */
+/* Exports the sample and compares the whole text. */
 static inline void exporting_check(const struct export_format *format, const char *wanted)
 {
 	exporting_open(format);

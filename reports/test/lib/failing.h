@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Allocations that fail when a test wants them to: for programs that are linked with
- * --wrap for malloc, calloc and reallocarray.
+ * Makes allocations fail on demand, in programs that are linked with --wrap for malloc, calloc and
+ * reallocarray.
  */
 #ifndef REPORTS_TEST_LIB_FAILING_H
 #define REPORTS_TEST_LIB_FAILING_H
@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Allocations until one fails; negative: none does. */
+/* Number of allocations before one fails; negative: none fails. */
 static int allocations = -1;
 
 static bool fails(void)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Encodes histograms for another implementation to compare with its own of the same
- * samples: a line "NAME VALUE COUNT" for each of them, then "NAME STRING".
+ * Prints histograms for another implementation to check: a line "NAME VALUE COUNT" for each sample,
+ * then "NAME STRING" with the encoded histogram.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -63,7 +63,7 @@ static void powers(void)
 static void counts(void)
 {
 	begin("counts-of-every-length");
-	/* All of them are still below 2^63. */
+	/* The total is still below 2^63. */
 	add(1, 1ULL << 62);
 	for (unsigned int bit = 0; bit < 62; bit++)
 		add(3 * bit + bit % 3, (1ULL << bit) - bit % 2);

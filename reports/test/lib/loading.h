@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The sample as a document, whose members tests replace: a path such as
- * cases/0/latency_ns/count leads to one.
+ * The sample as a document, for tests to change members of. Members are named by paths such as
+ * cases/0/latency_ns/count.
  */
 #ifndef REPORTS_TEST_LIB_LOADING_H
 #define REPORTS_TEST_LIB_LOADING_H
@@ -22,7 +22,7 @@ static inline json_t *loading_document(void)
 	return document;
 }
 
-/* What the path leads to, but for its last name, which is copied to last. */
+/* Returns the parent of the member at the path, and copies the last name of the path to last. */
 static inline json_t *loading_parent(json_t *document, const char *path, char last[static 64])
 {
 	json_t *at = document;
@@ -40,7 +40,7 @@ static inline json_t *loading_parent(json_t *document, const char *path, char la
 	}
 }
 
-/* text is JSON; NULL: the member is taken away. */
+/* Replaces the member at the path by the JSON text, or removes it if text is NULL. */
 static inline void loading_change(json_t *document, const char *path, const char *text)
 {
 	char last[64];
@@ -56,7 +56,7 @@ static inline void loading_change(json_t *document, const char *path, const char
 		json_object_del(parent, last);
 }
 
-/* From a document that is released; the sample with changes, most of the time. */
+/* Parses a document and releases it. */
 static inline int loading_load(struct result *result, json_t *document, struct error *error)
 {
 	int code = parse_document(result, document, error);

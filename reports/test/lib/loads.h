@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A result of loads for tests: cases of one sweep, at made-up rates. For result_finish. */
+/* A made-up result of one sweep over the load, for tests. Release with result_finish. */
 #ifndef REPORTS_TEST_LIB_LOADS_H
 #define REPORTS_TEST_LIB_LOADS_H
 
@@ -8,14 +8,14 @@
 #define LOADS_MAXIMUM 1e6
 #define LOADS_TRIALS  2
 
-/* What a case of a sweep was like. */
+/* A case of the sweep. */
 struct load_row {
 	double rate;
-	double took_ns; /* nearly each message, from when it was due */
+	double took_ns; /* latency from the due time, of all messages but one */
 	bool is_saturated;
 };
 
-static inline void parse_trials(struct result_case *line, const struct load_row *row)
+static inline void add_load_trials(struct result_case *line, const struct load_row *row)
 {
 	struct pace *pace = calloc(1, sizeof(*pace));
 	struct hist *hist = calloc(1, sizeof(*hist));
@@ -78,7 +78,7 @@ static inline void load_case_init(struct result_case *line, const struct load_ro
 		 " \"qps\": 1, \"trials\": 2}",
 		 cq, cq, row->rate);
 	line->parameters = sample_json(text);
-	parse_trials(line, row);
+	add_load_trials(line, row);
 }
 
 static inline void loads_init(struct result *result, const struct load_row *rows, size_t n_rows)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* A result of bandwidths for tests: one case for each number of queue pairs. */
+/* A made-up bandwidth sweep for tests: one case for each number of queue pairs. */
 #ifndef REPORTS_TEST_LIB_QP_SWEEPS_H
 #define REPORTS_TEST_LIB_QP_SWEEPS_H
 
 #include "reports/test/lib/sample.h"
 
-/* What a case was like. */
+/* A case of the sweep. */
 struct qp_sweep_row {
 	uint64_t qps;
 	uint64_t messages; /* in each of two trials of 10 ms */
@@ -28,7 +28,7 @@ static inline void qp_sweep_case_init(struct result_case *line, const struct qp_
 				     .size = 64,
 				     .kind = RESULT_COMPLETION,
 				     .status = RESULT_COMPLETE};
-	/* One is the default, which an id does not name. */
+	/* Ids omit the default of 1. */
 	if (row->qps > 1)
 		snprintf(number, sizeof(number), "/q%ju", (uintmax_t)row->qps);
 	snprintf(line->id, sizeof(line->id), "write/bw/64/poll%s%s", number, end);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A made-up result for tests: a latency and a bandwidth that are complete, a case that
- * failed, one that cannot be, one that was not run. Its samples are so few that every
- * figure can be had by hand; sample.json has them all.
+ * A made-up result for tests: complete latency and bandwidth cases, and cases that failed, were
+ * skipped and were not run. It has so few samples that all figures can be checked by hand;
+ * sample.json is its document.
  */
 #ifndef REPORTS_TEST_LIB_SAMPLE_H
 #define REPORTS_TEST_LIB_SAMPLE_H
@@ -31,7 +31,7 @@ static inline json_t *sample_json(const char *text)
 	return json;
 }
 
-/* Twenty of one value, and one beyond the bins. */
+/* Adds twenty samples of a value, and optionally one beyond the bins. */
 static inline void sample_fill(struct hist *hist, uint64_t value, bool with_over)
 {
 	hist_init(hist);
@@ -41,7 +41,7 @@ static inline void sample_fill(struct hist *hist, uint64_t value, bool with_over
 		hist_add(hist, 1ULL << HIST_MAX_BITS);
 }
 
-/* Three trials: of 1230, 1250 and 1240 ns, the last with a sample of 2^37 ns. */
+/* Adds three trials of 1230, 1250 and 1240 ns, the last with a sample of 2^37 ns. */
 static inline void sample_latency(struct result_case *line)
 {
 	static const uint64_t values[] = {1230, 1250, 1240};
@@ -76,8 +76,8 @@ static inline void sample_latency(struct result_case *line)
 }
 
 /*
- * Six trials of 25 ms: the k-th has windows of k hundred and of twice as many messages
- * of 1000 bytes, and ten that belong to neither.
+ * Adds six trials of 25 ms. Trial k has windows of 100 k and 200 k messages of 1000 bytes, and ten
+ * messages outside of the windows.
  */
 static inline void sample_bandwidth(struct result_case *line)
 {
@@ -108,7 +108,7 @@ static inline void sample_bandwidth(struct result_case *line)
 	free(windows);
 }
 
-/* Each of them once at the least, at one of the ends. */
+/* Sets each member at least once, for the client or the server. */
 static inline void sample_chosen(struct result_case *line)
 {
 	struct row {
@@ -214,7 +214,7 @@ static inline void sample_cases(struct result_case cases[static SAMPLE_CASES])
 	sample_bandwidth(&cases[SAMPLE_BANDWIDTH]);
 }
 
-/* For result_finish. */
+/* Makes the sample. The caller releases it with result_finish. */
 static inline void sample_init(struct result *result)
 {
 	*result = (struct result){
@@ -252,7 +252,7 @@ static inline void sample_init(struct result *result)
 	sample_cases(result->cases);
 }
 
-/* The same with n_cases others, which are the caller's to fill in, and complete. */
+/* Makes the sample, but complete and with n_cases zeroed cases for the caller to fill in. */
 static inline void sample_init_empty(struct result *result, size_t n_cases)
 {
 	sample_init(result);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes documents of made-up results, one a line, for schema.py. */
+/* Writes documents of made-up results, one per line, for schema.py. */
 #include "reports/document/document.h"
 #include "reports/test/lib/loads.h"
 #include "reports/test/lib/qp_sweeps.h"
@@ -10,7 +10,7 @@ static void plain(void)
 {
 }
 
-/* Those that are complete. */
+/* Only the complete cases. */
 static void complete(void)
 {
 	for (size_t i = SAMPLE_FAILED; i < SAMPLE_CASES; i++)
@@ -26,7 +26,7 @@ static void failed(void)
 	snprintf(sample.cases[SAMPLE_NOT_RUN].error, sizeof(sample.cases[0].error), "no memory");
 }
 
-/* As it is on disk while the run goes on. */
+/* The document on disk during a run. */
 static void unfinished(void)
 {
 	sample.finished[0] = '\0';
@@ -54,7 +54,7 @@ static void no_plan(void)
 	sample.plan = NULL;
 }
 
-/* All percentiles. */
+/* Enough samples for all percentiles. */
 static void many_samples(void)
 {
 	struct result_case *line = &sample.cases[SAMPLE_LATENCY];
@@ -66,7 +66,7 @@ static void many_samples(void)
 		statistic_fill(line->trials[i].latency, line->latency);
 }
 
-/* Another result: rates of one sweep, with a knee. */
+/* A sweep over the load, with a knee. */
 static void loads(void)
 {
 	static const struct load_row rows[] = {
@@ -82,7 +82,7 @@ static void loads(void)
 	hist_add(sample.cases[3].latency, 2500);
 }
 
-/* And one whose lowest rate was too high. */
+/* A sweep whose lowest rate is already too high. */
 static void loads_beyond(void)
 {
 	static const struct load_row rows[] = {
@@ -95,7 +95,7 @@ static void loads_beyond(void)
 	loads_init(&sample, rows, ARRAY_LENGTH(rows));
 }
 
-/* And numbers of queue pairs, one too many. */
+/* A sweep over the number of queue pairs, past the maximum throughput. */
 static void qp_sweeps(void)
 {
 	static const struct qp_sweep_row rows[] = {
@@ -123,7 +123,7 @@ static void several_threads(void)
 	json_object_set_new(line->parameters, "pin", json_string("0-6+2"));
 }
 
-/* Both ends are of several hosts. */
+/* A pattern of several hosts. */
 static void several_hosts(void)
 {
 	struct result_case *line = &sample.cases[SAMPLE_BANDWIDTH];

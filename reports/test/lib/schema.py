@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: MIT
 """
-schema.py SCHEMA SAMPLE SAMPLE_DOCUMENTS: has Debian's python3-jsonschema, which knows
-nothing of us, check the sample, the documents that SAMPLE_DOCUMENTS writes, and samples
-with one defect each. TAP.
+schema.py SCHEMA SAMPLE SAMPLE_DOCUMENTS: validates, with the independent python3-jsonschema, the
+sample, the documents that SAMPLE_DOCUMENTS writes, and samples with one defect each. Prints TAP.
 """
 
 import copy
@@ -31,7 +30,7 @@ COST = (*LAT, "cpu", "server")
 CLIENT = ("hosts", "client")
 CLOCK = ("run", "clock")
 
-# Where, and what stands there instead.
+# A path, and the value that replaces the one there.
 DEFECTS = (
     (("schema",), "verbmark.result/2"),
     (("schema",), DROP),
@@ -111,7 +110,7 @@ DEFECTS = (
     ((*BW, "duration"), "25"),
     ((*LAT, "status"), DROP),
     ((*LAT, "status"), "done"),
-    # What depends on the status.
+    # Members that depend on the status.
     ((*LAT, "status"), "failed"),
     ((*LAT, "status"), "skipped"),
     ((*LAT, "status"), "interrupted"),
@@ -183,7 +182,7 @@ DEFECTS = (
     ((*RATES, "windows"), [1] * 4097),
     ((*RATES, "histogram"), DROP),
     ((*RATES, "histogram", "unit"), "ns"),
-    # Trials and what they cost.
+    # Trials and their costs.
     ((*TRIAL, "warmup"), DROP),
     ((*TRIAL, "warmup", "converged"), 1),
     ((*TRIAL, "warmup", "trials"), 1),
@@ -201,14 +200,14 @@ DEFECTS = (
 )
 
 
-# Of the one before the last document that SAMPLE_DOCUMENTS writes.
+# Defects of the last document but one that SAMPLE_DOCUMENTS writes.
 CROWD_DEFECTS = (
     (("crowds",), []),
     (("crowds", 0, "at"), DROP),
     (("crowds", 0, "beyond", "queue_pairs"), 0),
     (("crowds", 0, "beyond", "messages_per_s"), DROP),
 )
-# Of the last one.
+# Defects of the last document.
 LOAD = ("cases", 2)
 LAG = (*LOAD, "load", "lag_ns")
 LOAD_DEFECTS = (
@@ -276,7 +275,7 @@ def defective(sample, where, value):
 
 
 def objects(schema):
-    """Every schema of an object that names its members, with where it stands."""
+    """Yields each object schema that names its members, with its path."""
     for where, part in walk(schema, ()):
         if isinstance(part, dict) and part.get("type") == "object" and "properties" in part:
             yield where, part
@@ -298,10 +297,10 @@ def undescribed(schema):
 
 
 def closed(schema):
-    """The same, but that nothing may be in a document that it does not name."""
+    """Returns a copy of the schema that rejects members it does not name."""
     made = copy.deepcopy(schema)
     for where, part in objects(made):
-        # Its members are a part of other objects.
+        # Other objects include its members.
         if where != ("$defs", "figures"):
             part["unevaluatedProperties"] = False
     for name in ("latency", "warmup_latency", "beside"):
@@ -310,7 +309,7 @@ def closed(schema):
 
 
 def extended(sample):
-    """With members that nobody knows yet."""
+    """Returns a copy of the sample with unknown members."""
     document = copy.deepcopy(sample)
     for part in (
         document, document["tool"], document["run"], document["hosts"],
@@ -333,22 +332,22 @@ def main():
     make = jsonschema.Draft202012Validator
     try:
         make.check_schema(schema)
-        tap.check("the schema is one", [])
+        tap.check("the schema is valid", [])
     except jsonschema.SchemaError as error:
-        tap.check("the schema is one", [error.message])
-    tap.check("each member is described", list(undescribed(schema)))
+        tap.check("the schema is valid", [error.message])
+    tap.check("each member has a description", list(undescribed(schema)))
     validator = make(schema)
-    tap.check("the sample", sentences(validator, sample))
+    tap.check("the sample is valid", sentences(validator, sample))
     by_hand = defective(sample, (*CLIENT, "address"), "")
-    tap.check("no address", sentences(validator, by_hand))
-    tap.check("members that are to come", sentences(validator, extended(sample)))
+    tap.check("an empty address is valid", sentences(validator, by_hand))
+    tap.check("unknown members are valid", sentences(validator, extended(sample)))
     unknown = sentences(make(closed(schema)), extended(sample))
-    tap.check("which are found where nothing is to come", [] if len(unknown) >= 13 else unknown)
-    tap.check("documents are written", [] if len(lines) > 5 else [f"{len(lines)} of them"])
+    tap.check("the closed schema rejects unknown members", [] if len(unknown) >= 13 else unknown)
+    tap.check("documents are written", [] if len(lines) > 5 else [f"{len(lines)} documents"])
     for number, line in enumerate(lines, 1):
         document = json.loads(line)
-        tap.check(f"document {number}", sentences(validator, document))
-        tap.check(f"document {number} has only what is described",
+        tap.check(f"document {number} is valid", sentences(validator, document))
+        tap.check(f"document {number} has only members of the schema",
                   sentences(make(closed(schema)), document))
     of_all = [(sample, *defect) for defect in DEFECTS]
     of_all += [(json.loads(lines[-2]), *defect) for defect in CROWD_DEFECTS]
@@ -356,7 +355,7 @@ def main():
     for good, where, value in of_all:
         text = f"{'/'.join(map(str, where))} {'missing' if value is DROP else repr(value)[:40]}"
         found = sentences(validator, defective(good, where, value))
-        tap.check(f"refused: {text}", [] if found else ["it was taken"])
+        tap.check(f"rejected: {text}", [] if found else ["it was accepted"])
     print(f"1..{tap.number}")
     sys.exit(bool(tap.bad))
 

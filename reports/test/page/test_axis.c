@@ -5,22 +5,22 @@
 #include "core/test/lib/check.h"
 #include "reports/page/axis.h"
 
-/* Of 100 pixels, to the right. */
+/* Makes an axis from 0 to 100 pixels. */
 static struct axis make(enum axis_scale scale, double unit, double least, double most)
 {
 	struct axis axis;
 
 	axis_open(&axis, scale);
 	axis.unit = unit;
-	axis_see(&axis, most);
-	axis_see(&axis, least);
+	axis_include(&axis, most);
+	axis_include(&axis, least);
 	axis.from = 0;
 	axis.to = 100;
 	axis_fit(&axis);
 	return axis;
 }
 
-/* labels: of all ticks, a space behind each. */
+/* labels: of all ticks, each followed by a space. */
 static void assert_ticks(const struct axis *axis, const char *labels)
 {
 	struct axis_tick ticks[AXIS_TICKS];
@@ -46,13 +46,13 @@ static void test_linear(void **unused)
 	assert_ticks(&axis, "0 10 20 30 40 50 ");
 	axis = make(AXIS_LINEAR, 1000, 0, 3.2e7);
 	assert_ticks(&axis, "0 10k 20k 30k 40k ");
-	/* All of them zero, or none at all. */
+	/* All values are zero. */
 	axis = make(AXIS_LINEAR, 5, 0, 0);
 	assert_near(axis_at(&axis, 0), 0, 1e-6);
 	assert_near(axis.most, 5, 1e-6);
 }
 
-/* Ends that are round make it longer: the ticks fit what it is then. */
+/* Ticks fit the axis after its ends are rounded. */
 static void test_range(void **unused)
 {
 	struct axis axis = make(AXIS_RANGE, 1, 0.93, 1.52);
@@ -65,15 +65,15 @@ static void test_range(void **unused)
 	assert_ticks(&axis, "1234 1234.5 1235 1235.5 1236 ");
 }
 
-/* There is no half of a trial. */
+/* Ticks of counts are whole numbers. */
 static void test_counted(void **unused)
 {
 	struct axis axis;
 
 	axis_open(&axis, AXIS_RANGE);
 	axis.is_counted = true;
-	axis_see(&axis, 1);
-	axis_see(&axis, 3);
+	axis_include(&axis, 1);
+	axis_include(&axis, 3);
 	axis.from = 0;
 	axis.to = 100;
 	axis_fit(&axis);
@@ -100,7 +100,7 @@ static void test_log(void **unused)
 	assert_true(axis.most > axis.least);
 }
 
-/* A processor's time may be zero: it is at the beginning, and does not make the axis. */
+/* CPU times may be zero: they are drawn at the start, and do not extend the axis. */
 static void test_log_of_zero(void **unused)
 {
 	struct axis axis = make(AXIS_LOG, 1, 0, 40);
@@ -112,16 +112,16 @@ static void test_log_of_zero(void **unused)
 	assert_true(axis.most > axis.least);
 }
 
-/* Nor does what is nearly nothing stretch it. */
+/* Values below the floor do not extend the axis either. */
 static void test_floor(void **unused)
 {
 	struct axis axis;
 
 	axis_open(&axis, AXIS_LOG);
 	axis.floor = 1;
-	axis_see(&axis, 0.001);
-	axis_see(&axis, 30);
-	axis_see(&axis, 40);
+	axis_include(&axis, 0.001);
+	axis_include(&axis, 30);
+	axis_include(&axis, 40);
 	axis_fit(&axis);
 	assert_near(axis.least, 20, 1e-6);
 	assert_near(axis_at(&axis, 0.001), axis_at(&axis, 20), 1e-6);
@@ -153,7 +153,7 @@ static void test_nines(void **unused)
 	assert_near(axis_at(&axis, 0.9), 100 / 3., 1e-6);
 }
 
-/* Linear between values that are close together, and else logarithmic. */
+/* Linear for values that are close together, otherwise logarithmic. */
 static void test_ratio(void **unused)
 {
 	struct axis axis = make(AXIS_RATIO, 1, 0.97, 1.05);
@@ -167,7 +167,7 @@ static void test_ratio(void **unused)
 	assert_string_equal(axis_scale_name(axis.scale), "log");
 }
 
-/* Whatever a document holds, ticks come to an end. */
+/* The number of ticks is bounded for any values. */
 static void test_extremes(void **unused)
 {
 	static const double values[] = {5e-324, 1e-300, 1, 1e300, 1.7e308};
@@ -183,23 +183,23 @@ static void test_extremes(void **unused)
 	}
 }
 
-static void test_tell(void **unused)
+static void test_text(void **unused)
 {
 	struct axis axis = make(AXIS_LOG, 1000, 1, 2);
 	char text[AXIS_TEXT];
 
 	axis.unit_name = "us";
-	axis_tell(&axis, 1234567, text);
+	axis_text(&axis, 1234567, text);
 	assert_string_equal(text, "1235 us");
-	axis_tell(&axis, 87654321, text);
+	axis_text(&axis, 87654321, text);
 	assert_string_equal(text, "87654 us");
-	axis_tell(&axis, 1.5, text);
+	axis_text(&axis, 1.5, text);
 	assert_string_equal(text, "0.0015 us");
 	axis = make(AXIS_SIZES, 1, 1, 2);
-	axis_tell(&axis, 65536, text);
+	axis_text(&axis, 65536, text);
 	assert_string_equal(text, "64k");
 	axis = make(AXIS_NINES, 1, 0.5, 0.9);
-	axis_tell(&axis, 0.999, text);
+	axis_text(&axis, 0.999, text);
 	assert_string_equal(text, "99.9%");
 }
 
@@ -211,7 +211,7 @@ int main(void)
 		cmocka_unit_test(test_log_of_zero), cmocka_unit_test(test_floor),
 		cmocka_unit_test(test_sizes),       cmocka_unit_test(test_nines),
 		cmocka_unit_test(test_ratio),       cmocka_unit_test(test_extremes),
-		cmocka_unit_test(test_tell),
+		cmocka_unit_test(test_text),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

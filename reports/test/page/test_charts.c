@@ -45,18 +45,18 @@ static size_t count(const char *part)
 	return n;
 }
 
-/* Of one size there is no line over sizes; three trials have medians of their own. */
+/* A single size gives no line by size; the three trials each have a median. */
 static void test_latency(void **unused)
 {
 	print(CELLS_LATENCY);
 	assert_null(strstr(text, "Latency by size"));
-	assert_contains(text, "<title>send, 64 bytes: p50, half a round trip</title>");
+	assert_contains(text, "<title>send, 64 bytes: p50, half round trip</title>");
 	assert_contains(text, " data-x=\"1\" data-y=\"1230\" data-case=\"send/lat/64/poll\"");
 	assert_contains(text, " data-x=\"2\" data-y=\"1250\" data-case=\"send/lat/64/poll\"");
 	assert_contains(text, " data-x=\"3\" data-y=\"1240\" data-case=\"send/lat/64/poll\"");
 }
 
-/* 100 and 200 messages in the first trial's windows of 10 ms, ten times 1000 bytes each. */
+/* The first trial has windows of 10 ms with 100 and 200 messages of 1000 bytes. */
 static void test_bandwidth(void **unused)
 {
 	print(CELLS_BANDWIDTH);
@@ -70,8 +70,8 @@ static void test_bandwidth(void **unused)
 	assert_int_equal(count("<svg role=\"img\""), 2);
 }
 
-/* Cases that failed or were not run have none. */
-static void test_nothing(void **unused)
+/* Cases without trials are not drawn. */
+static void test_no_trials(void **unused)
 {
 	sample.cases[SAMPLE_LATENCY].n_trials = 0;
 	sample.cases[SAMPLE_BANDWIDTH].n_trials = 0;
@@ -82,7 +82,7 @@ static void test_nothing(void **unused)
 	}
 }
 
-/* Two kinds of one operation are never beside each other, whatever their modes. */
+/* Different kinds of latency are never in the same panel. */
 static void test_kinds(void **unused)
 {
 	struct result_case *line = &sample.cases[SAMPLE_LATENCY];
@@ -96,16 +96,15 @@ static void test_kinds(void **unused)
 	for (int i = 0; i < 2; i++) {
 		both[1].kind = i ? RESULT_FULL : RESULT_HALF;
 		print_of(&result, CELLS_LATENCY);
-		assert_int_equal(count("<h4>Latency by way of waiting</h4>"), !i);
-		assert_int_equal(count("<title>send, 64 bytes: p50, half a round trip</title>"), 1);
-		assert_int_equal(count("<title>send, 64 bytes: p50, a whole round trip</title>"),
-				 i);
+		assert_int_equal(count("<h4>Latency by completion mode</h4>"), !i);
+		assert_int_equal(count("<title>send, 64 bytes: p50, half round trip</title>"), 1);
+		assert_int_equal(count("<title>send, 64 bytes: p50, full round trip</title>"), i);
 		free(text);
 		text = NULL;
 	}
 }
 
-/* Calls are drawn as other latencies are, apart from them, and with ids of their own. */
+/* Calls are drawn like other latencies, but in separate figures with other ids. */
 static void test_calls(void **unused)
 {
 	struct result_case *line = &sample.cases[SAMPLE_LATENCY];
@@ -124,7 +123,7 @@ static void test_calls(void **unused)
 	before = text;
 	both[0].kind = both[1].kind = RESULT_CALL;
 	print_of(&result, CELLS_CALLS);
-	assert_contains(text, "<title>send, 64 bytes: p50, a call</title>");
+	assert_contains(text, "<title>send, 64 bytes: p50, call</title>");
 	assert_true(count(" id=\"r0c") > 0);
 	for (const char *id = strstr(text, " id=\"r0c"); id; id = strstr(id + 1, " id=\"r0c")) {
 		char one[32] = "";
@@ -138,7 +137,7 @@ static void test_calls(void **unused)
 	assert_string_equal(text, "");
 }
 
-/* One message at each ns on both sides of 4096, where bins become twice as wide. */
+/* One message per ns on both sides of 4096, where bins become twice as wide. */
 static void test_histogram_of_a_uniform_density(void **unused)
 {
 	struct hist *hist = sample.cases[SAMPLE_LATENCY].latency;
@@ -156,7 +155,7 @@ static void test_histogram_of_a_uniform_density(void **unused)
 	assert_int_equal(count("<title>messages from "), 32);
 }
 
-/* Below bins of one ns, above 137 s no bins at all. */
+/* At the low end bins are 1 ns wide; above 137 s there are none. */
 static void test_histogram_of_extremes(void **unused)
 {
 	struct hist *hist = sample.cases[SAMPLE_LATENCY].latency;
@@ -166,7 +165,7 @@ static void test_histogram_of_extremes(void **unused)
 	hist_add(hist, (1ULL << HIST_MAX_BITS) - 1);
 	hist_add(hist, 1ULL << HIST_MAX_BITS);
 	print(CELLS_LATENCY);
-	/* Of 2^37 ns 32 columns. */
+	/* 32 columns of 2^32 ns. */
 	assert_contains(text, " data-y=\"1\" data-low=\"0\" data-high=\"4294967296\"");
 	assert_contains(text, " data-y=\"1\" data-low=\"133143986176\" data-high=\"137438953472\"");
 	assert_int_equal(count("<title>messages from "), 2);
@@ -179,7 +178,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		on_sample(test_latency),
 		on_sample(test_bandwidth),
-		on_sample(test_nothing),
+		on_sample(test_no_trials),
 		on_sample(test_kinds),
 		on_sample(test_calls),
 		on_sample(test_histogram_of_a_uniform_density),

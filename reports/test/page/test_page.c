@@ -40,7 +40,7 @@ static size_t count(const char *part)
 	return n;
 }
 
-/* The figures are those of the table for terminals, see test_table.c. */
+/* The same figures as in the table for terminals, see test_table.c. */
 static void test_figures(void **unused)
 {
 	make("result.json");
@@ -55,11 +55,11 @@ static void test_figures(void **unused)
 			      "<td>1000</td><td align=\"left\">event/poll</td>"
 			      "<td>0.339</td><td>0.240</td>"
 			      "<td>13.6</td>");
-	/* Beside those of figures. */
+	/* Not counting the tables of charts. */
 	assert_int_equal(count("<table") - count("<summary>Values of this figure"), 2);
 }
 
-/* Each has a column, not the two ends of the first flow alone. */
+/* Each host has a column, not only the client and server of the first flow. */
 static void test_several_hosts(void **unused)
 {
 	sample.parties = sample_json(
@@ -76,7 +76,7 @@ static void test_several_hosts(void **unused)
 	assert_null(strstr(text, "client: n01"));
 }
 
-static void test_the_software_device(void **unused)
+static void test_software_device(void **unused)
 {
 	make("result.json");
 	assert_null(strstr(text, "SOFTWARE"));
@@ -103,20 +103,19 @@ static void test_cases_without_figures(void **unused)
 	assert_int_equal(count("<li>"), 3);
 }
 
-/* Two of the latency's three trials. */
-static void test_unsteady(void **unused)
+/* Two of the three latency trials did not converge. */
+static void test_cases_that_did_not_stabilize(void **unused)
 {
 	make("result.json");
-	assert_null(strstr(text, "steady"));
+	assert_null(strstr(text, "stabilize"));
 	free(text);
 	sample.cases[SAMPLE_LATENCY].trials[1].warmup.has_converged = false;
 	make("result.json");
-	assert_contains(text,
-			"<li>1 of 2 cases had not become steady when they were measured, such "
-			"as send/lat/64/poll</li>");
+	assert_contains(text, "<li>1 of 2 cases did not stabilize during warm-up (e.g. "
+			      "send/lat/64/poll)</li>");
 }
 
-static void test_what_ran(void **unused)
+static void test_run_and_command(void **unused)
 {
 	make("result.json");
 	assert_contains(text, "result.json: interrupted, from 2001-02-03T04:05:06Z to "
@@ -124,8 +123,8 @@ static void test_what_ran(void **unused)
 	assert_contains(text, "<code>verbmark run n02</code>");
 }
 
-/* Whatever a document of somebody else's holds stays text. */
-static void test_text_is_no_markup(void **unused)
+/* Text from documents is escaped. */
+static void test_text_is_escaped(void **unused)
 {
 	struct result_case *failed = &sample.cases[SAMPLE_FAILED];
 
@@ -137,7 +136,7 @@ static void test_text_is_no_markup(void **unused)
 	make("a&b");
 	assert_contains(text, "&lt;script&gt;&amp;&quot;'");
 	assert_contains(text, "failed: &lt;img src=x&gt;</li>");
-	assert_contains(text, "<li>&lt;s&gt;: a &lt; b; mend: <code>x &gt; y</code></li>");
+	assert_contains(text, "<li>&lt;s&gt;: a &lt; b; fix: <code>x &gt; y</code></li>");
 	assert_contains(text, "align=\"left\">&lt;i&gt;</th><td>&lt;/table&gt;</td><td>-</td>");
 	assert_contains(text, "[&quot;&lt;u&gt;&quot;]");
 	assert_contains(text, "<p>a&amp;b: ");
@@ -145,8 +144,8 @@ static void test_text_is_no_markup(void **unused)
 	assert_int_equal(count("<script"), 1);
 }
 
-/* Facts of both ends stand side by side, by the names that lead to them. */
-static void test_circumstances(void **unused)
+/* Facts of client and server are side by side, named by their path. */
+static void test_host_facts(void **unused)
 {
 	sample.client.facts =
 		sample_json("{\"cpu\": {\"model\": \"A\", \"cores\": 2}, \"near\": true}");
@@ -193,8 +192,7 @@ static void test_shares(void **unused)
 	assert_contains(text, ": fairness 0.500 of 2 threads</li>");
 }
 
-/* Nothing is fetched or styled, and what is run is one script, by its hash: a stricter policy
- * that forbids that one, too, takes nothing away. */
+/* The page fetches nothing and has no styles. Its only script is allowed by hash. */
 static void test_policy(void **unused)
 {
 	static const char *const forbidden[] = {
@@ -214,12 +212,12 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		on_sample(test_figures),
 		on_sample(test_several_hosts),
-		on_sample(test_the_software_device),
+		on_sample(test_software_device),
 		on_sample(test_cases_without_figures),
-		on_sample(test_unsteady),
-		on_sample(test_what_ran),
-		on_sample(test_text_is_no_markup),
-		on_sample(test_circumstances),
+		on_sample(test_cases_that_did_not_stabilize),
+		on_sample(test_run_and_command),
+		on_sample(test_text_is_escaped),
+		on_sample(test_host_facts),
 		on_sample(test_loss),
 		on_sample(test_shares),
 		on_sample(test_policy),

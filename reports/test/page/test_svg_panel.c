@@ -54,7 +54,7 @@ static size_t count(const char *part)
 	return n;
 }
 
-/* Each digit that it takes, and no more. */
+/* Exact numbers have as many digits as necessary, and no more. */
 static void test_numbers(void **unused)
 {
 	static const struct {
@@ -103,7 +103,7 @@ static void test_sizes(void **unused)
 	}
 }
 
-/* Whatever the order they were added in; names are no markup. */
+/* Points may be added in any order; names are escaped. */
 static void test_series(void **unused)
 {
 	struct chart chart = make_chart();
@@ -123,7 +123,7 @@ static void test_series(void **unused)
 			      "<title>p50 at 64: 1 us</title></path>\n<path d=");
 	assert_int_equal(count("<svg "), 2);
 	assert_int_equal(count("data-case="), 4);
-	/* A name is drawn alike wherever it is. */
+	/* A series looks the same in all panels. */
 	assert_int_equal(count("<g data-series=\"p99\" fill=\"#d55e00\""), 1);
 	assert_int_equal(count("<table"), 0);
 }
@@ -145,7 +145,7 @@ static void test_table(void **unused)
 	assert_contains(text, " data-low=\"1250\" data-high=\"1750\"");
 }
 
-/* What has no room is cut where it is drawn, between letters, and whole in its title. */
+/* Names that do not fit are cut between characters where they are drawn, but not in titles. */
 static void test_long_names(void **unused)
 {
 	struct chart chart = make_chart();
@@ -161,7 +161,7 @@ static void test_long_names(void **unused)
 	assert_contains(text, name);
 	assert_contains(text, "\xc2\xb5\xe2\x80\xa6</text>");
 	assert_contains(text, ">read/registered-once</text>");
-	/* Two to a row. */
+	/* Two names per row. */
 	assert_contains(text, "y=\"46\">read</text>");
 }
 
@@ -185,11 +185,11 @@ static void test_bounds(void **unused)
 	print(&chart);
 	assert_int_equal(count("<svg "), CHART_PANELS);
 	assert_int_equal(count("data-case="), CHART_POINTS);
-	assert_contains(text, " more values have no room in this figure.");
+	assert_contains(text, " more values do not fit in this figure.");
 }
 
-/* A line of one point is none; nor is what is no number drawn. */
-static void test_not_worth_while(void **unused)
+/* Lines need two points, and values that are not finite are not drawn. */
+static void test_too_few_points(void **unused)
 {
 	struct chart chart = make_chart();
 
@@ -214,7 +214,7 @@ static void test_level(void **unused)
 	assert_contains(text, ">the limit</text>");
 }
 
-/* Of each series one pair, which all panels listen to; one series alone is not to be hidden. */
+/* Each series has one pair of controls for all panels; a single series cannot be hidden. */
 static void test_switches(void **unused)
 {
 	struct chart chart = make_chart();
@@ -233,15 +233,15 @@ static void test_switches(void **unused)
 	assert_int_equal(count("<input"), 6);
 	assert_contains(text, "<div role=\"radiogroup\" aria-label=\"&lt;\">\n"
 			      "<label><input type=\"radio\" name=\"r1f2s1\" id=\"r1f2s1s\"");
-	/* Itself, and its name in the legend. */
+	/* The series, and its name in the legend. */
 	assert_int_equal(count(" begin=\"r1f2s0h.click\" end=\"r1f2s0s.click\"/>"), 4);
 	assert_int_equal(count(" begin=\"r1f2s1h.click\" end=\"r1f2s1s.click\"/>"), 2);
 }
 
 /*
- * The axis of values is there with the other scale as well, and so is all that lies along it.
- * Pixels by hand: x from 52 to 348, y from 207 up to 43; 10 is half of the way from 1 to 100, and a
- * tenth of that from 0.
+ * The axis of values, and everything along it, also exists with the other scale. Pixels by hand: x
+ * is from 52 to 348, y from 207 up to 43; 10 is halfway from 1 to 100 on a logarithmic axis, and at
+ * one tenth from 0 to 100 on a linear one.
  */
 static void test_other_scale(void **unused)
 {
@@ -266,7 +266,7 @@ static void test_other_scale(void **unused)
 		"<div role=\"radiogroup\" data-switch hidden aria-label=\"axis of latency\">");
 }
 
-/* No logarithm shows a panel without a value above zero. */
+/* A panel without a value above zero has no logarithmic scale. */
 static void test_no_other_scale(void **unused)
 {
 	struct chart chart = make_chart();
@@ -280,7 +280,7 @@ static void test_no_other_scale(void **unused)
 	assert_int_equal(count("data-d=") + count("data-either") + count("data-switch"), 0);
 }
 
-/* An interval that is not known is none: the point alone is drawn. */
+/* If the interval is unknown, only the point is drawn. */
 static void test_intervals(void **unused)
 {
 	struct chart chart = make_chart();
@@ -308,7 +308,7 @@ int main(void)
 		cmocka_unit_test(test_numbers), cmocka_unit_test(test_sizes),
 		on_text(test_series),           on_text(test_table),
 		on_text(test_long_names),       on_text(test_bounds),
-		on_text(test_not_worth_while),  on_text(test_level),
+		on_text(test_too_few_points),   on_text(test_level),
 		on_text(test_switches),         on_text(test_intervals),
 		on_text(test_other_scale),      on_text(test_no_other_scale),
 	};

@@ -4,7 +4,7 @@
 #include "reports/result/effective.h"
 #include "reports/test/lib/loading.h"
 
-/* Each of them, as the schema has it. */
+/* All members in the form of the schema. */
 #define ALL                                                                                       \
 	"{\"post_call\": \"ibv_wr\", \"inline\": false, \"inline_limit_bytes\": 1,"               \
 	" \"send_depth\": 2, \"receive_depth\": 3, \"shared_receive_depth\": 4, \"cq_depth\": 5," \
@@ -60,7 +60,7 @@ static void test_words(void **unused)
 	      "{\"post_call\": \"ibv_post_send\", \"inline\": true, \"gid_type\": \"RoCE v1\"}");
 }
 
-static void test_nothing(void **unused)
+static void test_no_members(void **unused)
 {
 	static const char *const texts[] = {"{}", "[]", "7", "{\"later\": [1]}"};
 
@@ -73,17 +73,17 @@ static void test_nothing(void **unused)
 	}
 }
 
-/* One that is wrong is told of, and unknown; the others are what they are. */
-static void test_wrong_ones(void **unused)
+/* Invalid members are reported and stay unknown; the others are set. */
+static void test_invalid_members(void **unused)
 {
 	static const char *const rows[][2] = {
 		{"{\"sl\": -1, \"retries\": 6}",                    "\"sl\" is not a count"               },
 		{"{\"retries\": 6, \"inline\": 1}",                 "\"inline\" is neither true nor false"},
 		{"{\"post_call\": \"ioctl\", \"retries\": 6}",
-		 "\"post_call\" is none of its words"						     },
- /* The first of two. */
+		 "\"post_call\" has an unknown value"						     },
+ /* The first of two errors is reported. */
 		{"{\"sl\": null, \"retries\": 6, \"gid_type\": 2}",
-		 "\"gid_type\" is none of its words"						      },
+		 "\"gid_type\" has an unknown value"						      },
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
@@ -113,7 +113,7 @@ static void test_merge(void **unused)
 			 0);
 	effective_merge(&into, &from);
 	check(&into, "{\"inline\": false, \"path_mtu_bytes\": 8}");
-	/* What was unlike once stays so. */
+	/* A member that differed once stays unknown. */
 	effective_merge(&into, &(struct effective){0});
 	assert_null(effective_encode(&into));
 }
@@ -122,7 +122,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_round_trip), cmocka_unit_test(test_words),
-		cmocka_unit_test(test_nothing),    cmocka_unit_test(test_wrong_ones),
+		cmocka_unit_test(test_no_members), cmocka_unit_test(test_invalid_members),
 		cmocka_unit_test(test_merge),
 	};
 

@@ -13,7 +13,7 @@ static void check(const char *facts, const char *wanted)
 }
 
 /*
- * By a FNV-1a of Python's, of {"libc":"2.36"} and of
+ * FNV-1a, computed in Python, of {"libc":"2.36"} and of
  * {"cpu":{"model":"x","smt":true},"kernel":{"cmdline":"isolcpus=2 mitigations=off"}}.
  */
 #define OF_LIBC "3d9e79265452c912"
@@ -27,8 +27,8 @@ static void test_hash(void **unused)
 	      OF_HOST);
 }
 
-/* Names and numbers of one machine, and what comes and goes. */
-static void test_what_is_soft(void **unused)
+/* Names, serial numbers and facts that vary over time are not hard. */
+static void test_ignores_soft_facts(void **unused)
 {
 	check("{\"libc\": \"2.36\", \"host\": \"n01\", \"limits\": {\"memlock\": 1},"
 	      " \"hugepages\": {\"sizes\": []}, \"later\": {\"a\": 1}}",
@@ -38,7 +38,7 @@ static void test_what_is_soft(void **unused)
 	      OF_HOST);
 }
 
-static void test_what_is_hard(void **unused)
+static void test_includes_hard_facts(void **unused)
 {
 	static const char *const rows[] = {
 		"{\"device\": {\"fw_ver\": \"20.1\"}}",
@@ -67,7 +67,7 @@ static void test_what_is_hard(void **unused)
 	}
 }
 
-static void test_nothing(void **unused)
+static void test_no_hard_facts(void **unused)
 {
 	check("{}", "");
 	check("7", "");
@@ -89,7 +89,7 @@ static void test_changes(void **unused)
 {
 	struct fingerprint_change change;
 
-	/* What is soft is no change, and what one of them does not tell at all is none. */
+	/* Soft facts are ignored, and a host without hard facts cannot be compared. */
 	assert_false(compare(&change, "{\"libc\": \"2.36\", \"host\": \"n01\"}",
 			     "{\"libc\": \"2.36\", \"host\": \"n02\"}"));
 	assert_false(compare(&change, "{\"libc\": \"2.36\"}", "{}"));
@@ -98,13 +98,13 @@ static void test_changes(void **unused)
 	assert_string_equal(change.before, "\"2.36\"");
 	assert_string_equal(change.now, "\"2.41\"");
 	assert_int_equal(change.count, 1);
-	/* The table's order, and not that of the facts; names are shown as letters alone. */
+	/* In the order of the table, not of the facts; unprintable characters are replaced. */
 	assert_true(compare(&change, "{\"cpu\": {\"model\": \"x\"}, \"flow\": {\"p\\u001b\": 1}}",
 			    "{\"cpu\": {\"smt\": true}, \"flow\": {}}"));
 	assert_string_equal(change.fact, "flow p?");
-	assert_string_equal(change.now, "not told");
+	assert_string_equal(change.now, "unknown");
 	assert_int_equal(change.count, 3);
-	/* What is long is cut. */
+	/* Long values are cut. */
 	assert_true(compare(&change, "{\"libc\": \"2.36\"}",
 			    "{\"libc\": \"01234567890123456789012345678901234567890123456789\"}"));
 	assert_string_equal(change.now, "\"0123456789012345678901234567890123456789012...");
@@ -113,8 +113,10 @@ static void test_changes(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_hash),         cmocka_unit_test(test_what_is_soft),
-		cmocka_unit_test(test_what_is_hard), cmocka_unit_test(test_nothing),
+		cmocka_unit_test(test_hash),
+		cmocka_unit_test(test_ignores_soft_facts),
+		cmocka_unit_test(test_includes_hard_facts),
+		cmocka_unit_test(test_no_hard_facts),
 		cmocka_unit_test(test_changes),
 	};
 

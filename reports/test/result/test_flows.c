@@ -26,7 +26,7 @@ static int drop(void **unused)
 	return 0;
 }
 
-/* To one host from a, b, c, ...: so many messages in so many seconds. */
+/* Makes flows from hosts a, b, c, ... to a single one. */
 static void fill(struct flows *into, size_t count, const uint64_t *messages, uint64_t seconds)
 {
 	assert_int_equal(flows_open(into, count, &error), 0);
@@ -38,7 +38,7 @@ static void fill(struct flows *into, size_t count, const uint64_t *messages, uin
 	}
 }
 
-/* The index: sum(x)**2 / (len(x) * sum(y * y for y in x)), by Python. */
+/* The index was computed in Python: sum(x)**2 / (len(x) * sum(y * y for y in x)). */
 static void test_rates(void **unused)
 {
 	fill(&flows, 4, (const uint64_t[]){100, 200, 300, 400}, 2);
@@ -68,13 +68,13 @@ static void test_add(void **unused)
 	assert_int_equal(flows.spread_ns, 900);
 	strcpy(other.flow[1].from, "z");
 	assert_int_equal(flows_add(&flows, &other, &error), -EINVAL);
-	assert_string_equal(error.text, "its flows are not between the same ends");
+	assert_string_equal(error.text, "its flows are between different hosts");
 	fill(&other, 3, (const uint64_t[]){1, 2, 3}, 1);
 	assert_int_equal(flows_add(&flows, &other, &error), -EINVAL);
 	assert_int_equal(flows.flow[1].messages, 60);
 }
 
-static void test_there_and_back(void **unused)
+static void test_json_round_trip(void **unused)
 {
 	json_t *json;
 	json_t *list;
@@ -109,10 +109,10 @@ static void check_refusal(const char *text, const char *sentence)
 
 #define FLOW "{\"from\": \"a\", \"to\": \"b\", \"messages\": 1, \"duration_ns\": 1}"
 
-static void test_refusals(void **unused)
+static void test_rejects_invalid_json(void **unused)
 {
 	check_refusal("{}", "\"flows\" is missing");
-	check_refusal("{\"flows\": []}", "these are no number of flows");
+	check_refusal("{\"flows\": []}", "invalid number of flows");
 	check_refusal("{\"flows\": [" FLOW ", {}]}", "\"from\" is missing");
 	check_refusal("{\"flows\": [" FLOW "], \"start_spread_ns\": -1}",
 		      "\"start_spread_ns\" is not a count");
@@ -133,8 +133,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_rates, reset, drop),
 		cmocka_unit_test_setup_teardown(test_add, reset, drop),
-		cmocka_unit_test_setup_teardown(test_there_and_back, reset, drop),
-		cmocka_unit_test_setup_teardown(test_refusals, reset, drop),
+		cmocka_unit_test_setup_teardown(test_json_round_trip, reset, drop),
+		cmocka_unit_test_setup_teardown(test_rejects_invalid_json, reset, drop),
 		cmocka_unit_test_setup_teardown(test_no_memory, reset, drop),
 	};
 

@@ -16,7 +16,7 @@ static void test_kept(void **unused)
 	assert_string_equal(kept, "");
 }
 
-/* A word is there or is not: half of one would be another value, or half a letter. */
+/* Words are kept whole or not at all: a cut one would have another value. */
 static void test_too_long(void **unused)
 {
 	char kept[KERNEL_CMDLINE_KEPT];

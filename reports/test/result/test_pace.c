@@ -30,7 +30,7 @@ static int close_loads(void **unused)
 	return 0;
 }
 
-/* Two trials of a thousand; of 3000 ns half is the lag, but for one that has 2999. */
+/* Two trials of 1000 messages: half of each latency of 3000 ns is lag; one latency is 2999 ns. */
 static void test_document(void **unused)
 {
 	json_t *document = document_make(&result);
@@ -68,7 +68,7 @@ static void test_text(void **unused)
 	json_decref(document);
 }
 
-static void test_again(void **unused)
+static void test_document_round_trip(void **unused)
 {
 	json_t *document = document_make(&result);
 	struct result again;
@@ -82,7 +82,7 @@ static void test_again(void **unused)
 	result_finish(&again);
 }
 
-/* Two runs: all trials, all histograms; a maximum that differs is nobody's. */
+/* Merging two runs adds trials and histograms; a maximum that differs is dropped. */
 static void test_merge(void **unused)
 {
 	struct result merged = {0};
@@ -102,7 +102,7 @@ static void test_merge(void **unused)
 	result_finish(&merged);
 }
 
-/* Half of the trials are enough, fewer are not. */
+/* A case is saturated if at least half of its trials are. */
 static void test_saturated(void **unused)
 {
 	struct result_case *line = &result.cases[1];
@@ -114,7 +114,7 @@ static void test_saturated(void **unused)
 	assert_false(pace_is_saturated(line));
 }
 
-static void test_refused(void **unused)
+static void test_rejects_invalid_documents(void **unused)
 {
 	static const struct {
 		const char *path;
@@ -153,7 +153,7 @@ static void test_refused(void **unused)
 
 #define PLUS_MINUS "\xc2\xb1"
 
-/* 100000 and 500000 messages per second, and the larger half of 3000, 7000 ns as lag. */
+/* 100000 and 500000 messages per second; half of the latencies of 3000 and 7000 ns is lag. */
 static void test_table(void **unused)
 {
 	char text[2048] = "";
@@ -167,8 +167,8 @@ static void test_table(void **unused)
 	fclose(out);
 	assert_contains(
 		text,
-		"LOAD us            bytes cq    schedule      msg/s     went     p50      " PLUS_MINUS
-		"     p99   p99.9     max lag p99  CPU us/msg near/far\n"
+		"LOAD us            bytes cq    schedule      msg/s achieved     p50      " PLUS_MINUS
+		"     p99   p99.9     max lag p99  CPU us/msg client/server\n"
 		"send/rate100000       64 poll  kept         100000   100000");
 	assert_contains(text, "send/rate500000       64 poll  saturated    500000   500000    "
 			      "7.00      -    7.00       -    7.00    3.50  0.00/0.00\n");
@@ -179,10 +179,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_document, open_loads, close_loads),
 		cmocka_unit_test_setup_teardown(test_text, open_loads, close_loads),
-		cmocka_unit_test_setup_teardown(test_again, open_loads, close_loads),
+		cmocka_unit_test_setup_teardown(test_document_round_trip, open_loads, close_loads),
 		cmocka_unit_test_setup_teardown(test_merge, open_loads, close_loads),
 		cmocka_unit_test_setup_teardown(test_saturated, open_loads, close_loads),
-		cmocka_unit_test_setup_teardown(test_refused, open_loads, close_loads),
+		cmocka_unit_test_setup_teardown(test_rejects_invalid_documents, open_loads,
+						close_loads),
 		cmocka_unit_test_setup_teardown(test_table, open_loads, close_loads),
 	};
 

@@ -47,7 +47,7 @@ static void check(const struct rate_windows *found, uint64_t window_ns, uint64_t
 	assert_int_equal(found->rest, rest);
 }
 
-/* A window for each number, whole. */
+/* Adds one whole window for each number. */
 static void fill(struct rate_windows *into, const uint64_t *messages, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
@@ -65,7 +65,7 @@ static void test_nothing(void **unused)
 	assert_int_equal(hist.count, 0);
 	assert_int_equal(rate_windows_append(&windows, &other, &error), 0);
 	assert_int_equal(windows.count, 0);
-	/* Nothing came, but that for 30 ms. */
+	/* No messages in 30 ms. */
 	rate_windows_finish(&other, 30 * MS);
 	CHECK(&other, STEP, 0, 0, 0, 0);
 }
@@ -90,7 +90,7 @@ static void test_edges(void **unused)
 	rate_windows_add(&windows, 20 * MS - 1, 4);
 	rate_windows_add(&windows, 20 * MS, 8);
 	rate_windows_finish(&windows, 20 * MS);
-	/* The third window has only begun. */
+	/* The third window is not complete. */
 	CHECK(&windows, STEP, 8, 1, 6);
 	rate_windows_add(&other, 20 * MS, 8);
 	rate_windows_finish(&other, 30 * MS - 1);
@@ -117,7 +117,7 @@ static void test_shorter_than_a_window(void **unused)
 	assert_int_equal(rate_windows_total(&windows), 100);
 }
 
-/* Two threads of a machine whose clocks differ by a little. */
+/* Times may go back slightly where the clocks of CPUs differ. */
 static void test_back_in_time(void **unused)
 {
 	rate_windows_add(&windows, 21 * MS, 1);
@@ -139,14 +139,14 @@ static void test_4096_and_one_more(void **unused)
 		rate_windows_add(&other, i * STEP, i);
 	assert_int_equal(other.window_ns, 20 * MS);
 	rate_windows_finish(&other, (RATE_WINDOWS_MAX + 1) * STEP);
-	/* 4096 windows of 10 ms in pairs, and the half of one that is left. */
+	/* 4096 windows of 10 ms were merged in pairs; half a window is left over. */
 	assert_int_equal(other.count, RATE_WINDOWS_MAX / 2);
 	for (uint64_t i = 0; i < other.count; i++)
 		assert_int_equal(other.messages[i], 4 * i + 1);
 	assert_int_equal(other.rest, RATE_WINDOWS_MAX);
 }
 
-/* Nothing more comes, but the trial goes on. */
+/* The trial goes on after the last message. */
 static void test_silence_at_the_end(void **unused)
 {
 	rate_windows_add(&windows, 0, 3);
@@ -199,13 +199,13 @@ static void test_rates(void **unused)
 	assert_int_equal(hist.count, 4);
 	assert_int_equal(hist.min, 0);
 	assert_int_equal(hist.max, 12500000000);
-	/* 0, 1, 100 and 12500 messages of 1 MB/s each. */
+	/* 0, 1, 100 and 12500 messages per window, each of which adds 1 MB/s. */
 	assert_int_equal(hist.sum, 12601 * MS);
 	rate_windows_fill(&windows, 10000, &hist);
 	assert_int_equal(hist.count, 4);
 }
 
-/* By hand: 10 ms of 100, 200, none and 400 messages; or of these but the first part of them. */
+/* By hand: windows of 10 ms with 100, 200, 0 and 400 messages; the last is cut in some rows. */
 static void test_between(void **unused)
 {
 	static const struct {
@@ -295,7 +295,7 @@ static void test_append_a_finer_one(void **unused)
 	CHECK(&windows, 40 * MS, 130, 10, 20, 10, 26);
 }
 
-/* An empty one takes the length of the first that comes. */
+/* Without windows, the length of those that are appended is taken over. */
 static void test_append_to_nothing(void **unused)
 {
 	static const uint64_t messages[] = {1, 2};
@@ -349,7 +349,7 @@ struct batch {
 
 static struct batch batches[3000];
 
-/* Bursts, gaps and, seldom, a long jump; in order but for a few. Returns the end. */
+/* Makes bursts, gaps and, rarely, a long jump, mostly in order. Returns the end time. */
 static uint64_t make_batches(uint64_t *random)
 {
 	uint64_t jump_bits = 10 + next_random(random) % 25;
@@ -376,7 +376,7 @@ static uint64_t add_batches(struct rate_windows *into)
 	return total;
 }
 
-/* However often they were merged, it is as if they had been that long from the start. */
+/* Merged windows must equal windows that had their final length from the start. */
 static void check_against_batches(const struct rate_windows *found)
 {
 	static uint64_t wanted[RATE_WINDOWS_MAX];
@@ -432,7 +432,7 @@ static void test_no_message_is_lost_between_trials(void **unused)
 	}
 }
 
-/* Two threads, of which one has merged pairs once more. */
+/* Windows of two threads, one of which merged pairs once more often. */
 static void test_windows_are_laid_over(void **unused)
 {
 	rate_windows_add(&windows, 0, 1);
@@ -451,7 +451,7 @@ static void test_windows_are_laid_over(void **unused)
 	rate_windows_lay_over(&windows, &other);
 	rate_windows_finish(&windows, 4 * STEP);
 	CHECK(&windows, 2 * STEP, 16, 9, 6);
-	/* And the reverse. */
+	/* The other thread has longer windows. */
 	reset(NULL);
 	rate_windows_add(&windows, RATE_WINDOWS_MAX * STEP, 16);
 	rate_windows_add(&other, STEP, 1);
@@ -461,7 +461,7 @@ static void test_windows_are_laid_over(void **unused)
 	assert_int_equal(rate_windows_total(&windows), 23);
 	rate_windows_finish(&windows, 6 * STEP);
 	CHECK(&windows, 2 * STEP, 16, 1, 2, 4);
-	/* Of one that did nothing. */
+	/* The other thread has no messages. */
 	reset(NULL);
 	rate_windows_add(&windows, STEP, 3);
 	rate_windows_lay_over(&windows, &other);

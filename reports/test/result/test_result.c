@@ -138,7 +138,7 @@ static void test_windows_are_appended(void **unused)
 	assert_int_equal(line.windows->rest, 8);
 	assert_near(line.trials[1].bytes_per_s, 8, 0);
 	check_cost(&line.server, 4);
-	/* A trial that was slower has longer windows, and then all have. */
+	/* Longer windows of a slow trial make all windows longer. */
 	assert_int_equal(add_windows(20 * MS, 1, 2, 0), 0);
 	assert_int_equal(line.windows->window_ns, 20 * MS);
 	assert_int_equal(line.windows->count, 4);
@@ -146,12 +146,12 @@ static void test_windows_are_appended(void **unused)
 	assert_int_equal(line.windows->messages[3], 2);
 }
 
-/* Windows that do not go together are an error, and the case is as it was. */
+/* Windows that cannot be merged are an error, and the case is unchanged. */
 static void test_windows_that_do_not_fit(void **unused)
 {
 	assert_int_equal(add_windows(10 * MS, 5, 6, 7), 0);
 	assert_int_equal(add_windows(15 * MS, 5, 6, 7), -EINVAL);
-	assert_contains(error.text, "do not fit together");
+	assert_contains(error.text, "cannot be merged");
 	assert_int_equal(line.n_trials, 1);
 	assert_int_equal(line.messages, 18);
 	check_cost(&line.client, 1);
@@ -168,7 +168,7 @@ static void test_dropped(void **unused)
 	assert_int_equal(line.duration_ns, 0);
 	check_cost(&line.client, 0);
 	check_cost(&line.server, 0);
-	/* Its name and what became of it stay, and it may begin anew. */
+	/* Id and status stay, and new trials can be added. */
 	assert_string_equal(line.id, "send/lat/64/poll");
 	assert_int_equal(line.status, RESULT_COMPLETE);
 	result_drop_trials(&line);
@@ -185,7 +185,7 @@ static int add_warmup(uint64_t first, uint64_t second)
 	return result_add_warmup(&line, &hist, &error);
 }
 
-/* Apart from what was measured, and dropped with it. */
+/* Warm-up latencies are kept separately and dropped with the trials. */
 static void test_warmups(void **unused)
 {
 	hist_init(&hist);
@@ -208,7 +208,7 @@ static void test_warmups(void **unused)
 	assert_null(line.warmup);
 }
 
-/* The n-th allocation fails: that trial is not there, and the next one is taken. */
+/* If an allocation fails, the trial is not added, and the next one can be. */
 static void test_no_memory(void **unused)
 {
 	for (int n = 0; n < 2; n++) {
@@ -255,7 +255,7 @@ static void test_a_result_is_finished(void **unused)
 	result_finish(&result);
 }
 
-/* Names that are in documents. */
+/* The names are part of documents. */
 static void test_names(void **unused)
 {
 	assert_string_equal(result_status_name(RESULT_INTERRUPTED), "interrupted");

@@ -42,7 +42,7 @@ static void fill(struct shares *into, unsigned int threads, unsigned int qps,
 		__VA_ARGS__ \
 	}
 
-/* The indices: sum(x)**2 / (len(x) * sum(y * y for y in x)), by Python. */
+/* The indices were computed in Python: sum(x)**2 / (len(x) * sum(y * y for y in x)). */
 static void test_fairness(void **unused)
 {
 	FILL(&shares, 1, 4, OF(1), 100, 200, 300, 400);
@@ -84,7 +84,7 @@ static void test_trials_add_up(void **unused)
 	assert_int_equal(shares.duration_ns[1], 4000000000);
 	FILL(&other, 2, 1, OF(1, 2), 1, 2);
 	assert_int_equal(shares_add(&shares, &other, &error), -EINVAL);
-	assert_string_equal(error.text, "2 threads of 1 queue pairs are not 2 of 2");
+	assert_string_equal(error.text, "2 threads with 1 queue pairs each, but 2 with 2 before");
 }
 
 static void test_several(void **unused)
@@ -131,7 +131,7 @@ static void test_in_documents(void **unused)
 	json_decref(again);
 }
 
-static void test_documents_of_others(void **unused)
+static void test_rejects_invalid_json(void **unused)
 {
 #define THREAD(pairs) "{\"duration_ns\":1,\"queue_pairs\":[" pairs "]}"
 #define PAIR          "{\"messages\":1}"
@@ -139,9 +139,9 @@ static void test_documents_of_others(void **unused)
 		{"{}",							 "\"threads\" is missing"            },
 		{"{\"threads\":1}",					    "\"threads\" is not an array"       },
 		{"{\"threads\":[]}",					   "\"queue_pairs\" is missing"        },
-		{"{\"threads\":[" THREAD("") "]}",                             "these are no number of queue pairs"},
+		{"{\"threads\":[" THREAD("") "]}",                             "invalid number of queue pairs"},
 		{"{\"threads\":[" THREAD(PAIR) "," THREAD(PAIR "," PAIR) "]}",
-		 "its threads have not as many queue pairs each"                                                   },
+		 "threads have different numbers of queue pairs"                                              },
 		{"{\"threads\":[" THREAD("{\"messages\":-1}") "]}",            "\"messages\" is not a count"       },
 		{"{\"threads\":[{\"queue_pairs\":[" PAIR "]}]}",               "\"duration_ns\" is missing"        },
 	};
@@ -158,7 +158,7 @@ static void test_documents_of_others(void **unused)
 	}
 }
 
-/* No more than any run has. */
+/* A document may have up to SHARES_MOST queue pairs. */
 static void test_too_many(void **unused)
 {
 	json_t *pairs = json_array();
@@ -192,7 +192,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_fairness), TEST(test_nothing_done), TEST(test_trials_add_up),
 		TEST(test_several),  TEST(test_in_tables),    TEST(test_in_documents),
-		TEST(test_too_many), TEST(test_no_memory),    TEST(test_documents_of_others),
+		TEST(test_too_many), TEST(test_no_memory),    TEST(test_rejects_invalid_json),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,7 +9,7 @@ static const struct statistic *find(const char *key)
 	for (size_t i = 0; i < STATISTICS; i++)
 		if (!strcmp(statistics[i].key, key))
 			return &statistics[i];
-	fail_msg("there is no statistic %s", key);
+	fail_msg("no statistic %s", key);
 	return NULL;
 }
 
@@ -33,7 +33,7 @@ static void add(uint64_t sample, size_t times)
 		hist_add(&hist, sample);
 }
 
-static void test_nothing_is_known_of_nothing(void **unused)
+static void test_no_samples(void **unused)
 {
 	hist_init(&hist);
 	for (size_t i = 0; i < STATISTICS; i++)
@@ -52,8 +52,8 @@ static void test_one_sample(void **unused)
 	assert_true(is_known("stddev"));
 }
 
-/* Ten samples have to lie beyond a percentile. */
-static void test_where_percentiles_begin(void **unused)
+/* A percentile is known if at least ten samples lie beyond it. */
+static void test_samples_for_percentiles(void **unused)
 {
 	static const struct {
 		const char *key;
@@ -76,7 +76,7 @@ static void test_where_percentiles_begin(void **unused)
 	}
 }
 
-/* The numbers 1 to 1000: figures that a text book gives. */
+/* The numbers 1 to 1000, with statistics from textbook formulas. */
 static void test_values(void **unused)
 {
 	hist_init(&hist);
@@ -85,14 +85,14 @@ static void test_values(void **unused)
 	assert_near(value("min"), 1, 0);
 	assert_near(value("max"), 1000, 0);
 	assert_near(value("mean"), 500.5, 0);
-	/* n (n + 1) / 12 under the root. */
+	/* sqrt(n * (n + 1) / 12) */
 	assert_near(value("stddev"), 288.8194360957494, 1e-9);
 	assert_near(value("p50"), 500, 0);
 	assert_near(value("p90"), 900, 0);
 	assert_near(value("p99"), 990, 0);
 }
 
-static void test_each_has_one_name(void **unused)
+static void test_keys_are_unique(void **unused)
 {
 	for (size_t i = 0; i < STATISTICS; i++)
 		assert_ptr_equal(find(statistics[i].key), &statistics[i]);
@@ -101,11 +101,11 @@ static void test_each_has_one_name(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_nothing_is_known_of_nothing),
+		cmocka_unit_test(test_no_samples),
 		cmocka_unit_test(test_one_sample),
-		cmocka_unit_test(test_where_percentiles_begin),
+		cmocka_unit_test(test_samples_for_percentiles),
 		cmocka_unit_test(test_values),
-		cmocka_unit_test(test_each_has_one_name),
+		cmocka_unit_test(test_keys_are_unique),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

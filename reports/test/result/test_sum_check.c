@@ -23,7 +23,7 @@ static int drop(void **unused)
 	return 0;
 }
 
-static void test_two(void **unused)
+static void test_limit(void **unused)
 {
 	assert_false(sum_check_are_beyond(INT64_MAX, 0));
 	assert_true(sum_check_are_beyond(INT64_MAX, 1));
@@ -31,7 +31,7 @@ static void test_two(void **unused)
 	assert_true(sum_check_are_beyond(UINT64_MAX, UINT64_MAX));
 }
 
-/* A sum that has wrapped is one that a document may have: three times 2^63 - 1 is 2^63 - 3. */
+/* A wrapped sum looks valid: three times 2^63 - 1 is 2^63 - 3, modulo 2^64. */
 static void test_trials_that_wrap(void **unused)
 {
 	static const char *const rows[][3] = {
@@ -58,7 +58,7 @@ static void test_trials_that_wrap(void **unused)
 	}
 }
 
-/* The document, once more with other trials, or with itself: that it is twice is not asked. */
+/* Merges a document with itself; merge_add does not check for duplicates. */
 static int merge_with_itself(json_t *document)
 {
 	struct result merged = {0};
@@ -72,7 +72,7 @@ static int merge_with_itself(json_t *document)
 	return code;
 }
 
-/* Each of 2^62, of which there may be one. */
+/* Values of 2^62, whose sum of two overflows. */
 static void test_merged(void **unused)
 {
 	static const struct {
@@ -111,7 +111,7 @@ static void test_merged(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_two),
+		cmocka_unit_test(test_limit),
 		cmocka_unit_test_setup_teardown(test_trials_that_wrap, reset, drop),
 		cmocka_unit_test_setup_teardown(test_merged, reset, drop),
 	};

@@ -26,7 +26,7 @@ static void check_head(const char *wanted)
 	assert_string_equal(text + 30, wanted);
 }
 
-/* What all cases that run have in common is told once. */
+/* The heading has the settings that all cases have in common, except for skipped cases. */
 static void test_head(void **unused)
 {
 	static const char *const types[][2] = {
@@ -54,7 +54,7 @@ static void test_head(void **unused)
 	}
 	sample.cases[SAMPLE_FAILED].transport = "UC";
 	check_head("Ethernet 2.5 Gb/s MTU 1024 q4");
-	/* 0 is what nobody knows. */
+	/* A rate of 0 is unknown. */
 	sample.server.rate_mbps = 0;
 	check_head("Ethernet MTU 1024 q4");
 	sample.server.rate_mbps = 2500;
@@ -62,7 +62,7 @@ static void test_head(void **unused)
 	check_head("Ethernet 2.5 Gb/s MTU 1024 RC q4");
 }
 
-/* The MTU is the lesser port's unless all cases asked for another; of several none is told. */
+/* The MTU is the smaller of both ports', or the requested one; no MTU if cases differ. */
 static void test_mtu(void **unused)
 {
 	for (size_t i = 0; i < SAMPLE_CASES; i++) {
@@ -79,7 +79,7 @@ static void set_access(size_t number, const char *access)
 	json_object_set_new(sample.cases[number].parameters, "access", json_string(access));
 }
 
-/* Of all, or of each metric; where those of one differ, their lines tell. */
+/* The access pattern of all cases, or of each metric whose cases have the same. */
 static void test_access(void **unused)
 {
 	for (size_t i = 0; i < SAMPLE_CASES; i++) {

@@ -24,7 +24,7 @@ static void make(const char *name)
 	assert_int_equal(fclose(out), 0);
 }
 
-/* As sample.h and loads.h have them: 64 bytes at 200000 and 300000 messages a second. */
+/* See loads.h: 64 bytes at 200000 and 300000 messages per second. */
 static void test_loads(void **unused)
 {
 	static const struct load_row rows[] = {
@@ -47,8 +47,8 @@ static void test_loads(void **unused)
 	assert_contains(text, FIRST ",max,ns,1500\n");
 }
 
-/* No spreadsheet takes it for a formula, and it is the same file. */
-static void test_names(void **unused)
+/* File names are prefixed if a spreadsheet would take them for a formula. */
+static void test_file_names(void **unused)
 {
 	static const struct {
 		const char *name;
@@ -71,8 +71,8 @@ static void test_names(void **unused)
 	}
 }
 
-/* Nothing is made up of a case that has no figures, and lost messages are told. */
-static void test_others(void **unused)
+/* Cases without figures have a line without values; lost messages are counted. */
+static void test_failures_and_losses(void **unused)
 {
 	sample_init(&sample);
 	sample.cases[SAMPLE_BANDWIDTH].sent = 7;
@@ -96,8 +96,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(test_loads, close_sample),
-		cmocka_unit_test_teardown(test_others, close_sample),
-		cmocka_unit_test_teardown(test_names, close_sample),
+		cmocka_unit_test_teardown(test_failures_and_losses, close_sample),
+		cmocka_unit_test_teardown(test_file_names, close_sample),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

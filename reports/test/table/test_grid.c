@@ -61,7 +61,7 @@ static void test_text(void **unused)
 		     "\xc2\xb5          0.5  \n");
 }
 
-/* A row that is shown alone does not know the others: it is as wide as its columns say. */
+/* Single rows have the given column widths, whatever the width of other rows. */
 static void test_text_row(void **unused)
 {
 	const char *next;
@@ -98,7 +98,7 @@ static void test_markdown(void **unused)
 		     "| \xc2\xb5 | 0.5 |  |\n");
 }
 
-/* The titles are counted as one line. */
+/* Both lines of titles count as one. */
 static void test_markdown_without_room(void **unused)
 {
 	struct markdown page = {.out = out};
@@ -134,7 +134,7 @@ static void test_no_rows(void **unused)
 	assert_shown("name   us  remark\nname,us,remark\n");
 }
 
-/* Where rows are missing, a reader sees it. */
+/* If rows are missing, the table says so. */
 static void test_no_memory(void **unused)
 {
 	fill();

@@ -33,7 +33,7 @@ static size_t make(size_t room)
 	return length;
 }
 
-/* The figures are those of the table for terminals, see test_table.c. */
+/* The same figures as in the table for terminals, see test_table.c. */
 static void test_figures(void **unused)
 {
 	make(MARKDOWN_MOST);
@@ -44,15 +44,15 @@ static void test_figures(void **unused)
 	assert_contains(text, "\n| :-- | --: | :-- | :-- | --: |");
 	assert_contains(text, "\n| send | 64 | poll | half | 1.24 | - |");
 	assert_contains(text, "\n| write/t16 | 1000 | event/poll | 0.339 | 0.240 | 13.6 |");
-	assert_contains(text, "\n\n**Failed, lost, not run**\n\n"
+	assert_contains(text, "\n\n**Failed, lost or not run**\n\n"
 			      "- write/lat/4k/event/server-poll: failed: no completion for 5 s\n");
 	assert_contains(text, "- read/lat/1m/adaptive: interrupted\n");
-	assert_null(strstr(text, "left out"));
+	assert_null(strstr(text, "omitted"));
 	assert_null(strstr(text, "Knees"));
 	assert_null(strstr(text, "Fairness"));
 }
 
-/* What a document has of others' words stays text, and in its line. */
+/* Text from documents is escaped and stays on one line. */
 static void test_escaped(void **unused)
 {
 	snprintf(sample.cases[2].error, sizeof(sample.cases[2].error),
@@ -64,7 +64,7 @@ static void test_escaped(void **unused)
 	make(MARKDOWN_MOST);
 	assert_contains(text,
 			": failed: &#60;img\\> &#38; \\`x\\` \\[a\\](b) \\*c\\* \\| d \\# e\\\\\n");
-	assert_contains(text, "\n**Findings**\n\n- n\\_1: a\\|b c; mend: do \\`it\\`\n");
+	assert_contains(text, "\n**Findings**\n\n- n\\_1: a\\|b c; fix: do \\`it\\`\n");
 	json_decref(sample.warnings);
 	sample.warnings =
 		sample_json("[{\"host\": \"12. n\", \"what\": \"- $a$ @b :c: d://e Www.f.g\"}]");
@@ -89,7 +89,7 @@ static void test_knees(void **unused)
 	assert_contains(text, "\n\n**SOFTWARE DEVICE");
 }
 
-/* Lines that have no room are counted; those that there are stand as in the whole. */
+/* Lines that do not fit are counted; the others are the start of the full output. */
 static void test_room(void **unused)
 {
 	size_t all = make(MARKDOWN_MOST);
@@ -98,20 +98,20 @@ static void test_room(void **unused)
 	assert_non_null(whole);
 	for (size_t room = 0; room < all; room += 7) {
 		size_t length = make(room);
-		char *last = strstr(text, " lines are left out here");
+		char *last = strstr(text, " lines omitted here");
 
 		assert_non_null(last);
 		while (last > text && last[-1] != '\n')
 			last--;
 		assert_true(atoi(last) > 0);
 		assert_true(length <= (room > 128 ? room : 128));
-		/* Behind an empty line; all before that is how the whole begins. */
+		/* After an empty line; everything before is the start of the full output. */
 		assert_true(last > text);
 		assert_int_equal(strncmp(text, whole, (size_t)(last - text) - 1), 0);
 	}
 	free(whole);
 	make(all + 128);
-	assert_null(strstr(text, "left out"));
+	assert_null(strstr(text, "omitted"));
 }
 
 int main(void)

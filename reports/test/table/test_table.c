@@ -18,12 +18,12 @@ static int close_sample(void **unused)
 
 #define LATENCY                                                                \
 	"LATENCY us         bytes cq         kind           p50      \xc2\xb1" \
-	"     p99   p99.9     max  CPU us/msg near/far\n"
+	"     p99   p99.9     max  CPU us/msg client/server\n"
 #define BANDWIDTH                                                   \
 	"BANDWIDTH          bytes cq            Gb/s      \xc2\xb1" \
-	" %line  Mmsg/s        windows  CPU us/msg near/far\n"
+	" %line  Mmsg/s        windows  CPU us/msg client/server\n"
 
-/* What a table of that one case has, the head apart. */
+/* Shows the table of a single case without the heading. */
 static void show_line(char text[static 1024], const struct table_unit *unit, size_t number)
 {
 	FILE *out = fmemopen(text, 1024, "w");
@@ -46,7 +46,7 @@ static void check_line(size_t number, const char *wanted)
 	assert_string_equal(text, wanted);
 }
 
-/* Before all else: also where only one end is told to be it. */
+/* The banner comes first, also if only client or server used the software device. */
 static void test_banner(void **unused)
 {
 	for (unsigned int i = 0; i < 2; i++) {
@@ -64,7 +64,7 @@ static void test_banner(void **unused)
 	}
 }
 
-/* The document carries times, and the table shows none of them. */
+/* With "needs" on the software device, the document has times, but the table shows none. */
 static void test_needs_of_the_software_device(void **unused)
 {
 	char text[1024] = "";
@@ -94,7 +94,7 @@ static void check_foot(const char *wanted)
 	assert_int_equal(found.wanted, SAMPLE_CASES - 1);
 }
 
-/* Of the latency's three trials two had become steady, of the bandwidth's all. */
+/* At first, two of three latency trials and all bandwidth trials converged. */
 static void test_foot(void **unused)
 {
 	static const char skipped[] =
@@ -104,22 +104,22 @@ static void test_foot(void **unused)
 
 	snprintf(wanted, sizeof(wanted), "%sread/lat/1m/adaptive: interrupted\n", skipped);
 	check_foot(wanted);
-	/* A status says as much as this reason. */
+	/* This reason would only repeat the status. */
 	snprintf(sample.cases[SAMPLE_NOT_RUN].error, sizeof(sample.cases->error), "interrupted");
 	check_foot(wanted);
-	/* The one that was under way has a reason. */
+	/* The case that was running has a reason. */
 	sample.cases[SAMPLE_FAILED].status = RESULT_INTERRUPTED;
 	trials[1].warmup.has_converged = false;
 	snprintf(wanted, sizeof(wanted),
 		 "%s2 cases interrupted or not run, from write/lat/4k/event/server-poll to "
 		 "read/lat/1m/adaptive: no completion for 5 s\n"
-		 "! 1 of 2 cases had not become steady when they were measured, such as "
-		 "send/lat/64/poll; mend: a longer --warmup\n",
+		 "! 1 of 2 cases did not stabilize during warm-up (e.g. send/lat/64/poll); "
+		 "use a longer --warmup\n",
 		 skipped);
 	check_foot(wanted);
 }
 
-/* Few are named one by one, and many together with the first, in that order. */
+/* A few cases are listed individually; many with the same reason share a line with the first. */
 static void test_many_skipped(void **unused)
 {
 	static const char *const reasons[] = {"UC cannot", "UD cannot",  "UC cannot", "it is none",
@@ -152,8 +152,8 @@ static void test_many_skipped(void **unused)
 }
 
 /*
- * The median of 61 samples is 1240 ns, and three trials have no interval. 189 us of 61
- * messages at the near end are 3.10, 181.5 us of 366 at the far one 0.50.
+ * The median of 61 samples is 1240 ns, and three trials have no interval. CPU time is 189 us for 61
+ * messages on the client (3.10), and 181.5 us for 366 on the server (0.50).
  */
 static void test_latency(void **unused)
 {
@@ -163,8 +163,8 @@ static void test_latency(void **unused)
 }
 
 /*
- * 6.36 MB in 150 ms are 0.3392 Gb/s, of a line of 2.5 Gb/s. The trials are from 0.0992
- * to 0.5792 Gb/s: half of that is the interval of six. 42.4 thousand messages a second.
+ * 6.36 MB in 150 ms are 0.3392 Gb/s on a link of 2.5 Gb/s. The interval of six trials spans them
+ * all, from 0.0992 to 0.5792 Gb/s; half of it is shown. 42.4 thousand messages per second.
  */
 static void test_bandwidth(void **unused)
 {
@@ -173,7 +173,7 @@ static void test_bandwidth(void **unused)
 		"write/t16           1000 event/poll   0.339  0.240  13.6  0.0424   0.080..0.960  0.00/0.00\n");
 }
 
-/* A thousandth of that: 339.2 kb/s, and 42.4 messages a second. */
+/* One thousandth of that: 339.2 kb/s, and 42.4 messages per second. */
 static void test_little_bandwidth(void **unused)
 {
 	sample.cases[SAMPLE_BANDWIDTH].duration_ns *= 1000;
@@ -245,7 +245,7 @@ static void test_shares(void **unused)
 	}
 }
 
-/* 1000 bytes each: 1000 of them in 10 ms are 0.8 Gb/s. */
+/* 1000 messages of 1000 bytes in 10 ms are 0.8 Gb/s. */
 static void test_flows(void **unused)
 {
 	struct flows *flows = &sample.cases[SAMPLE_BANDWIDTH].flows;
@@ -269,8 +269,8 @@ static void test_flows(void **unused)
 	assert_contains(text, "  n01 -> n03: 0.800 Gb/s\n  n02 -> n03: 0.400 Gb/s\n");
 }
 
-/* Whatever they are called, what there is no room for is counted. */
-static void test_very_many_hosts(void **unused)
+/* Hosts that do not fit are counted, however long their names. */
+static void test_too_many_hosts(void **unused)
 {
 	char head[CELLS_HEAD];
 	char name[250];
@@ -293,7 +293,7 @@ static void test_very_many_hosts(void **unused)
 	assert_contains(head, "3 more  ");
 }
 
-static void test_no_units(void **unused)
+static void test_rejects_unknown_units(void **unused)
 {
 	static const char *const texts[] = {"", "gb/s", "Gbps", "Gb", "Gb/s ", "KB/s", "GiB/s"};
 
@@ -309,15 +309,15 @@ static void test_no_units(void **unused)
 static void test_cases_without_figures(void **unused)
 {
 	check_line(SAMPLE_FAILED, "write/lat/4k/event/server-poll: no completion for 5 s\n");
-	/* Those that were not run are told together, below the others. */
+	/* Cases that were not run are listed below the others. */
 	check_line(SAMPLE_NOT_RUN, "");
 	check_line(SAMPLE_SKIPPED, "");
-	/* What a failed case has counted so far is no result. */
+	/* The trials of a failed case are not shown. */
 	sample_latency(&sample.cases[SAMPLE_FAILED]);
 	check_line(SAMPLE_FAILED, "write/lat/4k/event/server-poll: no completion for 5 s\n");
 }
 
-/* Each metric has its titles once, whatever fails in between. */
+/* Titles are printed when the metric changes, and not repeated after failures. */
 static void test_titles(void **unused)
 {
 	static const struct {
@@ -359,7 +359,7 @@ static void test_titles(void **unused)
 	free(text);
 }
 
-/* The operation with all that is not at its default, the size and the modes apart. */
+/* The name has all parameters that are not at their default, except for size and modes. */
 static void test_names(void **unused)
 {
 	static const struct {
@@ -395,7 +395,7 @@ static void test_names(void **unused)
 	}
 }
 
-/* Six trials of ten thousand samples each: the k-th of value + k step. */
+/* Adds six trials of ten thousand samples each; those of trial k are value + k * step. */
 static void fill(struct result_case *line, uint64_t value, uint64_t step)
 {
 	struct hist *hist = malloc(sizeof(*hist));
@@ -415,7 +415,7 @@ static void fill(struct result_case *line, uint64_t value, uint64_t step)
 	free(hist);
 }
 
-/* Of what six trials hold, in a line of that table. */
+/* The samples of six trials, and the figures in the line of the table. */
 struct latency_row {
 	uint64_t value;
 	uint64_t step;
@@ -434,9 +434,8 @@ static void check_rows(const struct latency_row *rows, size_t count, const char 
 }
 
 /*
- * Three digits that say something, but nothing below ten nanoseconds. The median is the
- * last sample of the third trial, at the end of its bin: of 8 ns above 8192, 1024 ns
- * above a million.
+ * At least three significant digits, but nothing below 10 ns. The median is the last sample of the
+ * third trial, at the end of its bin: bins are 8 ns wide above 8192 ns, and 1024 ns above 1 ms.
  */
 static void test_digits_of_latencies(void **unused)
 {
@@ -453,9 +452,9 @@ static void test_digits_of_latencies(void **unused)
 
 #define CALLS                                                       \
 	"CALLS us           bytes cq             p50      \xc2\xb1" \
-	"     p99   p99.9     max  calls/s  CPU us/msg near/far\n"
+	"     p99   p99.9     max  calls/s  CPU us/msg client/server\n"
 
-/* Of calls their rate as well: of a mean of 820 ns, and one of 2.05 ms. */
+/* Calls also have a rate: means of 820 ns and 2.05 ms. */
 static void test_calls(void **unused)
 {
 	static const struct latency_row rows[] = {
@@ -467,8 +466,8 @@ static void test_calls(void **unused)
 	check_rows(rows, ARRAY_LENGTH(rows), CALLS "send                  64 poll       ");
 }
 
-/* Of a link whose rate nobody knows there is no part; without windows none is shown. */
-static void test_what_is_not_known(void **unused)
+/* No link rate, so no part of it; no interval with five trials, and no whole window. */
+static void test_unknown_figures(void **unused)
 {
 	struct result_case *line = &sample.cases[SAMPLE_BANDWIDTH];
 
@@ -483,7 +482,7 @@ static void test_what_is_not_known(void **unused)
 		"write/t16           1000 event/poll   0.291      -     -  0.0364              -  0.00/0.00\n");
 }
 
-/* 100 Gb/s: 12500 messages of a million bytes in a second. */
+/* 12500 messages of 1 MB per second are 100 Gb/s. */
 static void test_a_fast_link(void **unused)
 {
 	struct result_case *line = &sample.cases[SAMPLE_BANDWIDTH];
@@ -515,16 +514,16 @@ int main(void)
 		cmocka_unit_test(test_many_skipped),
 		cmocka_unit_test_setup_teardown(test_units, open_sample, close_sample),
 		cmocka_unit_test_setup_teardown(test_flows, open_sample, close_sample),
-		cmocka_unit_test_setup_teardown(test_very_many_hosts, open_sample, close_sample),
+		cmocka_unit_test_setup_teardown(test_too_many_hosts, open_sample, close_sample),
 		cmocka_unit_test_setup_teardown(test_shares, open_sample, close_sample),
-		cmocka_unit_test(test_no_units),
+		cmocka_unit_test(test_rejects_unknown_units),
 		cmocka_unit_test_setup_teardown(test_cases_without_figures, open_sample,
 						close_sample),
 		cmocka_unit_test_setup_teardown(test_titles, open_sample, close_sample),
 		cmocka_unit_test_setup_teardown(test_names, open_sample, close_sample),
 		cmocka_unit_test_setup_teardown(test_digits_of_latencies, open_sample,
 						close_sample),
-		cmocka_unit_test_setup_teardown(test_what_is_not_known, open_sample, close_sample),
+		cmocka_unit_test_setup_teardown(test_unknown_figures, open_sample, close_sample),
 		cmocka_unit_test_setup_teardown(test_a_fast_link, open_sample, close_sample),
 	};
 
