@@ -236,7 +236,7 @@ static void test_unsupported_combinations(void **unused)
 		 "UD supports only send"										    },
 		{"{\"op\":\"fetch-add\",\"transport\":\"UC\"}",                                      "UC supports only send"},
 		{"{\"metric\":\"bw\",\"post-list\":2,\"latencies\":true}",
-		 "--latencies applies only to bw without --post-list"								},
+		 "--latencies applies only to bw without --post-list"                                                       },
 		{"{\"metric\":\"bw\",\"tx-depth\":4,\"post-list\":8}",
 		 "--post-list exceeds --tx-depth"									   },
 	};

@@ -58,7 +58,7 @@ static const struct word {
 	 offsetof(struct soft_link,										       bits_per_second)},
 	{"jitter",    times,  "a time of at most 10s, like 200ns",         0,    TEN_SECONDS,
 	 offsetof(struct soft_link,										       jitter_ns)      },
-	{"loss",      shares, "a probability from 0 to 1, like 1e-4",            0,    LOSS_WHOLE,
+	{"loss",      shares, "a probability from 0 to 1, like 1e-4",      0,    LOSS_WHOLE,
 	 offsetof(struct soft_link,										       loss)           },
 	{"seed",      NULL,   "a whole number",                            0,    UINT64_MAX,   offsetof(struct soft_link, seed)           },
 };

@@ -136,14 +136,14 @@ static void test_rejects_invalid_json(void **unused)
 #define THREAD(pairs) "{\"duration_ns\":1,\"queue_pairs\":[" pairs "]}"
 #define PAIR          "{\"messages\":1}"
 	static const char *const rows[][2] = {
-		{"{}",							 "\"threads\" is missing"            },
-		{"{\"threads\":1}",					    "\"threads\" is not an array"       },
-		{"{\"threads\":[]}",					   "\"queue_pairs\" is missing"        },
+		{"{}",							 "\"threads\" is missing"       },
+		{"{\"threads\":1}",					    "\"threads\" is not an array"  },
+		{"{\"threads\":[]}",					   "\"queue_pairs\" is missing"   },
 		{"{\"threads\":[" THREAD("") "]}",                             "invalid number of queue pairs"},
 		{"{\"threads\":[" THREAD(PAIR) "," THREAD(PAIR "," PAIR) "]}",
 		 "threads have different numbers of queue pairs"                                              },
-		{"{\"threads\":[" THREAD("{\"messages\":-1}") "]}",            "\"messages\" is not a count"       },
-		{"{\"threads\":[{\"queue_pairs\":[" PAIR "]}]}",               "\"duration_ns\" is missing"        },
+		{"{\"threads\":[" THREAD("{\"messages\":-1}") "]}",            "\"messages\" is not a count"  },
+		{"{\"threads\":[{\"queue_pairs\":[" PAIR "]}]}",               "\"duration_ns\" is missing"   },
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
