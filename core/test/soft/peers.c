@@ -323,8 +323,8 @@ static bool try_a_successor(void)
 	assert_int_equal(waitpid(first.child, NULL, 0), first.child);
 	pair_send(second.socket, "g", 1);
 	pair_meet(&second, &ways);
-	is_one = soft_image_slot(second.remote.number) == soft_image_slot(first.remote.number);
-	assert_int_not_equal(second.remote.number, first.remote.number);
+	is_one = soft_image_slot(second.peer.number) == soft_image_slot(first.peer.number);
+	assert_int_not_equal(second.peer.number, first.peer.number);
 	pair_post(&first, IBV_WR_RDMA_WRITE, 8);
 	assert_int_equal(pair_status(&first), IBV_WC_RETRY_EXC_ERR);
 	pair_post(&second, IBV_WR_RDMA_WRITE, 8);
