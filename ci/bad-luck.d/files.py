@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 
 import verbmark as v
-from scene import Stage, check, item, check_message
+from scene import Stage, check, check_message, item
 
 
 @item("invalid or huge plans", 1)
