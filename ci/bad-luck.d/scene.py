@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the items share: their list, what they count, and a server that is looked at."""
+"""Code shared by the items: their list, the tally of tries, and a server under observation."""
 
 import contextlib
 import os
@@ -11,19 +11,18 @@ TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))
 BUILD = os.path.dirname(os.path.dirname(v.VERBMARK))
 
 OPERATIONS = ("send", "write", "read", "write-imm", "fetch-add")
-# A sentence takes 5 s at the most; the rest is for a busy machine.
+# A message takes at most 5 s; the rest is margin for a busy machine.
 PATIENCE = 20
-# A heap may keep that much of what was given back, and for each client less than the smallest
-# thing that it has had of it.
+# The heap may keep this much freed memory, plus less than its smallest allocation for each client.
 ROOM_KIB = 1536
 EACH_BYTES = 64
-# What each of several threads at once may leave of its stack.
+# Stack memory that each concurrent thread may leave behind.
 THREAD_KIB = 24
-# A drive takes megabytes, and leaves holes where they were.
+# A drive allocates megabytes and fragments the heap.
 DRIVEN_KIB = 3072
 
 ITEMS = {}
-# Those that are not tried unless they are named.
+# Items that run only if they are named.
 LONG = set()
 
 
@@ -39,22 +38,22 @@ def item(title, default, is_long=False):
 
 
 class Tally:
-    """Of one item, whichever thread tries. What was not survived is said."""
+    """Counts the tries of one item, in any thread, and collects complaints about failures."""
 
     def __init__(self):
         self.lock = threading.Lock()
         self.tried = self.survived = 0
         self.notes = []
-        self.heaps = []  # before and after, in KiB
+        self.heaps = []  # (before, after) in KiB
         self.complaints = []
 
-    def told(self):
-        """What there is to know of it besides."""
-        told = [f"heap {before} -> {after} KiB" for before, after in self.heaps]
-        if len(told) > 3:
+    def details(self):
+        """Returns heap sizes and notes as texts."""
+        texts = [f"heap {before} -> {after} KiB" for before, after in self.heaps]
+        if len(texts) > 3:
             most = max(self.heaps, key=lambda heap: heap[1] - heap[0])
-            told = ["most of {} heaps {} -> {} KiB".format(len(told), *most)]
-        return [*told, *self.notes]
+            texts = ["largest growth of {} heaps {} -> {} KiB".format(len(texts), *most)]
+        return [*texts, *self.notes]
 
     @contextlib.contextmanager
     def attempt(self, what):
@@ -64,7 +63,7 @@ class Tally:
             yield
             with self.lock:
                 self.survived += 1
-        except Exception as error:  # whatever it is, it is no survival
+        except Exception as error:  # any exception is a failure
             self.complaints.append(f"{what}: {type(error).__name__}: {error}")
 
 
@@ -74,7 +73,7 @@ def check(condition, what):
 
 
 class Stage:
-    """A server, and what is to be the same of it before and after; client: its clients' options."""
+    """A server, its resources before and after, and the options of its clients (client)."""
 
     def __init__(self, *options, client=(), **settings):
         self.client = client
@@ -86,7 +85,7 @@ class Stage:
     def __exit__(self, *unused):
         self.server.kill()
 
-    def standing(self):
+    def resources(self):
         return v.resources(), self.server.descriptors(), self.server.threads()
 
     def heap_kib(self):
@@ -94,7 +93,7 @@ class Stage:
             return next(int(line.split()[1]) for line in status if line.startswith("RssAnon:"))
 
     def serves(self):
-        """Another client is served, to the end of a case."""
+        """Checks that the server serves another client."""
         v.measure(self.server, "-n", 20, "--cq", "event", *self.client)
 
     def greets(self):
@@ -103,30 +102,30 @@ class Stage:
 
     def settle(self, before):
         v.wait_until(
-            lambda: self.standing() == before, PATIENCE,
-            f"what was there before: {before}, and now {self.standing()}",
+            lambda: self.resources() == before, PATIENCE,
+            f"the resources of before: {before}, now {self.resources()}",
         )
 
     @contextlib.contextmanager
     def nothing_left(self, tally, clients=0, room=ROOM_KIB):
-        """Of all that so many clients do meanwhile, once the heap has what it always has."""
+        """Checks that the clients served meanwhile leak nothing. Warms up the heap first."""
         for _ in range(3):
             self.serves()
-        v.wait_until(lambda: self.server.threads() <= 2, PATIENCE, "the end of the first ones")
-        before = self.standing()
+        v.wait_until(lambda: self.server.threads() <= 2, PATIENCE, "the end of the first clients")
+        before = self.resources()
         heap = self.heap_kib()
         yield
-        with tally.attempt("what is left of them"):
+        with tally.attempt("what the clients leave behind"):
             self.settle(before)
             grown = self.heap_kib() - heap
             tally.heaps.append((heap, heap + grown))
             most = room + clients * EACH_BYTES // 1024
-            check(grown <= most, f"the heap has grown by {grown} KiB, and {most} are the most")
+            check(grown <= most, f"the heap grew by {grown} KiB; the limit is {most} KiB")
             self.serves()
 
 
 def endless(stage, dice):
-    """A client that would measure for an hour."""
+    """Returns a client that would measure for an hour."""
     return v.client(
         "-D", "3600s", "--op", dice.choice(OPERATIONS), "--metric", dice.choice(("lat", "bw")),
         "--cq", dice.choice(("poll", "event", "adaptive")), "-s", dice.choice((8, 4096)),
@@ -134,7 +133,8 @@ def endless(stage, dice):
     )
 
 
-def told(ended):
+def check_message(ended):
+    """Checks that a program failed within the time limit with one line of error message."""
     check(ended.status in (1, 2), f"exit status {ended.status}")
     check(len(ended.err.splitlines()) == 1 and len(ended.err) < 1000, ended.err[:500])
-    check(ended.seconds < PATIENCE, f"it took {ended.seconds:.0f} s")
+    check(ended.seconds < PATIENCE, f"the program took {ended.seconds:.0f} s")

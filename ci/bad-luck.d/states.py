@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Clients that stop to speak, in each state of the protocol."""
+"""Clients that stop talking, in each state of the protocol."""
 
 import concurrent.futures
 import contextlib
@@ -14,42 +14,42 @@ from scene import (
     DRIVEN_KIB, PATIENCE, ROOM_KIB, THREAD_KIB, Stage, Tally, check, endless, item,
 )
 
-# So many stall at a time.
+# Clients that stall at a time.
 AT_ONCE = 8
-# Such as a test can wait for: they are what ends a client that lives.
+# Short limits, so that a test can wait until they end a client that is alive.
 LIMITS = ("--max-pause", "3s", "--max-time", "12s")
-# What does, in the server's words.
+# The server's reasons to end a client.
 GREETING = "no answer within 5000 ms"
 PAUSE = "has been idle for 3 s"
 TIME = "time limit of 12 s is over"
 
-# What is said until then, and what ends it.
+# The messages before the client stalls, and the reason that the server gives.
 STATES = {
-    "nothing said": ((), GREETING),
+    "nothing sent": ((), GREETING),
     "half a greeting": ((b"\0\0\0\x40{\"type\":",), GREETING),
     "challenged": (("secret",), GREETING),
     "greeted": (("hello",), PAUSE),
     "described": (("hello", "describe"), PAUSE),
     "noted": (("hello", "describe", "note"), PAUSE),
     "half a case": (("hello", b"\0\0\1\0{\"type\":\"case\""), PAUSE),
-    "a case that it does not connect": (("hello", "case"), TIME),
+    "a case that is never connected": (("hello", "case"), TIME),
     "a case by hand": (("hello", "describe", "pairs"), TIME),
-    "a case by hand that it does not begin": (("hello", "both ways"), TIME),
-    "a drive that does not go": (("hello", "drive"), TIME),
+    "a case by hand that never begins": (("hello", "both ways"), TIME),
+    "a drive that never starts": (("hello", "drive"), TIME),
     "a drive": (("hello", "drive", "go"), TIME),
 }
-# The same of a client of ours, which does not hear, or is not heard: the message, what ends it,
-# and its options.
+# The same for a verbmark client some of whose messages are held back: the first message held, the
+# reason to end, and the options of the client.
 HELD = {
     "connected": ("ready", TIME, ("-n", 50)),
-    # It has begun, and gives up sooner.
-    "both ways, and not begun": (
+    # The client has begun and gives up sooner.
+    "bidirectional, and not begun": (
         "begin", "nothing arrived for 5 s", ("-n", 10**12, "--metric", "bw", "-b")
     ),
     "measured": ("stop", TIME, ("-n", 50)),
     "between two trials": ("done", TIME, ("-n", 50, "--trials", 2)),
 }
-# What each word of those is, and what the server says to it.
+# The message for each word above, and the server's answers.
 MESSAGES = {
     "hello": (lambda stage: v.HELLO, ("welcome",)),
     "secret": (lambda stage: v.HELLO | {"nonce": "0" * 64}, ("challenge",)),
@@ -72,7 +72,7 @@ def case(**parameters):
 
 
 def drive(stage):
-    """Of itself, for longer than anybody waits."""
+    """Returns a request that the server drive itself for longer than any test waits."""
     return {
         "type": "drive", "host": v.ADDRESS, "port": stage.server.port, "wait_ms": 0,
         "parameters": {"op": "send", "cq": "event", "duration": "3600s"},
@@ -91,7 +91,7 @@ def reach(stage, peer, words):
 
 
 class Stages:
-    """Servers for all states: one with a secret, one whose clients have it drive, and one more."""
+    """Servers for all states: one with a secret, one that drives others, and a plain one."""
 
     def __init__(self, *limits):
         with tempfile.NamedTemporaryFile(delete=False) as file:  # mode 600
@@ -142,14 +142,14 @@ def hang_up_all(tally, stages, count):
             with tally.attempt(state):
                 with v.Peer.dial(stage.server.port) as peer:
                     reach(stage, peer, words)
-                # A drive has a thread at either end, which here is one server.
-                v.wait_until(lambda: stage.server.threads() <= 2, PATIENCE, "its end")
+                # A drive has a thread on each side, and here one server is both.
+                v.wait_until(lambda: stage.server.threads() <= 2, PATIENCE, "the end of the client")
 
 
 @item("a client that stalls in each state, dead or alive", 1)
 def stalls(tally, count, dice):
     with Stages(*LIMITS) as stages:
-        # So many threads at once leave stacks and heaps, which the next ones are given.
+        # Concurrent threads leave stacks and heaps behind, which later threads reuse.
         stall_all(Tally(), (False,), stages)
         with stages.nothing_left(tally, 2 * count * (len(STATES) + len(HELD)), AT_ONCE):
             stall_all(tally, (False, True) * count, stages)
@@ -159,7 +159,7 @@ def stalls(tally, count, dice):
 
 
 def stall_all(tally, lives, stages):
-    """Some at once, so that it takes no longer than it has to."""
+    """Stalls several clients at a time to save time."""
     with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
         waits = []
         for is_alive in lives:
@@ -167,7 +167,7 @@ def stall_all(tally, lives, stages):
                 waits.append(pool.submit(attempt, tally, state, is_alive, stall, stages.of(words)))
             for state in HELD:
                 waits.append(pool.submit(attempt, tally, state, is_alive, hold, stages.plain))
-        with tally.attempt("others meanwhile"):
+        with tally.attempt("other clients meanwhile"):
             while not all(wait.done() for wait in waits):
                 for stage in stages.all:
                     stage.serves()
@@ -183,14 +183,14 @@ def stall(stage, state, lives):
     is_half = bool(words) and isinstance(words[-1], bytes)
     with v.Peer.dial(stage.server.port) as peer:
         reach(stage, peer, words)
-        # Its message goes on, and is never whole.
+        # An alive client with a partial message keeps extending it.
         alive = b" " if is_half else v.frame(v.ALIVE)
-        last = hear_out(peer, alive if lives else b"")
-    check(not lives or ends in last.get("reason", ""), f"it was told {last}")
+        last = last_message(peer, alive if lives else b"")
+    check(not lives or ends in last.get("reason", ""), f"the last message was {last}")
 
 
-def hear_out(peer, alive):
-    """The last that the server says to who says nothing but that."""
+def last_message(peer, alive):
+    """Returns the last message of the server to a client that sends nothing but `alive`."""
     deadline = time.monotonic() + PATIENCE
     last = {}
     with contextlib.suppress(ConnectionError):
@@ -202,7 +202,7 @@ def hear_out(peer, alive):
                 return last
             while message := peer.frames.take():
                 last = last if message["type"] == "alive" else message
-        check(False, f"it is still served after {PATIENCE} s")
+        check(False, f"the client is still served after {PATIENCE} s")
     return last
 
 
@@ -214,9 +214,9 @@ def hold(stage, state, lives):
         relay.wait()
         if not lives:
             v.stop(program)
-        check(relay.over.wait(PATIENCE), f"it is still served after {PATIENCE} s")
+        check(relay.over.wait(PATIENCE), f"the client is still served after {PATIENCE} s")
         if lives:
-            check(program.wait(PATIENCE) == 1, "its exit status is not 1")
+            check(program.wait(PATIENCE) == 1, "the exit status is not 1")
             said = program.errors + "\n".join(program.out)
             check(ends in said, said)
 
@@ -227,10 +227,10 @@ def stop_client(stage, dice, seconds):
         time.sleep(0.3 + seconds)
         v.stop(program)
         stage.serves()
-        v.wait_until(lambda: stage.server.threads() <= before, PATIENCE, "its end")
+        v.wait_until(lambda: stage.server.threads() <= before, PATIENCE, "the end of the client")
 
 
-@item("a client that sends a byte each 0.3 s", 8)
+@item("a client that sends one byte every 0.3 s", 8)
 def drips(tally, count, dice):
     room = ROOM_KIB + count * THREAD_KIB
     with Stage() as stage, stage.nothing_left(tally, count, room):
@@ -240,7 +240,7 @@ def drips(tally, count, dice):
         ]
         for thread in threads:
             thread.start()
-        with tally.attempt("others meanwhile"):
+        with tally.attempt("other clients meanwhile"):
             while any(thread.is_alive() for thread in threads):
                 stage.serves()
         for thread in threads:
@@ -258,4 +258,4 @@ def drip(tally, stage, greeted):
                 for byte in v.frame(case()):
                     peer.sock.sendall(bytes([byte]))
                     time.sleep(0.3)
-                    check(time.monotonic() < start + PATIENCE, "it is still served")
+                    check(time.monotonic() < start + PATIENCE, "the client is still served")

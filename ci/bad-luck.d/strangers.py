@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""What is no client of ours, and what is no server."""
+"""Connections from programs that are not verbmark clients, and to programs that are not servers."""
 
 import contextlib
 import socket
 import struct
 
 import verbmark as v
-from scene import Stage, item, told
+from scene import Stage, check_message, item
 from states import case
 
 
-@item("bytes without sense to the server's port", 200)
+@item("random bytes to the port of the server", 200)
 def strangers(tally, count, dice):
     hello = v.frame(v.HELLO)
     with Stage() as stage, stage.nothing_left(tally, count):
@@ -31,7 +31,7 @@ def strangers(tally, count, dice):
 
 
 def nonsense(dice, depth=0):
-    """An object of anything, under the names that the protocol has."""
+    """Returns an object with random values under names of the protocol."""
     values = (
         None, True, -1, 0, 1 << 62, 1.5, "", "x" * 300, "\x1b[2J", [], [[]] * 50,
         {"a": {}}, "rc", dice.random(),
@@ -55,7 +55,7 @@ def impostor(*answers):
     return serve
 
 
-@item("a HOST that does not answer, is not ours, is older or newer", 1)
+@item("a HOST that does not answer, is not verbmark, or is older or newer", 1)
 def hosts(tally, count, dice):
     welcome = {"type": "welcome", "protocol": v.HELLO["protocol"], "version": "9", "host": "x", "devices": []}
     refused = {"type": "refused", "reason": "no", "version": "0.0.1"}
@@ -68,17 +68,17 @@ def hosts(tally, count, dice):
         "older": impostor(refused | {"protocol": 1}),
         "newer": impostor(refused | {"protocol": 99}),
         "without devices": impostor(welcome),
-        "devices of no sense": impostor(welcome | {"devices": [nonsense(dice) for _ in range(9)]}),
-        "a welcome of a megabyte": impostor(welcome | {"host": "x" * 1000000}),
+        "random devices": impostor(welcome | {"devices": [nonsense(dice) for _ in range(9)]}),
+        "a welcome of one megabyte": impostor(welcome | {"host": "x" * 1000000}),
         "a million welcomes": impostor(v.frame(welcome) * 10000),
-        "a challenge that nobody asked for": impostor({"type": "challenge", "nonce": "0" * 64}),
+        "an unexpected challenge": impostor({"type": "challenge", "nonce": "0" * 64}),
     }.items():
-        with tally.attempt(name), v.Impostor(serve) as there:
-            told(v.Ended(v.client("-n", 10, port=there.port)))
+        with tally.attempt(name), v.Impostor(serve) as server:
+            check_message(v.Ended(v.client("-n", 10, port=server.port)))
     with tally.attempt("nothing listens"):
         with socket.create_server((v.ADDRESS, 0)) as once:
             port = once.getsockname()[1]
-        told(v.Ended(v.client("-n", 10, port=port)))
+        check_message(v.Ended(v.client("-n", 10, port=port)))
     for host in ("nobody.invalid", "", "-", "x" * 5000, "256.256.256.256", "::::", "a b", "[::1]"):
         with tally.attempt(f"HOST {host[:20]!r}"):
-            told(v.Ended(v.client("-n", 10, host=host)))
+            check_message(v.Ended(v.client("-n", 10, host=host)))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Clocks that jump, hours of sweeps, and wires that are cut."""
+"""Clocks that jump, hours of sweeps, and networks that lose packets or go down."""
 
 import json
 import os
@@ -12,15 +12,15 @@ import time
 import verbmark as v
 from scene import BUILD, TOP, Stage, check, item
 
-# What latencies may be at the end of many sweeps, in the place of what they were.
+# The largest ratio of latencies at the end of many sweeps to those at the beginning.
 DRIFT = 1.25
 SWEEP_PATIENCE = 1800
-# Of thousands of cases with all sizes; a hundred bytes of each would be more.
+# Limit for thousands of cases: leaking a hundred bytes per case would exceed it.
 SWEPT_KIB = 1536
 NETEM_PATIENCE = 1200
 
 
-@item("clocks that jump by a day at each look", 6)
+@item("clocks that jump by a day at each reading", 6)
 def clocks(tally, count, dice):
     library = os.path.join(BUILD, "bench/test/libjumping.so")
     for number in range(count):
@@ -41,7 +41,7 @@ def clocks(tally, count, dice):
 
 
 def sweep(stage, path):
-    """The p50 of each of its latencies, by the case's id."""
+    """Returns the p50 of each latency, by case id."""
     with v.Program(
         v.VERBMARK, "run", v.ADDRESS, "-p", stage.server.port, "--preset", "standard", "--json", path
     ) as program:
@@ -56,13 +56,13 @@ def sweep(stage, path):
     }
     check(not broken and status == 0, broken or program.errors or program.out[-1:])
     latencies = {case["id"]: case["latency_ns"] for case in cases if "latency_ns" in case}
-    # One with few samples, as on a machine that has other work, has no percentiles.
+    # A case with few samples, as on a busy machine, has no percentiles.
     return {name: latency["p50"] for name, latency in latencies.items() if "p50" in latency}
 
 
 def check_flat(tally, seen):
-    """Of each latency the median of the first and of the last third of the sweeps."""
-    check(seen, "no sweep came to its end")
+    """Compares the median of each latency in the last third of the sweeps with the first third."""
+    check(seen, "no sweep completed")
     third = max(1, len(seen) // 3)
     ratios = [
         statistics.median(one[name] for one in seen[-third:])
@@ -74,11 +74,11 @@ def check_flat(tally, seen):
     check(1 / DRIFT < middle < DRIFT, f"latencies drift: {min(ratios):.3f} to {max(ratios):.3f}")
 
 
-@item("standard sweeps against one server, for so many minutes", 120, is_long=True)
+@item("standard sweeps against one server, for hours", 120, is_long=True)
 def sweeps(tally, count, dice):
     seen = []
     with Stage() as stage, tempfile.TemporaryDirectory() as folder:
-        # What a server has done once it may keep the room for.
+        # The server may keep the memory of its first sweep.
         sweep(stage, f"{folder}/x.json")
         with stage.nothing_left(tally, room=SWEPT_KIB):
             over = time.monotonic() + 60 * count
@@ -89,7 +89,7 @@ def sweeps(tally, count, dice):
             check_flat(tally, seen)
 
 
-@item("two virtual machines, and a wire that loses, delays, doubles, or is cut", 1, is_long=True)
+@item("two virtual machines, and a network that fails in several ways", 1, is_long=True)
 def netem(tally, count, dice):
     plain = {
         name: value for name, value in os.environ.items()
@@ -108,5 +108,5 @@ def netem(tally, count, dice):
     for outcome, name in re.findall(r"(?m)^(ok|not ok) \d+ - (.*)$", done.stdout):
         with tally.attempt(name):
             check(outcome == "ok", "see bench/test/device/netem.py")
-    with tally.attempt("all of it"):
+    with tally.attempt("the whole run"):
         check(done.returncode == 0, (done.stdout + done.stderr)[-400:])

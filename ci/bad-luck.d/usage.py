@@ -9,18 +9,18 @@ import tempfile
 import verbmark as v
 from scene import PATIENCE, TOP, Stage, check, item
 
-# No option whose value is more than a name takes these,
+# Values that every option rejects unless it takes a name,
 NEVER = (
     "", " ", "nonsense", "18446744073709551616", "99999999999999999999999999", "4q", "4kk", "٣",
     "\udcff", "\x1b[2J", "%s%n%s", "a" * 100000, ",", ",,,", "1,", "1:", ":1", "1:2:1", "/",
     "../..", "/dev/null/x", "\n", "{}", "=",
 )
-# and some take some of these.
+# and values that some options accept.
 WRONG = (
     "0", "-0", "-1", "+1", "00000000000000000001", "18446744073709551615", "1e9", "0x10", "1.5",
     "nan", "1:0", "1:9:0", "1:18446744073709551615:+1", "all", "auto", "--", "-",
 )
-# Whose value is a name: of a file or folder, a device, a program, a version, a case.
+# Options whose value is a name: of a file, folder, device, program, version or case.
 NAMES = {
     "plan", "json", "output", "baseline", "markdown", "junit", "dump", "pool-dump", "db",
     "secret-file", "device", "server-device", "base-device", "head-device", "launch", "base",
@@ -29,7 +29,7 @@ NAMES = {
 
 
 def options_of(command):
-    """Long names of a command's options, and how they take a value: ' ', or '=' where one may."""
+    """Returns (long name, how) of each option; how is '', ' ', or '=' for an optional value."""
     shown = v.verbmark(command, "--help").out
     found = re.findall(r"^\s+(?:-\w, )?--([a-z-]+)( \[|\[=| \S)?", shown, re.MULTILINE)
     return [
@@ -37,8 +37,8 @@ def options_of(command):
     ]
 
 
-# With what it measures nothing, by none of the values above: such runs end where it is looked at,
-# or without a server. {} is a folder with results, a log of perftest's, and a history.
+# Commands that measure nothing with any of the values above: they stop when options are checked, or
+# for lack of a server. {} is a folder with results, a perftest log and a history.
 COMMANDS = {
     "run": ("run", "--dry-run"),
     "tips": ("tips", "--dry-run"),
@@ -58,18 +58,18 @@ COMMANDS = {
 LOG = "reports/fuzz/corpus/import_text/real-send-lat"
 
 
-@item("each option of each command with each nonsense, and twice", 1)
+@item("each option of each command with each invalid value, and given twice", 1)
 def options(tally, count, dice):
     with tally.attempt("each command"):
         shown = re.findall(r"^  ([a-z-]+) ", v.verbmark("--help").out, re.MULTILINE)
-        check(set(shown) == {words[0] for words in COMMANDS.values()}, f"there are {shown}")
+        check(set(shown) == {words[0] for words in COMMANDS.values()}, f"the commands are {shown}")
     with tempfile.TemporaryDirectory() as folder:
-        furnish(folder)
+        make_inputs(folder)
         of_run = options_of("run")
         for name, words in COMMANDS.items():
             plain = [word.replace("{}", folder) for word in words]
             for option_name, how in options_of(plain[0]):
-                # Rows of one table, which are the same all over.
+                # Options that these commands share with run.
                 again = plain[0] in ("tips", "gate") and (option_name, how) in of_run
                 part = count / 4 if again else count
                 uses = uses_of(option_name, how)
@@ -78,7 +78,7 @@ def options(tally, count, dice):
                         option([*plain, *given], option_name, must)
 
 
-def furnish(folder):
+def make_inputs(folder):
     with Stage() as stage:
         for name in ("base", "new"):
             ended = v.Ended(v.client(
@@ -92,7 +92,7 @@ def furnish(folder):
 
 
 def uses_of(name, how):
-    """How it may be given, and whether that has to be refused, or anything may become of it."""
+    """Returns (arguments, must): ways to give the option, and whether each must be rejected."""
     if not how:
         return [([f"--{name}=x"], True), ([f"--{name}="], True)]
     gap = "=" if how == "=" else None
@@ -109,7 +109,7 @@ def option(words, name, must):
         ended = v.Ended(v.Program(v.VERBMARK, *words, cwd=folder), PATIENCE)
     lines = ended.err.splitlines()
     check(ended.status in (0, 1, 2, 3), f"exit status {ended.status}: {ended.err}")
-    check(ended.status == 0 or lines or ended.out, "it has not said why")
+    check(ended.status == 0 or lines or ended.out, "the program printed no reason")
     check(ended.status != 2 or (len(lines) == 1 and not ended.out), ended.err + ended.out)
     check(not must or ended.status == 2, f"exit status {ended.status}: {ended.err}")
-    check(not must or f"--{name}" in ended.err, f"it is not named: {ended.err}")
+    check(not must or f"--{name}" in ended.err, f"the option is not named: {ended.err}")

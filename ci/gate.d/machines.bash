@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash disable=SC2154 # ci/gate-kernels sets the variables
-# Machines that stay, each the process of a ci/softroce, and gates between two of them.
+# Virtual machines, each kept by a ci/softroce process, and gates between two of them.
 
 declare -A machines=() places=() kernels_of=() folders=()
 booted=0 fault_of_base='' fault_of_head=''
 
-# What a machine leaves is its own: another one of that name leaves something else.
+# Boots a machine and sets places[NAME]. Each boot gets its own output folder, even for one NAME.
 boot() { # NAME KERNEL
 	local folder=$OUT/machine-$((++booted)) kernel=() line='' tries
 	local log=$folder.log
 	[[ $2 == - ]] || kernel=(--kernel "${2%%:*}")
 	[[ $2 != *:* ]] || kernel+=(--modules "${2#*:}")
 	kernels_of[$1]=$2 folders[$1]=$folder
-	: >"$log" # that is looked at before there is anything in it
+	: >"$log" # the loop below reads it before ci/softroce writes to it
 	OUT=$folder "$ci/softroce" "${machine[@]}" ${kernel[@]+"${kernel[@]}"} --memory "$memory" \
 		--keep -- true </dev/null >"$log" 2>&1 &
 	machines[$1]=$!
@@ -24,10 +24,11 @@ boot() { # NAME KERNEL
 	done
 	[[ $line ]] || {
 		cat "$log" >&2
-		say "the machine of $2 did not come up"
+		say "the machine with kernel $2 did not boot"
 		exit 125
 	}
-	[[ $line != *[[:blank:]]* ]] || refuse "commands are split at blanks: TMPDIR, $line"
+	[[ $line != *[[:blank:]]* ]] ||
+		refuse "the machine folder '$line' contains a blank; set TMPDIR to a path without blanks"
 	places[$1]=$line
 }
 
@@ -35,7 +36,7 @@ end_machine() { # NAME
 	local status=0
 	kill -TERM "${machines[$1]}" 2>/dev/null || :
 	wait "${machines[$1]}" || status=$?
-	# Its kernel has told of a fault, whatever the gate found.
+	# The kernel reported a fault, which overrides the verdict of the gate.
 	if ((status == 123)); then
 		grep '^softroce: ' "${folders[$1]}.log" | tail -n 1 >&2
 		if [[ ${kernels_of[$1]} == "$base" ]]; then
@@ -54,13 +55,15 @@ end_machines() {
 	done
 }
 
-# A faulty head is worse, though it has taken the gates with it. Beside a faulty base nothing is
-# known of it, which may have the same fault.
+# A fault of the head is a regression, even if it broke the gate. A fault of the base says nothing
+# about the head, which may have the same fault.
 finish() {
 	local status=$?
 	end_machines
-	[[ ! $fault_of_head ]] || say "the kernel of the head has faults: see $fault_of_head/console.txt"
-	[[ ! $fault_of_base ]] || say "the kernel of the base has faults: see $fault_of_base/console.txt"
+	[[ ! $fault_of_head ]] ||
+		say "the kernel of the head reported faults: see $fault_of_head/console.txt"
+	[[ ! $fault_of_base ]] ||
+		say "the kernel of the base reported faults: see $fault_of_base/console.txt"
 	case ${fault_of_base:+base}:${fault_of_head:+head}:$status in
 	base:*:[01]) status=3 ;;
 	:head:[03]) status=1 ;;
@@ -68,7 +71,7 @@ finish() {
 	exit "$status"
 }
 
-# Of two machines that are made alike: what their kernels say of them.
+# Facts that depend on the kernel and may differ between two otherwise identical machines.
 differs=tool,kernel,device,port,netdev,flow,iommu,cpu,frequency,idle,numa,clock,cgroup,environment
 
 gate() { # FOLDER BASE HEAD
@@ -80,7 +83,7 @@ gate() { # FOLDER BASE HEAD
 		--junit "$out/gate.xml" ${options[@]+"${options[@]}"} </dev/null
 }
 
-# No figure is better or worse.
+# Returns whether no figure is better or worse.
 is_alike() { # FOLDER
 	! grep -q '"verdict": "\(worse\|better\)"' "$OUT/$1/gate.json"
 }

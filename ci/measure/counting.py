@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """
-What a device of Soft-RoCE counts while a program has both ends on it. Of both ways each end tells a
-rate over a time of its own, and the sum of them is more than there ever was where one end is ahead
-of the other. The packets of the device are those of both, at any time.
+Counters of a Soft-RoCE device on which both client and server run. For bidirectional tests, each
+side reports its rate over its own interval, and if one side is ahead of the other, the sum of both
+exceeds the real rate. The packet counters of the device include both sides at any time.
 """
 
 import contextlib
@@ -12,16 +12,16 @@ import time
 
 COUNTERS = "/sys/class/infiniband/%s/ports/1/hw_counters"
 PACKETS = "sent_pkts"
-# Each one that has come before is answered by one more that acknowledges it; but of a read by all of
-# its answer.
+# Each duplicate is answered by one more packet, its acknowledgment; for a READ, by the whole
+# response.
 DUPLICATES = "duplicate_request"
-# Of what comes too early, and is sent again.
+# Messages that arrive too early and are sent again.
 AGAIN = ("send_rnr_err", "out_of_seq_request")
-# Two samples are enough, one soon after the beginning of the middle and one before its end.
+# Two samples in the middle of the run suffice.
 EVERY_S = 0.25
-# What took longer to read is of no one time.
+# A sample that took longer to read has no definite time.
 LONGEST_S = 0.001
-# More do not fit into a packet.
+# The largest payload of a packet.
 MOST_BYTES = 4096
 
 
@@ -30,16 +30,16 @@ def is_counted(device):
 
 
 def least_packets(messages, size):
-    """Of so many messages, without what acknowledges them."""
+    """Returns the number of packets of the messages, without acknowledgments."""
     return messages * -(-size // MOST_BYTES)
 
 
 def middle(samples, least):
     """
-    Packets per second in the middle of the last ones, which are those that were measured: before
-    them a program may have warmed up, and at their end may be one end alone. None if too little was
-    seen of it, or if packets came that say nothing of messages. A sample is a time, a count, and how
-    often that was.
+    Returns the packets per second in the middle of the last `least` packets, which are the measured
+    ones: the program may have warmed up before them, and at the end only one side may still send.
+    Returns None if there are too few samples, or if packets were retransmitted meanwhile. A sample
+    is (time, packets, retransmissions).
     """
     end = samples[-1][1] if samples else 0
     seen = [sample for sample in samples if end - 0.9 * least <= sample[1] <= end - 0.1 * least]
@@ -49,7 +49,7 @@ def middle(samples, least):
 
 
 class Counting:
-    """Reads the counters now and then until it is told to stop."""
+    """Samples the counters in a thread until is_over is set."""
 
     def __init__(self, device, is_read):
         self.folder = COUNTERS % device
@@ -79,7 +79,7 @@ class Counting:
 
 @contextlib.contextmanager
 def counting(device, is_read):
-    """The samples of what runs meanwhile, when it has: what is sent twice counts once."""
+    """Yields a list that gets the samples of the block; retransmitted packets count once."""
     one = Counting(device, is_read)
     one.thread.start()
     try:

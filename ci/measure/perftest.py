@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Runs perftest's programs: a server, which does not say when it listens, and its client."""
+"""Runs perftest's programs: a server, which does not report when it listens, and a client."""
 
 import os
 import re
@@ -16,8 +16,8 @@ PAGE = 4096
 
 def places(size, qps, is_both=False):
     """
-    verbmark's options for where perftest's streams go: over a page of each queue pair, and
-    direction, that holds two messages, and larger ones to one place.
+    Returns verbmark's options for the addresses that perftest's streams use: cyclic within a page
+    per queue pair and direction if two messages fit; otherwise always the same.
     """
     if size > PAGE // 2:
         return ["--access", "same"]
@@ -25,13 +25,13 @@ def places(size, qps, is_both=False):
 
 
 def numbers(text):
-    """Those of a list such as 0-3,8."""
+    """Returns the numbers in a list such as 0-3,8."""
     ranges = [part.split("-") for part in text.strip().split(",") if part]
     return {one for part in ranges for one in range(int(part[0]), int(part[-1]) + 1)}
 
 
 def siblings(cpu):
-    """Those that share its core."""
+    """Returns the CPUs that share the core of a CPU."""
     try:
         with open("/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list" % cpu,
                   encoding="ascii") as file:
@@ -41,7 +41,7 @@ def siblings(cpu):
 
 
 def close_to(device):
-    """The processors near it, as far as they are known, that may be used here."""
+    """Returns the allowed CPUs near the device, or all allowed CPUs if these are unknown."""
     allowed = os.sched_getaffinity(0)
     try:
         with open("/sys/class/infiniband/%s/device/local_cpulist" % device,
@@ -51,10 +51,10 @@ def close_to(device):
         return sorted(allowed)
 
 
-def processors(device):
+def choose_cpus(device):
     """
-    One for the server and one for the client, near the device, and of two cores where there
-    are so many; None where there is one only.
+    Returns a CPU for the server and one for the client, near the device and, if possible, on
+    different cores; None if there is only one CPU.
     """
     cpus = close_to(device)
     same = siblings(cpus[0])
@@ -63,7 +63,7 @@ def processors(device):
 
 
 def end_by_signals():
-    """What is started ends with this program, however that is ended."""
+    """Makes signals exit this program normally, so that it ends its child processes."""
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda number, _: sys.exit(128 + number))
 
@@ -75,7 +75,7 @@ def pinned(command, cpu):
 def listens(port):
     needle = ":%04X " % port
     for table in ("/proc/net/tcp", "/proc/net/tcp6"):
-        # Without IPv6 there is no such table.
+        # tcp6 exists only with IPv6.
         if os.path.exists(table):
             with open(table, encoding="ascii") as lines:
                 if any(needle in line and " 0A " in line for line in lines):
@@ -89,7 +89,7 @@ def listens(port):
 
 
 def wait_for_listener(process, port, name):
-    """False when it has broken before."""
+    """Waits until the process listens; returns False if it ended before."""
     deadline = time.monotonic() + PATIENCE_S
     while time.monotonic() < deadline:
         if process.poll() is not None:
@@ -97,25 +97,27 @@ def wait_for_listener(process, port, name):
         if listens(port):
             return True
         time.sleep(0.01)
-    sys.exit("%s does not listen" % name)
+    sys.exit("%s did not listen within %d s" % (name, PATIENCE_S))
 
 
 def run(command, address, port, cpus=None):
     """
-    What the client printed; None when one of them broke, as they do now and then. cpus, of
-    server and client, or None: wherever the kernel puts them.
+    Returns the output of the client, or None if client or server failed, as perftest sometimes
+    does. cpus are those of server and client; with None the kernel chooses.
     """
     if not shutil.which(command[0]):
-        sys.exit("there is no %s: install perftest, or name its folder by PERFTEST" % command[0])
-    far, near = [pinned(command, cpu) for cpu in cpus] if cpus else [command, command]
+        sys.exit("%s is missing: install perftest, or set PERFTEST to its folder" % command[0])
+    server_command, client_command = (
+        [pinned(command, cpu) for cpu in cpus] if cpus else [command, command]
+    )
     with subprocess.Popen(
-        far, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        server_command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     ) as server:
         try:
             if not wait_for_listener(server, port, command[0]):
                 return None
             client = subprocess.run(
-                [*near, address], capture_output=True, text=True, timeout=DEADLINE_S,
+                [*client_command, address], capture_output=True, text=True, timeout=DEADLINE_S,
                 check=False,
             )
         except subprocess.TimeoutExpired:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """
-Evaluates rounds of two programs run in turn: the median ratio with its confidence interval, the
-faults of a cell, and a Markdown table of a file of rounds.
+Evaluates rounds, each a run of verbmark and one of perftest: the median ratio with its confidence
+interval, the faults of a cell, and a Markdown table of a file of rounds.
 """
 
 import itertools
@@ -10,7 +10,7 @@ import math
 import statistics
 import sys
 
-# Bounds for the interval of the ratio.
+# Bounds of the confidence interval of the ratio.
 MOST = 1.05
 LEAST = 0.95
 WIDTH = 0.03
@@ -23,7 +23,7 @@ SCHEMA = "verbmark.versus-perftest/1"
 
 
 def median_interval(values):
-    """The ranks that hold the median with 95 % confidence: the narrowest such pair."""
+    """Returns the median and its 95 % confidence interval (the narrowest symmetric ranks)."""
     ordered = sorted(values)
     n = len(ordered)
     low = 0
@@ -48,8 +48,8 @@ def is_narrow(cell):
     return is_within(*interval(cell))
 
 
-def of_counted(cell):
-    """The interval by what the device counted, or None where it did not in each round."""
+def counted_interval(cell):
+    """Returns the interval by the device's counters, or None if a round was not counted."""
     if not cell.counted or len(cell.counted) != len(cell.rounds):
         return None
     if not all(itertools.chain(*cell.counted)):
@@ -57,22 +57,22 @@ def of_counted(cell):
     return median_interval([ours / theirs for ours, theirs in cell.counted])
 
 
-def told_counted(cell):
-    found = of_counted(cell)
+def counted_text(cell):
+    found = counted_interval(cell)
     return ", counted %.4f to %.4f" % found[1:] if found else ""
 
 
 def is_slower(cell):
-    """Beyond what chance would have, and what the figures can tell."""
+    """Returns whether verbmark is slower by more than chance and the resolution explain."""
     _, low, high = interval(cell)
     if not cell.less_is_better:
-        counted = of_counted(cell)
+        counted = counted_interval(cell)
         return (counted[2] if counted and is_within(*counted) else high) < 1 - BIN
     return low > 1 + max(BIN, HALF_NS_US / min(ours for ours, _ in cell.rounds))
 
 
 def faults(cell):
-    """What is not as it should be, in words."""
+    """Returns the faults of a cell as words."""
     _, low, high = interval(cell)
     found = [] if is_narrow(cell) else ["WIDE"]
     if is_slower(cell):
@@ -88,7 +88,7 @@ def read(path):
 
 
 def three_digits(value):
-    """As many as there are without an exponent."""
+    """Formats a value with three significant digits and without an exponent."""
     return "%.*f" % (max(0, 2 - math.floor(math.log10(value))), value)
 
 
@@ -99,13 +99,13 @@ def title(row):
              if row["size"] >= unit),
     ]
     words_of += ["events"] if row["cq"] == "event" else []
-    words_of += ["both ways"] if row["both"] else []
+    words_of += ["bidirectional"] if row["both"] else []
     words_of += ["%d queue pairs" % row["qps"]] if row["qps"] > 1 else []
     return ", ".join(words_of)
 
 
-class Told:
-    """A cell of a document."""
+class SavedCell:
+    """A cell read from a document."""
 
     def __init__(self, row):
         self.rounds = row["rounds"]
@@ -115,22 +115,22 @@ class Told:
 
 
 def print_row(row):
-    """Whether the cell is good."""
-    cell = Told(row)
+    """Prints a row of the table; returns whether the cell has no fault."""
+    cell = SavedCell(row)
     found = faults(cell) + ([] if cell.is_done else ["interrupted"])
     unit = {"Mmsg/s": "M/s"}.get(row["unit"], row["unit"])
     print("| %s | %s %s | %s %s | %.3f | %.3f to %.3f | %d%s%s |" % (
         title(row),
         three_digits(statistics.median(ours for ours, _ in cell.rounds)), unit,
         three_digits(statistics.median(theirs for _, theirs in cell.rounds)), unit,
-        *interval(cell), len(cell.rounds), told_counted(cell),
+        *interval(cell), len(cell.rounds), counted_text(cell),
         "".join(", " + fault.lower() for fault in found),
     ))
     return not found
 
 
 def print_table(path):
-    """Whether all cells are done, and good."""
+    """Prints a document as a table; returns whether all cells are done and have no fault."""
     before = read(path)
     if before["head"]["schema"] != SCHEMA:
         sys.exit("%s: not %s" % (path, SCHEMA))

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash disable=SC2154 # ci/release sets the variables
-# The package: the sources are built as Debian builds, installed into a folder, and given
-# what dpkg wants to know of them.
+# Builds the package: compiles the sources with Debian's flags, installs them to a folder and writes
+# the metadata for dpkg.
 
-# Of what is built, what is installed: no tests.
+# Prints the build targets that are installed, which excludes tests.
 package_targets() {
 	meson introspect --targets build | python3 -c '
 import json, os, sys
@@ -16,7 +16,7 @@ for target in json.load(sys.stdin):
 package_build() {
 	local targets
 	cd -- "$tree" || exit
-	# How much is optimised is meson's to say: -O3 as in ci/bench.
+	# meson sets the optimization level: -O3, as in ci/bench.
 	CFLAGS=$(DEB_CFLAGS_MAINT_STRIP='-g -O2' dpkg-buildflags --get CFLAGS)
 	CFLAGS="$CFLAGS $(dpkg-buildflags --get CPPFLAGS)"
 	LDFLAGS=$(DEB_BUILD_MAINT_OPTIONS=hardening=+bindnow dpkg-buildflags --get LDFLAGS)
@@ -25,7 +25,7 @@ package_build() {
 		--libdir="lib/$(dpkg-architecture -q DEB_HOST_MULTIARCH)" \
 		--buildtype=release -Dstrip=true
 	mapfile -t targets < <(package_targets)
-	((${#targets[@]})) || die "meson tells of nothing that is installed"
+	((${#targets[@]})) || die "meson lists no installed targets"
 	quietly ninja -C build "${targets[@]}"
 	DESTDIR=$stage quietly meson install -C build --no-rebuild
 }
@@ -45,13 +45,13 @@ package_stage() {
 	gzip -9n >"$doc/changelog.gz" <<END
 verbmark ($version) unstable; urgency=medium
 
-  * Built of commit $commit.
+  * Built from commit $commit.
 
  -- $maintainer  $(date -u -R -d "@$SOURCE_DATE_EPOCH")
 END
 }
 
-# What the programs are linked with, in the words of the packages that have it.
+# Prints the packages that contain the libraries of the programs, as shlibs dependencies.
 package_depends() {
 	local objects
 	mapfile -t objects < <(find "$stage/usr" -type f \( -path '*/bin/verbmark' -o -name '*.so*' \))
@@ -61,7 +61,7 @@ package_depends() {
 		sed -n 's/^shlibs:Depends=//p'
 }
 
-# A text as what sed puts in the place of another, between bars.
+# Escapes a text for use as the replacement in a sed command delimited by bars.
 package_literal() { # TEXT
 	sed 's/[\\&|]/\\&/g' <<<"$1"
 }
@@ -82,7 +82,7 @@ package_control() {
 		-e "s|@SIZE@|$(package_size)|" "$parts/control.in" >"$control/control"
 }
 
-# In KiB, and as policy counts: not by the blocks of this file system.
+# Prints the installed size in KiB as Debian policy counts it, regardless of file system blocks.
 package_size() {
 	find "$stage/etc" "$stage/usr" -type f -printf '%s\n' |
 		awk '{ size += int(($1 + 1023) / 1024) } END { print size }'

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash disable=SC2154 # ci/softroce sets the options
-# A further command on a machine that --keep keeps: the shared folder carries it
-# there and its output back.
+# Runs another command on a machine that --keep keeps. The command and its output travel through the
+# shared folder.
 
 describe() { # FOLDER COMMAND...
 	env -0 >"$1/environ"
@@ -12,11 +12,11 @@ describe() { # FOLDER COMMAND...
 attach_run() { # COMMAND...
 	local jobs=$attach/share/jobs new job waiter status
 	[[ -d $jobs ]] || die "no machine is kept in $attach"
-	new=$(mktemp -d "$jobs/making.XXXXXX") || die "cannot write in $jobs"
+	new=$(mktemp -d "$jobs/making.XXXXXX") || die "cannot write to $jobs"
 	job=$jobs/job.${new##*.}
 	describe "$new" "$@"
 	touch "$new/in" "$new/out" "$new/err"
-	# What is no file may never end.
+	# Only a file is copied: any other standard input may never end.
 	[[ ! -f /dev/stdin ]] || cat >"$new/in"
 	trap ': 2>/dev/null >"$job/stop"' EXIT
 	mv "$new" "$jobs/new.${new##*.}"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
-# What the scripts of ci/softroce share.
+# Code shared by the scripts of ci/softroce.
 
 PATH=$PATH:/usr/sbin:/sbin
 # shellcheck disable=SC2034
@@ -15,7 +15,7 @@ die() {
 	exit 125
 }
 
-# Runs a command quietly; when it fails, the last line it wrote says why.
+# Runs a command without output. If it fails, dies with its last line of output as the reason.
 attempt() { # WHAT COMMAND...
 	local what=$1 output
 	shift

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash disable=SC2154 # ci/softroce sets the options
-# On the host itself: a device that is there, or one made for the run.
+# Runs on the host itself, on an existing device or on one created for the run.
 
 address_of() { # FAMILY NETDEV
 	ip -o "-$1" addr show dev "$2" scope global 2>/dev/null |
 		sed -n '1s|.* inet6* \([^/ ]*\).*|\1|p'
 }
 
-# An active device with an address; those of other runs go away with them.
+# Sets device to an active device with an address. Skips devices of other runs, which may vanish.
 native_device() {
 	local port netdev
 	((EUID == 0)) || return
@@ -24,14 +24,14 @@ native_device() {
 	native_make
 }
 
-# What runs may change a device: a card is for who asked for this machine. Soft-RoCE alone has
-# "parent", as core/verbs/device_kind.c knows.
+# Runs may change the settings of a device, so hardware is used only with --native. Only Soft-RoCE
+# has the file "parent" (see core/verbs/device_kind.c).
 native_is_software() { # DEVICE
 	local class=/sys/class/infiniband/$1
 	[[ -e $class/parent || $(cat "$class/node_desc" 2>/dev/null) == "Software iWARP stack" ]]
 }
 
-# A container sees its host's devices, and may not have their nodes.
+# A container may see devices of the host without having their device nodes.
 native_opens() { # DEVICE
 	local node
 	for node in /sys/class/infiniband_verbs/uverbs*; do
@@ -85,7 +85,7 @@ native_unmake() {
 native_cleanup() { # STATUS
 	kill -TERM "$command" 2>/dev/null || :
 	wait "$command" || :
-	# timeout leads a group, of which all ends with the command.
+	# timeout leads a process group, which is killed as a whole.
 	kill -KILL -- "-$command" 2>/dev/null || :
 	kill "$follower" 2>/dev/null || :
 	native_unmake
@@ -104,9 +104,9 @@ native_run() { # COMMAND...
 	trap 'native_cleanup $?' EXIT
 	wait "$command" || status=$?
 	sleep 0.1
-	# Who does not end by that is killed.
+	# timeout kills a command that ignores SIGTERM.
 	((status != 137 || SECONDS < timeout)) || status=124
-	((status != 124)) || say "the time was over after $timeout s"
+	((status != 124)) || say "the time limit of $timeout s expired; see --timeout"
 	fault=$(fault_in "$OUT/dmesg.txt") || :
 	if [[ $fault ]]; then
 		say "the kernel reported a fault: $fault"

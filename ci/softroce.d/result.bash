@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash disable=SC2154 # ci/softroce sets the options
-# How a run ends: what the kernel's log says, and where the results are.
+# The end of a run: finds faults in the kernel log and reports where the results are.
 
 faults='(^|[^[:alnum:]_])(WARN|WARNING|BUG|UBSAN|KASAN|KCSAN|KMSAN|KFENCE): |kernel BUG at'
 faults+='|Oops: |general protection fault[:,]|Kernel panic - not syncing'
 faults+='|INFO: (possible|suspicious|task .* blocked|rcu.* stall)|suspicious RCU usage'
 faults+='|inconsistent lock state|refcount_t: |detected stalls? on'
 
-# The first line of the logs that is a report of a fault.
+# Prints the first line of the logs that reports a fault.
 fault_in() { # FILE...
 	grep -hsaEm 1 "$faults" "$@" | head -n 1 | sed 's/^\[[^]]*\] *//; s/\r$//'
 }
 
-# A folder made for the run goes away when there is nothing of interest in it.
+# Removes a folder for results that was created for this run if it contains nothing of interest.
 name_results() { # STATUS
 	[[ $made_out ]] || return 0
 	if [[ $(find "$OUT" -mindepth 1 ! -name 'dmesg*.txt' -print -quit) ]] ||

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash disable=SC2154 # ci/softroce sets the options
-# Virtual machines: the choice of the accelerator, the start, the wait for the
-# command, the end. The guests write lines "HOST WORD..." into a pipe:
-# up (the kernel runs), ready, say TEXT, fail TEXT, exit STATUS BYTES BYTES.
+# Virtual machines: chooses the accelerator, boots, waits for the command and cleans up. The guests
+# write lines "HOST WORD..." to a pipe: up (the kernel runs), ready, say TEXT, fail TEXT, and
+# exit STATUS BYTES BYTES.
 
 . "$parts/attach.bash"
 . "$parts/modules.bash"
@@ -14,7 +14,7 @@ tcg_boot_limit=60
 vm_tools() {
 	local tool
 	[[ $(uname -m) == x86_64 ]] ||
-		die "machines are of x86-64 so far: here a device of the kernel's (--native), or soft0"
+		die "virtual machines require x86-64; use --native or the device soft0"
 	for tool in "$qemu" busybox modprobe cpio rdma /etc/libibverbs.d/rxe.driver; do
 		[[ -e $tool ]] || command -v "$tool" >/dev/null || {
 			"$ci/setup" softroce || exit 125
@@ -51,14 +51,15 @@ vm_size() {
 	*G) memory=$((${memory%G} * 1024)) ;;
 	*M) memory=${memory%M} ;;
 	esac
-	((memory >= 384)) || die "$memory MB are too little memory for a machine"
-	((memory * hosts <= available)) || die "there are only $available MB of memory"
+	((memory >= 384)) || die "--memory: a virtual machine needs at least 384 MB, not $memory MB"
+	((memory * hosts <= available)) ||
+		die "not enough memory: $hosts machines of $memory MB, but only $available MB are available"
 	[[ ! $virtual ]] || cpus=1
 	[[ $cpus ]] || cpus=$(($(nproc) < 4 ? $(nproc) : 4))
 }
 
-# What a failed start with KVM is remembered by: another kernel, QEMU or machine
-# gets another try.
+# Prints the key of a failed start with KVM. It depends on the kernel, QEMU and the machine, so that
+# KVM is tried again after any of them changes.
 kvm_key() {
 	{
 		stat -L -c '%n %s %Y' "$image" "$(command -v "$qemu")"
@@ -72,12 +73,12 @@ choose_accel() {
 	[[ ! $virtual ]] || accel=icount
 	[[ $accel == tcg && -e /dev/kvm ]] || return 0
 	if [[ ! -r /dev/kvm || ! -w /dev/kvm ]]; then
-		say "/dev/kvm is not permitted and emulation is slower: a udev rule mends it," \
+		say "no permission for /dev/kvm, using slower emulation; to permit it, add the udev rule" \
 			"KERNEL==\"kvm\", GROUP=\"kvm\", MODE=\"0666\", OPTIONS+=\"static_node=kvm\""
 		return
 	fi
 	kvm_fails=$cache/no-kvm/$(kvm_key)
-	# It may have been busy, or slow for once.
+		# Forget a failure after a day: the machine may have been busy.
 	[[ ! $(find "$kvm_fails" -mmin +1440 2>/dev/null) ]] || rm -f "$kvm_fails"
 	[[ -e $kvm_fails ]] || accel=kvm
 }
@@ -109,7 +110,7 @@ vm_start() { # HOST
 	local cpu=max line tries
 	line="console=ttyS0 loglevel=5 log_buf_len=4M panic=-1 oops=panic mitigations=off"
 	line+=" tsc=reliable clocksource=tsc random.trust_cpu=on SOFTROCE_HOST=$1"
-	# Emulation starves: what looks like a stall is the host's load.
+	# An emulated guest may appear to stall when the host is busy.
 	[[ $accel == kvm ]] || line+=" watchdog_thresh=60 rcupdate.rcu_cpu_stall_timeout=120"
 	[[ $accel != kvm ]] || cpu=host
 	# shellcheck disable=SC2054
@@ -120,7 +121,7 @@ vm_start() { # HOST
 		-serial "file:$run/console-$1"
 		-device virtio-serial-pci,id=ports
 	)
-	# Of each instruction 2^2 ns.
+	# Each instruction takes 2^2 ns.
 	[[ $accel != icount ]] || qemu_args+=(-icount "shift=2${skip_waits:+,sleep=off}")
 	share_of root / ,readonly=on
 	share_of run "$run/share" ''
@@ -155,7 +156,7 @@ vm_kill() {
 	rm -f "$run/data" "$run/control"
 }
 
-# Whether one of the processes has ended.
+# Returns whether at least one of the processes has ended.
 ended() { # PID...
 	local pid
 	for pid; do
@@ -167,13 +168,13 @@ ended() { # PID...
 out_of_time() {
 	((SECONDS < timeout)) || {
 		vm_end
-		say "the time was over after $timeout s"
+		say "the time limit of $timeout s expired; see --timeout"
 		exit 124
 	}
 }
 
-# Sets line to the next one; fails when it has not come within half a second. A read
-# that times out in the midst of a line has taken what there was of it.
+# Sets line to the next line; fails if none arrives within half a second. A read that times out may
+# return the first part of a line, which is kept in pending.
 next_line() {
 	local part=
 	if IFS= read -r -t 0.5 -u "$ctl" part; then
@@ -185,14 +186,14 @@ next_line() {
 	return 1
 }
 
-# Waits until every machine has said WORD; sets rest to the last one's words.
-# Fails when a machine ends or LIMIT seconds are over.
+# Waits until COUNT machines have sent WORD; sets rest to the words after the last one. Fails if a
+# machine ends or LIMIT seconds pass.
 await() { # WORD COUNT LIMIT
 	local host word line left=$2 limit=$((SECONDS + $3)) gone=
 	while ((left)); do
 		if ! next_line; then
 			out_of_time
-			# What a machine wrote before it ended still counts.
+			# Lines that a machine wrote before it ended still count.
 			[[ ! $gone ]] && ((SECONDS < limit)) || return 1
 			ended "${relays[@]}" && exit 141
 			! ended "${vms[@]}" || gone=1
@@ -213,10 +214,10 @@ await() { # WORD COUNT LIMIT
 last_words() {
 	cat "$run"/qemu-* "$run"/console-* 2>/dev/null | tr -d '\r' >"$run/words" || :
 	sed -n 's/^softroce: //p; /Kernel panic/p' "$run/words" | grep -a . || grep -a . "$run/words" ||
-		echo "it says nothing"
+		echo "no output"
 }
 
-# The console has the log of a machine that could not write its own.
+# If a machine could not write its log, the log is taken from its console.
 end_logs() {
 	local n name
 	for ((n = 1; n <= hosts; n++)); do
@@ -230,7 +231,7 @@ vm_boot() {
 	local n limit=$((tcg_boot_limit * hosts)) end=$((EPOCHSECONDS - SECONDS + timeout))
 	pending=
 	[[ $accel != kvm ]] || limit=$((kvm_boot_limit * hosts))
-	# Its time tells nothing of that here.
+	# The clock of the guest runs ahead of the host's.
 	[[ ! $skip_waits ]] || end=$((end + timeout * 1000))
 	printf '%s=%q\n' OUT "$OUT" HOSTS "$hosts" ACCEL "$accel" END "$end" >"$run/share/settings"
 	for ((n = 1; n <= hosts; n++)); do
@@ -246,14 +247,14 @@ vm_boot_somehow() {
 		vm_kill
 		accel=tcg
 	fi
-	# An emulated kernel has been seen to stand still a second into its boot.
+	# Retry once: an emulated kernel sometimes hangs a second into its boot.
 	vm_boot || { ! ended "${vms[@]}" && vm_kill && vm_boot; } || {
 		end_logs
-		die "the kernel did not come up: $(last_words | tail -n 1)"
+		die "the kernel did not boot: $(last_words | tail -n 1)"
 	}
 	[[ ${kvm_fails-} && ! -e $kvm_fails ]] || return 0
-	say "KVM does not boot this kernel here, which is remembered for a day: going on with" \
-		"emulation; to try again before that, rm $kvm_fails"
+	say "KVM cannot boot this kernel here; using emulation for a day; to retry KVM earlier," \
+		"run rm $kvm_fails"
 	{ mkdir -p "${kvm_fails%/*}" && : >"$kvm_fails"; } 2>/dev/null || :
 }
 
@@ -261,7 +262,8 @@ written() { # PID
 	awk '/^wchar:/ { n = $2 } END { print n + 0 }' "/proc/$1/io" 2>/dev/null
 }
 
-# A port holds output back when its reader is slow; the guest cannot know.
+# Waits until the relay has written BYTES: a port buffers output while its reader is slow, which the
+# guest cannot see.
 flush() { # RELAY BYTES
 	while ! ended "$1" "${vms[@]}" && (($(written "$1") < $2)); do
 		((SECONDS < timeout)) || break
@@ -269,12 +271,12 @@ flush() { # RELAY BYTES
 	done
 }
 
-# Ends the machines; what they wrote is still to be had.
+# Kills the machines and lets the relays write the remaining output.
 vm_end() {
 	local tries
 	vm_kill
 	exec {hold_out}>&- {hold_err}>&-
-	# A reader that does not read has had its time; kill fails when all are gone.
+	# Give a slow reader 5 seconds. kill fails once all relays have ended.
 	for ((tries = 0; tries < 100; tries++)); do
 		kill -0 "${relays[@]}" 2>/dev/null || break
 		sleep 0.05
@@ -291,23 +293,23 @@ vm_cleanup() {
 }
 
 vm_prepare() { # COMMAND...
-	run=$(mktemp -d "${TMPDIR:-/tmp}/softroce.XXXXXX") || die "cannot make a temporary folder"
+	run=$(mktemp -d "${TMPDIR:-/tmp}/softroce.XXXXXX") || die "cannot create a temporary folder"
 	vms=() relays=()
 	trap vm_cleanup EXIT
 	mkdir -p "$run/share/first" "$run/share/jobs"
-	attempt "write in $run" cp -R "$parts"/{guest,job,keep,call,serve,serve-command,bin} "$run/share"
+	attempt "write to $run" cp -R "$parts"/{guest,job,keep,call,serve,serve-command,bin} "$run/share"
 	PATH=$PATH:/run/softroce/bin describe "$run/share/first" "$@"
-	attempt "make pipes in $run" mkfifo "$run/ctl" "$run/out" "$run/err"
-	attempt "remove what is in $OUT" rm -f "$OUT"/{dmesg.txt,dmesg-2.txt,processes.txt}
+	attempt "create pipes in $run" mkfifo "$run/ctl" "$run/out" "$run/err"
+	attempt "remove old results in $OUT" rm -f "$OUT"/{dmesg.txt,dmesg-2.txt,processes.txt}
 }
 
 relay() {
-	# Not cat: newer ones move pages, which the kernel does not count as written.
+	# Not cat: newer versions splice, which the kernel does not count as writing (wchar).
 	LC_ALL=C dd bs=64k status=none <"$run/out" &
 	relays+=($!)
 	LC_ALL=C dd bs=64k status=none <"$run/err" >&2 &
 	relays+=($!)
-	# Held open, so that a second try finds the relays still there.
+	# The pipes stay open so that the relays survive a second boot.
 	exec {ctl}<>"$run/ctl" {hold_out}<>"$run/out" {hold_err}<>"$run/err"
 }
 
@@ -318,17 +320,17 @@ vm_keep() {
 		sleep 1 &
 		wait $! || :
 	done
-	say "the machine is gone"
+	say "the machine ended"
 	vm_kept
 }
 
-# What its kernel said after the first command.
+# Saves the console, which has the kernel log since the first command.
 vm_kept() {
 	tr -d '\r' <"$run/console-1" >"$OUT/console.txt" 2>/dev/null || :
 	vm_judge
 }
 
-# A fault makes the run one that failed, however the command ended.
+# A kernel fault fails the run, whatever the status of the command.
 vm_judge() {
 	local fault
 	end_logs
@@ -354,7 +356,7 @@ vm_run() { # COMMAND...
 	if [[ ! $status ]]; then
 		vm_end
 		vm_judge
-		[[ $status ]] || die "the machine ended before the command did: $(last_words | tail -n 1)"
+		[[ $status ]] || die "the machine ended before the command: $(last_words | tail -n 1)"
 		exit "$status"
 	fi
 	flush "${relays[0]}" "$out_bytes"

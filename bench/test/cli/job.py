@@ -125,14 +125,14 @@ class Job(unittest.TestCase):
     def test_crossed_limit_is_an_error(self):
         done = self.job("run", status=1, VERBMARK_OPTIONS="--quiet --op send --metric bw -s 64 "
                         "-n 1000 --trials 1 --cq poll --fail-below 99999Gb/s")
-        self.assertIn("::error title=verbmark::it ended with status 1", done.stdout)
+        self.assertIn("::error title=verbmark::exit status 1", done.stdout)
         self.assertEqual(self.outputs()["status"], "1")
         self.assertIn("SOFTWARE DEVICE", read(self.files["GITHUB_STEP_SUMMARY"]))
 
     def test_failed_run_keeps_its_status(self):
         done = self.job("run", status=2, VERBMARK_OPTIONS="--op no-such")
         self.assertIn("no-such", done.stderr)
-        self.assertIn("job: there is no result", done.stderr)
+        self.assertIn("job: verbmark wrote no result", done.stderr)
         self.assertEqual(self.outputs()["status"], "2")
 
     def test_options_are_split_but_not_expanded(self):
@@ -140,7 +140,7 @@ class Job(unittest.TestCase):
         self.assertIn("$(touch bad) x;y", done.stderr)
         self.assertFalse(os.path.exists(self.path("bad")))
         done = self.job("run", status=2, VERBMARK_OPTIONS="--op 'send")
-        self.assertRegex(done.stderr, r"\Ajob: VERBMARK_OPTIONS: [^\n]*quote is not closed\n\Z")
+        self.assertRegex(done.stderr, r"\Ajob: VERBMARK_OPTIONS: unterminated quote[^\n]*\n\Z")
 
     def install(self, **settings):
         """
@@ -184,18 +184,18 @@ class Job(unittest.TestCase):
 
     def test_wrong_arguments(self):
         for words, settings, reason in (
-            ((), {}, "one of install, run and gate is wanted"),
-            (("walk",), {}, "one of install, run and gate is wanted"),
-            (("run",), {"VERBMARK_ON": "moon"}, "'moon' is none of"),
-            (("gate",), {}, "VERBMARK_BASE: which revision"),
-            (("install",), {"VERBMARK_DEB": "no.deb"}, "there is no file no.deb"),
+            ((), {}, "expected one of install, run and gate"),
+            (("walk",), {}, "expected one of install, run and gate"),
+            (("run",), {"VERBMARK_ON": "moon"}, "'moon' is not soft-roce"),
+            (("gate",), {}, "VERBMARK_BASE: not set"),
+            (("install",), {"VERBMARK_DEB": "no.deb"}, "no file 'no.deb'"),
         ):
             done = self.job(*words, status=2, **settings)
             self.assertRegex(done.stderr, rf"\Ajob: [^\n]*{re.escape(reason)}[^\n]*\n\Z")
 
     def test_missing_program(self):
         os.remove(self.program)
-        self.assertIn("job: there is no ", self.job("run", status=2).stderr)
+        self.assertIn("is missing; run", self.job("run", status=2).stderr)
 
     def gate(self, **settings):
         os.remove(self.program)
