@@ -367,7 +367,7 @@ class Gate(unittest.TestCase):
     def test_no_figure_left(self):
         document, _ = self.gate("--floor", "bw=off",
                                 cases=("--op", "send", "--metric", "bw", "-s", "64"), status=3)
-        self.assertEqual(document["reason"], "--floor leaves no figure of any case")
+        self.assertEqual(document["reason"], "--floor leaves no figure of any case to gate")
 
     def test_bisect(self):
         self.gate("--bisect")

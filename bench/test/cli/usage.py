@@ -279,7 +279,7 @@ class Usage(unittest.TestCase):
         ended = verbmark("run", "--dry-run", *words)
         self.assertEqual((ended.status, ended.err), (0, ""))
         *cases, last = ended.out.splitlines()
-        self.assertRegex(last, r"^[0-9]+ cases?, about [0-9]+ s, up to [0-9]+ s where ")
+        self.assertRegex(last, r"^[0-9]+ cases?, about [0-9]+ s, up to [0-9]+ s if they ")
         return cases, last
 
     def test_dry_run(self):

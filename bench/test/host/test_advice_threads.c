@@ -29,7 +29,7 @@ static const struct row rows[] = {
  /* Normal on any machine. */
 	{"hardware", "poll",     10,   9,    1000000,    NULL                                   },
 	{"hardware", "poll",     100,  50,   1500000000, NULL                                   },
-	{"hardware", "poll",     100,  50,   900000000,  "lost its CPU 50 times in 100 messages"},
+	{"hardware", "poll",     100,  50,   900000000,  "was preempted 50 times per 100 messages"},
 	{"rxe",      "poll",     1000, 990,  1000000,    NULL                                   },
 };
 

@@ -70,8 +70,8 @@ static void test_lists_are_bounded(void **unused)
 	struct error error = {0};
 
 	assert_int_equal(inventory_decode(&list, many, &error), -EPROTO);
-	assert_contains(error.text, "257 ports");
-	assert_contains(error.text, "'serve --device' there");
+	assert_contains(error.text, "257 device ports");
+	assert_contains(error.text, "let 'serve --device' offer only one");
 	json_array_remove(many, 0);
 	error = (struct error){0};
 	assert_int_equal(inventory_decode(&list, many, &error), 0);

@@ -337,7 +337,7 @@ static void test_append_of_lengths_that_do_not_fit(void **unused)
 		rate_windows_init(&other, lengths[i]);
 		rate_windows_add(&other, 0, 1);
 		assert_int_equal(rate_windows_append(&windows, &other, &error), -EINVAL);
-		assert_contains(error.text, "windows of 10000000 and of ");
+		assert_contains(error.text, "windows of 10000000 and ");
 		CHECK(&windows, STEP, 0, 1, 2, 3);
 	}
 }
