@@ -99,6 +99,6 @@ class Access(Served):
             peer.send(HELLO)
             peer.expect("welcome")
             peer.send(CASE | {"parameters": {"op": "write", "buffer": LARGEST}})
-            self.assertRegex(peer.expect("failed")["reason"], NO_MEMORY + "|this server gives")
+            self.assertRegex(peer.expect("failed")["reason"], NO_MEMORY + "|above this server's limit")
         self.assertLess(self.server.rss_kib(), before + 65536)
         measure(self.server, "-n", 20)

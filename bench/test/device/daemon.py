@@ -270,7 +270,7 @@ class Networks(unittest.TestCase):
             self.assertRegex(
                 ended.err,
                 rf"^verbmark: {ADDRESS}: clients from {ADDRESS} are not allowed; add their "
-                "network to 'serve --allow' on the server$",
+                "network to 'serve --allow'$",
             )
             with Peer.dial(server.port) as peer:
                 self.assertEqual(peer.receive()["type"], "refused")

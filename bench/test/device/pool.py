@@ -319,7 +319,7 @@ class Pool(unittest.TestCase):
         with Server("--device", DEVICE) as server:
             ended = Ended(pool(server))
             self.assertEqual(ended.status, 1)
-            self.assertRegex(ended.err, f"^verbmark: {ADDRESS} port {server.port}: nothing listens")
+            self.assertRegex(ended.err, f"^verbmark: {ADDRESS} port {server.port}: no server is listening")
 
 
 class Ports(unittest.TestCase):
@@ -369,7 +369,7 @@ class Calls(unittest.TestCase):
             "--writes: '4294967296' is not a number to 4294967295",
         )
         self.assertEqual(
-            self.refused("pool", "h", "--cq", "adaptive"), "--cq: 'adaptive' is none of poll, event"
+            self.refused("pool", "h", "--cq", "adaptive"), "--cq: 'adaptive' is not one of poll, event"
         )
         self.assertEqual(
             self.refused("pool", "h", "--dump", "x", "--doorbell-every", "0"),

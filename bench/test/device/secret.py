@@ -335,7 +335,7 @@ class Attacks(Secrets):
     def test_repeated(self):
         for from_client, number in ((True, 3), (False, 2)):
             with self.subTest(from_client=from_client):
-                self.check(self.at(from_client, number, lambda piece: piece * 2), "changed on its")
+                self.check(self.at(from_client, number, lambda piece: piece * 2), "altered or forged")
 
     def test_dropped(self):
         self.check(self.at(False, 3, lambda piece: b""), "altered or forged")
