@@ -204,10 +204,14 @@ static void test_refusals(void **unused)
 		 "warnings: \"host\" is not all printable"											},
 		{"warnings",                           "[{}, 7]",                                "warnings: one of them is no object"             },
 		{"parties",			    "[{\"name\": \"n01\"}]",                  "parties: there is no \"device\""                },
-		{"schema",			     NULL,				     "this is no result of verbmark"                  },
-		{"schema",			     "1",				      "this is no result of verbmark"                  },
-		{"schema",			     "\"fio\"",                                "this is no result of verbmark"                  },
-		{"schema",			     "\"verbmark.result\"",                    "this is no result of verbmark"                  },
+		{"schema",			     NULL,
+		 "JSON, but not a verbmark result: \"schema\" is not \"verbmark.result/1\""                                                       },
+		{"schema",			     "1",
+		 "JSON, but not a verbmark result: \"schema\" is not \"verbmark.result/1\""                                                       },
+		{"schema",			     "\"fio\"",
+		 "JSON, but not a verbmark result: \"schema\" is not \"verbmark.result/1\""                                                       },
+		{"schema",			     "\"verbmark.result\"",
+		 "JSON, but not a verbmark result: \"schema\" is not \"verbmark.result/1\""                                                       },
 		{"schema",			     "\"verbmark.result/\\u001b[2J\"",         "\"schema\" is not all printable"                },
 		{"tool",			       "7",				      "\"tool\" is no object"                          },
 		{"tool/version",                       NULL,                                     "there is no \"version\""                        },
@@ -309,8 +313,9 @@ static void test_another_schema(void **unused)
 
 	loading_change(document, "schema", "\"verbmark.result/2\"");
 	assert_int_equal(loading_load(&result, document, &error), -EOPNOTSUPP);
-	assert_string_equal(error.text,
-			    "this is verbmark.result/2, and only verbmark.result/1 is known here");
+	assert_string_equal(
+		error.text,
+		"unknown version of a verbmark result: verbmark.result/2; this verbmark reads verbmark.result/1");
 }
 
 /* It takes no time: a rate would be infinite. */
@@ -416,16 +421,16 @@ static void test_text(void **unused)
 		const char *text;
 		const char *sentence;
 	} rows[] = {
-		{"",						   "line 1, column 0: '[' or '{' expected near end of file"},
-		{"{\"schema\": \"verbmark.result/1\", \"schema\": 1}", "duplicate object key"                                  },
-		{"{\"a\": NaN}",				       "line 1, column 9: invalid token near 'NaN'"            },
-		{"{\"a\": 1e999}",				     "real number overflow"                                  },
-		{"{\"a\": 9223372036854775808}",                       "too big integer"                                       },
-		{"[] x",					       "end of file expected"                                  },
-		{"\x1b[2J",					    "expected near '?'"                                     },
-		{"{\"a\": \"\xff\"}",                                  "unable to decode byte 0xff"                            },
-		{"[]",						 "this is no result of verbmark"                         },
-		{"{}",						 "this is no result of verbmark"                         },
+		{"",						   "line 1, column 0: '[' or '{' expected near end of file"                  },
+		{"{\"schema\": \"verbmark.result/1\", \"schema\": 1}", "duplicate object key"                                                    },
+		{"{\"a\": NaN}",				       "line 1, column 9: invalid token near 'NaN'"                              },
+		{"{\"a\": 1e999}",				     "real number overflow"                                                    },
+		{"{\"a\": 9223372036854775808}",                       "too big integer"                                                         },
+		{"[] x",					       "end of file expected"						    },
+		{"\x1b[2J",					    "expected near '?'"						       },
+		{"{\"a\": \"\xff\"}",                                  "unable to decode byte 0xff"                                              },
+		{"[]",						 "JSON, but not a verbmark result: \"schema\" is not \"verbmark.result/1\""},
+		{"{}",						 "JSON, but not a verbmark result: \"schema\" is not \"verbmark.result/1\""},
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
