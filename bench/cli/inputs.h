@@ -19,16 +19,6 @@ void inputs_name_error(struct error *error);
 /* As parse_file, and so is the sentence shown. */
 int inputs_load(struct result *result, const char *path, struct error *error);
 
-/*
- * Puts the row of that name into field, a pointer, of a table whose rows begin with their names.
- * NULL, or what is wrong, until the next call.
- */
-const char *inputs_choose(const void *rows, size_t count, size_t size, const char *name,
-			  void *field);
-
-#define INPUTS_CHOOSE(rows, name, field) \
-	inputs_choose(rows, ARRAY_LENGTH(rows), sizeof((rows)[0]), name, field)
-
 /* One more, where there is room for it. NULL, or what is wrong. */
 const char *inputs_add(const char **paths, size_t *count, const char *path);
 

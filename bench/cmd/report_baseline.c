@@ -28,7 +28,7 @@ enum command_status report_baseline_print(FILE *out, const struct table_unit *un
 	int code;
 
 	if (base->refused.code == -EXDEV)
-		error_append(&base->refused, "compare --force compares them all the same");
+		error_append(&base->refused, "'verbmark compare --force' compares them anyway");
 	if (base->status == COMMAND_GOOD) {
 		code = compare_judge(comparison, &base->refused);
 		if (code)

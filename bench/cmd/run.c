@@ -140,14 +140,17 @@ static void save_last(struct screen *screen, const struct result *result, const 
 	sigprocmask(SIG_SETMASK, before, NULL);
 }
 
-/* Who says -n alone may not know of how many cases that is. */
+/* Opens the table, and prints which defaults chose what is measured. */
 static void open_table(struct screen *screen, const struct result *result)
 {
 	table_open(&screen->table, screen->out, screen->plan->unit, result);
 	if (screen->plan->usual)
 		fprintf(screen->out,
-			"preset %s, as no option such as --op or --size says what is measured\n",
+			"preset %s, because no option such as --op or --size chooses cases\n",
 			screen->plan->usual);
+	if (screen->plan->has_own_size)
+		fprintf(screen->out,
+			"bandwidth of 64 KiB messages by default; --size chooses others\n");
 }
 
 static void case_ends(struct sweep_view *view, struct result *result, size_t number)
@@ -257,11 +260,14 @@ static int check_left(const struct result *result, struct error *error)
 			return 0;
 		last = &result->cases[i];
 	}
-	return error_set(error, -EOPNOTSUPP, "there is nothing left to measure: %s",
+	return error_set(error, -EOPNOTSUPP, "no case can be measured: %s",
 			 last ? last->error : "no case");
 }
 
-/* Whoever is there sees what it is; a machine that has lost its device is not to pass. */
+/*
+ * Chooses the device. On a terminal, the software device replaces a missing one; a script fails
+ * instead, so that a host that lost its device is noticed.
+ */
 static int choose(struct plan *plan, struct error *error)
 {
 	int code;
@@ -276,8 +282,8 @@ static int choose(struct plan *plan, struct error *error)
 }
 
 /*
- * Where this program is executed again for it: what comes from a pipe is to be read only then.
- * What is wrong is told once all is known that was asked for.
+ * Chooses the device before the plan is read: choosing soft0 executes this program again, and a
+ * pipe can be read only once. Errors are reported by the second call.
  */
 static void choose_early(const struct plan *plan)
 {
@@ -329,8 +335,19 @@ static void choose_path(const struct plan *plan, char path[static PATH_SIZE])
 	snprintf(path, PATH_SIZE, "verbmark-%s-%s.json", host, text);
 }
 
+/* Warns that figures are not those of a device, if the user did not ask for the software device. */
+static void report_software(void)
+{
+	fflush(stdout);
+	fprintf(stderr, "no RDMA device found: measuring on " SOFT_DEVICE_NAME
+			", a software device inside this process\n"
+			"for a kernel device (Soft-RoCE) on eth0: "
+			"rdma link add rxe0 type rxe netdev eth0\n");
+}
+
 static int run_plan(struct plan *plan, struct result *result, struct error *error)
 {
+	bool may_be_soft = !plan->device && !plan->host;
 	bool is_chosen = !plan->json && !plan->no_save;
 	char chosen[PATH_SIZE];
 	const char *path = is_chosen ? chosen : plan->json;
@@ -354,6 +371,8 @@ static int run_plan(struct plan *plan, struct result *result, struct error *erro
 		code = choose(plan, error);
 	if (code)
 		return COMMAND_FAILED;
+	if (may_be_soft && soft_device_has_replaced() && isatty(STDOUT_FILENO))
+		report_software();
 	progress_init(&screen.progress, stderr, plan->with_progress, plan->is_quiet,
 		      plan_estimate_ns(plan, plan->n_cases));
 	utc_stamp(result->started);
@@ -421,9 +440,21 @@ static int cmd_run_run(int argc, char *argv[], const char **operands, struct err
 	return run_command(NULL, argc, argv, error);
 }
 
+// clang-format off
 const struct command command_run = {
 	.name = "run",
-	.summary = "measures against a server",
+	.group = COMMAND_MEASURE,
+	.summary = "measure latency, bandwidth or load against a server",
+	.about = "Measures RDMA between this host and a server, which runs 'verbmark serve' on HOST. "
+		 "Without HOST, client and server both run on this host. Several hosts (A,B,C) are for "
+		 "--pattern. The cases are the product of all LISTs.",
+	.examples = {
+		{"verbmark run n02 --op write --metric lat",
+		 "latency of RDMA WRITE to n02"},
+		{"verbmark run n02 --op send,read --metric bw -s 64k,1m -q 1,4",
+		 "bandwidth of eight cases, saved as verbmark-n02-UTC.json"},
+	},
 	.options = &plan_options,
 	.run = cmd_run_run,
 };
+// clang-format on

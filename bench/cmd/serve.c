@@ -45,55 +45,85 @@ static const char *parse_address(const char *text, void *field)
 	struct sockaddr_storage address;
 
 	*(const char **)field = text;
-	return address_parse(&address, text) ? NULL : "is not an address, such as 192.0.2.1";
+	return address_parse(&address, text) ? NULL : "is not an IP address (e.g. 192.0.2.1)";
 }
 
-/* Aligned, these would be wider than any screen. */
+#define FIELD(member) offsetof(struct settings, member)
+
+static const struct option_value modes[] = {
+	{"poll",  "look for requests every 100 us"},
+	{"event", "sleep until a request arrives" },
+};
+
 // clang-format off
 static const struct option_row rows[] = {
-	{"device", 'd', "NAME", option_text,     offsetof(struct settings, device),
-	 "offer only this: DEVICE or DEVICE/PORT, soft0 (in software), auto"},
-	{"port",   'p', "PORT", option_port,     offsetof(struct settings, port),
-	 "TCP port to listen on; 0 takes a free one (7471)"                 },
-	{"once",   0,   NULL,   option_flag,     offsetof(struct settings, is_once),
-	 "end when the first client has been served"                        },
-	{"idle",   0,   "TIME", quota_parse_time, offsetof(struct settings, idle_ms),
-	 "end after so long without a client, such as 60s (never)"          },
-	{"token",  0,   NULL,   option_flag,     offsetof(struct settings, has_token),
-	 "serve who knows the first line of standard input, and end with it"},
-	{"secret-file", 0, "FILE", option_text, offsetof(struct settings, secret_file),
-	 "serve who proves to know that secret"},
-	{"drive", 0, NULL, option_flag, offsetof(struct settings, drives),
-	 "run cases against other servers, too, for 'run A,B,C --pattern'"},
-	{"bind", 0, "ADDRESS", parse_address, offsetof(struct settings, bind),
-	 "listen on that address alone (all of this host's)"},
-	{"allow", 0, "CIDR,...", allowed_networks_parse, offsetof(struct settings, allowed),
-	 "serve clients of these networks alone (all)"},
-	{"max-clients", 0, "N", quota_parse_clients, ALLOWED(clients), "clients at once (64)"},
+	{"device", 'd', "NAME", option_text, FIELD(device),
+	 "offer only this device: NAME, NAME/PORT, soft0 (software) or auto (all)",
+	 .group = OPTION_WHERE},
+	{"port", 'p', "PORT", option_port, FIELD(port),
+	 "TCP port to listen on; 0 chooses a free one (7471)",
+	 .group = OPTION_WHERE},
+	{"once", 0, NULL, option_flag, FIELD(is_once),
+	 "exit after the first client",
+	 .group = OPTION_LIMITS},
+	{"idle", 0, "TIME", quota_parse_time, FIELD(idle_ms),
+	 "exit after this time without a client, for example 60s (never)",
+	 .group = OPTION_LIMITS},
+	{"token", 0, NULL, option_flag, FIELD(has_token),
+	 "read a token from standard input, serve only clients that know it, and exit at end of "
+	 "input",
+	 .group = OPTION_ACCESS},
+	{"secret-file", 0, "FILE", option_text, FIELD(secret_file),
+	 "serve only clients that know the secret in this file",
+	 .group = OPTION_ACCESS},
+	{"drive", 0, NULL, option_flag, FIELD(drives),
+	 "run cases against other servers too, for 'run A,B,C --pattern'",
+	 .group = OPTION_ACCESS},
+	{"bind", 0, "ADDRESS", parse_address, FIELD(bind),
+	 "listen only on this address (all addresses)",
+	 .group = OPTION_WHERE},
+	{"allow", 0, "CIDR,...", allowed_networks_parse, FIELD(allowed),
+	 "serve only clients from these networks (all)",
+	 .group = OPTION_ACCESS},
+	{"max-clients", 0, "N", quota_parse_clients, ALLOWED(clients),
+	 "clients at once (64)",
+	 .group = OPTION_LIMITS},
 	{"max-qps", 0, "N", quota_parse_queue_pairs, ALLOWED(queue_pairs),
-	 "queue pairs of a client (16384)"},
+	 "queue pairs per client (16384)",
+	 .group = OPTION_LIMITS},
 	{"max-size", 0, "SIZE", quota_parse_size, ALLOWED(message_bytes),
-	 "bytes of a message (1g)"},
+	 "message size (1g)",
+	 .group = OPTION_LIMITS},
 	{"max-memory", 0, "SIZE", quota_parse_size, ALLOWED(memory),
-	 "memory of all clients' cases (half of the machine's)"},
+	 "memory of all clients together (half of the host's)",
+	 .group = OPTION_LIMITS},
 	{"max-client-memory", 0, "SIZE", quota_parse_size, ALLOWED(client_memory),
-	 "memory of one client's cases (all of that)"},
+	 "memory per client (that of --max-memory)",
+	 .group = OPTION_LIMITS},
 	{"max-time", 0, "TIME", quota_parse_time, ALLOWED(time_ms),
-	 "how long a client is served, such as 60m (24h)"},
+	 "time limit per client, for example 60m (24h)",
+	 .group = OPTION_LIMITS},
 	{"max-pause", 0, "TIME", quota_parse_time, ALLOWED(pause_ms),
-	 "how long one may ask for nothing (5m)"},
+	 "disconnect clients that are idle for this long (5m)",
+	 .group = OPTION_LIMITS},
 	{"pool", 0, "[ SIZE]", serve_pool_parse_size, POOL(size),
-	 "grant memory of a pool to clients of 'verbmark pool' (4MiB)"},
+	 "grant memory to clients of 'verbmark pool' from a pool of this size (4MiB)",
+	 .group = OPTION_POOL},
 	{"pool-share", 0, "SIZE", serve_pool_parse_size, POOL(share),
-	 "what one client may have of it at once (all)"},
+	 "memory that one client may hold at once (all)",
+	 .group = OPTION_POOL},
 	{"pool-clients", 0, "N", serve_pool_parse_clients, POOL(clients),
-	 "clients of the pool at once (1024)"},
+	 "clients of the pool at once (1024)",
+	 .group = OPTION_POOL},
 	{"pool-cq", 0, "MODE", serve_pool_parse_wait, POOL(wait),
-	 "the pool's server looks each 100 us (poll), or sleeps (event)"},
+	 "completion mode: poll (every 100 us) or event",
+	 .group = OPTION_POOL, .values = OPTION_VALUES(modes)},
 	{"pool-receives", 0, "N", serve_pool_parse_receives, POOL(receives),
-	 "receives that the pool's clients share (1024)"},
+	 "receives shared by the clients of the pool (1024)",
+	 .group = OPTION_POOL},
 	{"pool-dump", 0, "FILE", option_text, POOL(dump),
-	 "write numbers and values of doorbells there, a line each"},
+	 "write the number and value of each doorbell to FILE",
+	 .group = OPTION_POOL},
 };
 // clang-format on
 
@@ -264,7 +294,8 @@ static int read_token(struct server *server, struct error *error)
 
 	while (used + 1 < sizeof(token)) {
 		if (read(STDIN_FILENO, token + used, 1) != 1)
-			return error_set(error, -EINVAL, "--token: standard input has no line");
+			return error_set(error, -EINVAL,
+					 "--token: cannot read a line from standard input");
 		if (token[used] == '\n')
 			break;
 		used++;
@@ -336,27 +367,26 @@ static void server_close(struct server *server)
 static int cmd_serve_check(const struct settings *settings, struct error *error)
 {
 	if (settings->has_token && settings->secret_file)
-		return error_set(error, -EINVAL, "--token and --secret-file exclude each other");
+		return error_set(error, -EINVAL,
+				 "--token and --secret-file cannot be used together");
 	if (!settings->pool.size &&
 	    (settings->pool.dump || settings->pool.receives || settings->pool.share ||
 	     settings->pool.clients || settings->pool.wait != RDMA_ADAPTIVE))
 		return error_set(error, -EINVAL,
 				 "--pool-share, --pool-clients, --pool-cq, --pool-receives and "
-				 "--pool-dump are for --pool");
+				 "--pool-dump need --pool");
 	if (!settings->pool.size)
 		return 0;
 	if (settings->pool.share > settings->pool.size)
 		return error_set(error, -EINVAL,
-				 "--pool-share is more than --pool: leave it away, and a client "
-				 "may have all of it");
+				 "--pool-share exceeds --pool; omit it to let a client use the "
+				 "whole pool");
 	if (settings->has_token || settings->secret_file)
 		return error_set(error, -EINVAL,
-				 "--pool asks its clients for no secret: leave --token and "
-				 "--secret-file away, or --pool");
+				 "--pool cannot be used with --token or --secret-file: clients of "
+				 "the pool are not authenticated");
 	if (settings->is_once || settings->idle_ms)
-		return error_set(error, -EINVAL,
-				 "--pool waits for any number of clients: --once and --idle are "
-				 "not for it");
+		return error_set(error, -EINVAL, "--pool cannot be used with --once or --idle");
 	return 0;
 }
 
@@ -383,9 +413,20 @@ static int cmd_serve_run(int argc, char *argv[], const char **operands, struct e
 	return code ? COMMAND_FAILED : COMMAND_GOOD;
 }
 
+// clang-format off
 const struct command command_serve = {
 	.name = "serve",
-	.summary = "responds to clients until stopped; they choose devices and all else",
+	.group = COMMAND_MEASURE,
+	.summary = "serve clients until stopped",
+	.about = "Serves the clients that run 'verbmark run HOST'. Clients choose the device and all "
+		 "parameters.",
+	.examples = {
+		{"verbmark serve --allow 192.0.2.0/24 --max-memory 4g",
+		 "serve one network, and allocate up to 4 GiB"},
+		{"verbmark serve --once -d rxe0",
+		 "serve one client on rxe0"},
+	},
 	.options = &options,
 	.run = cmd_serve_run,
 };
+// clang-format on

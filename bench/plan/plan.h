@@ -39,6 +39,7 @@ struct plan {
 	const char *usual; /* the preset where nothing says what is measured; else NULL */
 	uint16_t port;     /* 0: nobody has said, see plan_port */
 	unsigned int wait_ms;
+	bool has_own_size; /* bandwidth was given its default size, 64 KiB */
 	bool no_save;
 	bool is_redacted;
 	bool is_dry;
@@ -59,7 +60,7 @@ extern const struct option_table plan_options;
 /* Without those that choose a plan. */
 extern const struct option_table plan_preset_options;
 
-/* Parses a command line into a plan and makes its cases. 1: --help was asked for. */
+/* Parses a command line into a plan and makes its cases. Returns as option_parse does. */
 int plan_open(struct plan *plan, int argc, char *argv[], struct error *error);
 
 /*

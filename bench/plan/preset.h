@@ -7,10 +7,17 @@
 
 #include <jansson.h>
 
+#include "bench/cli/option.h"
 #include "core/base/error.h"
 
-/* Those that there are, as help has them. */
-#define PRESET_NAMES "quick, standard, full, semantics, tips, gate"
+/* The names of all presets, for help texts. */
+#define PRESET_NAMES "quick, standard, full, semantics, tips or gate"
+
+#define PRESETS 6
+extern const struct option_value preset_names[PRESETS];
+
+/* Parses the name of a preset: an option_parser for a const char *. */
+const char *preset_parse_name(const char *text, void *field);
 
 /* The plan of that name, or -EINVAL with the names that there are. */
 int preset_find(const char *name, json_t **plan, struct error *error);

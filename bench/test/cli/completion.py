@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What bash completes, as the script that is installed for it says."""
+"""Completion for bash."""
 
 import os
 import re
@@ -12,7 +12,7 @@ from verbmark import PATIENCE, VERBMARK, verbmark
 
 SCRIPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "data", "verbmark.bash")
 
-# As bash calls it: the words as it takes them apart, of which the last is completed.
+# Calls the function as bash does: with the words as bash splits them; the last one is completed.
 CALL = """
 source "$1"
 shift
@@ -25,7 +25,7 @@ done
 """
 
 
-@unittest.skipUnless(shutil.which("bash"), "there is no bash here")
+@unittest.skipUnless(shutil.which("bash"), "bash is not installed")
 class Completion(unittest.TestCase):
     def completed(self, *words, program=VERBMARK, cwd=None, **options):
         ended = subprocess.run(
@@ -38,17 +38,18 @@ class Completion(unittest.TestCase):
     def test_commands(self):
         shown = set(re.findall(r"(?m)^  ([a-z-]+)", verbmark("--help").out))
         self.assertIn("run", shown)
-        self.assertEqual(self.completed(""), shown | {"--help", "--version"})
+        self.assertEqual(self.completed(""), shown | {"help", "--help", "--version"})
         self.assertEqual(self.completed("re"), {"report"})
         self.assertEqual(self.completed("--v"), {"--version"})
         self.assertEqual(self.completed("x"), set())
+        self.assertEqual(self.completed("help", "re"), {"report"})
 
     def test_options(self):
         for command in ("run", "serve", "report", "compare", "gate", "history",
                         "export", "devices"):
             with self.subTest(command):
                 shown = re.findall(r"(?m)^  (?:-\w, |    )(--[\w-]+)",
-                                   verbmark(command, "--help").out)
+                                   verbmark(command, "--help-all").out)
                 self.assertIn("--help", shown)
                 self.assertEqual(self.completed(command, "--"), set(shown))
         self.assertEqual(
@@ -148,7 +149,7 @@ class Completion(unittest.TestCase):
                              two | {"c.json"})
             self.assertEqual(self.completed("report", "--output", "a", cwd=folder), two)
             self.assertEqual(self.completed("report", "--baseline", "a", cwd=folder), two)
-            # Neither is a file of devices, and nothing is run to find out.
+            # These take no files, and completion runs nothing to find out.
             self.assertEqual(self.completed("devices", "a", cwd=folder), set())
             self.assertEqual(self.completed("run", "-s", "a", cwd=folder), set())
             self.assertEqual(self.completed("run", "--server-device", "a", cwd=folder), set())
@@ -168,5 +169,5 @@ class Completion(unittest.TestCase):
     def test_no_such_program(self):
         for words in (("",), ("run", "--"), ("report", "--merge", "--")):
             self.assertLessEqual(
-                self.completed(*words, program="/nowhere/verbmark"), {"--help", "--version"}
+                self.completed(*words, program="/nowhere/verbmark"), {"help", "--help", "--version"}
             )

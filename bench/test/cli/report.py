@@ -472,9 +472,9 @@ class Report(unittest.TestCase):
         torn = result(latency(FAST))
         torn["cases"][0]["latency_ns"]["histogram"]["bins"][0][2] += 1
         for document, sentence in (
-            (other, "this is verbmark.result/2, and only verbmark.result/1 is known here"),
+            (other, "unknown version of a verbmark result: verbmark.result/2; this verbmark reads verbmark.result/1"),
             (torn, "send/lat/64/poll: latency_ns: the bins do not add up to the count 2000"),
-            ({}, "this is no result of verbmark"),
+            ({}, "JSON, but not a verbmark result"),
             ("", "line 1, column 0: '[' or '{' expected near end of file"),
             (json.dumps(result(latency(FAST)))[:-2], "line 1, column "),
         ):
@@ -490,36 +490,6 @@ class Report(unittest.TestCase):
             self.assertEqual(
                 self.shown(path, status=1).err, f"verbmark: cannot read {path}: {why}"
             )
-
-    def test_usage(self):
-        path = self.write("a.json", result())
-        for words, sentence in (
-            ((), "FILE is missing: a result that run has left"),
-            (("--merge",), "FILE is missing: a result that run has left"),
-            (("--json", "b", path), "--json goes with --merge, or with --redact of one FILE"),
-            (("--redact", path), "--redact is for what --json writes"),
-            (("--redact", "--json", "b", path, path + "2"),
-             "--json goes with --merge, or with --redact of one FILE"),
-            (("--units", "bits", path), "--units: 'bits' is none of Gb/s, Mb/s, GB/s, MB/s, MiB/s"),
-            (("--units", "MB/s", "--format", "csv", path),
-             "--units is for table, html and markdown: csv has bytes per second"),
-            (("--format", "json", "--units", "MB/s", path),
-             "--units is for table, html and markdown: json has bytes per second"),
-            (("--merge", path, path), f"'{path}' is there twice"),
-            (("--merge", path, f"{self.folder.name}/./a.json"),
-             f"'{self.folder.name}/./a.json' is there twice"),
-            (("-o", path, path), "--output is a result: it would be lost"),
-            (("-o", f"{self.folder.name}/./a.json", path),
-             "--output is a result: it would be lost"),
-            (("--format", "json", "--redact", path, "--json", f"{path}.new"),
-             "--redact is for what --json writes: --format json shows all"),
-            (("--format", "pdf", path), "--format: 'pdf' is none of table, html, markdown, csv, json"),
-            (("--merge", "--json", "b", "-o", "b", path),
-             "--output and --json are the same file"),
-        ):
-            with self.subTest(words):
-                ended = self.shown(*words, status=2)
-                self.assertEqual((ended.out, ended.err), ("", f"verbmark: {sentence}"))
 
     def test_merged(self):
         paths = [

@@ -89,7 +89,7 @@ class Results(Served):
 
     def test_the_preset_that_nobody_named(self):
         """Of -n alone the table says which cases these are; it stays silent where lists do."""
-        said = "preset quick, as no option such as --op or --size says what is measured"
+        said = "preset quick, because no option such as --op or --size chooses cases"
         short = ("-p", self.server.port, "-n", 5, "--warmup", "0ms", "--no-save")
         for options, count in ((), 1), (("--op", "send"), 0), (("--preset", "quick"), 0):
             ended = Ended(Program(VERBMARK, "run", ADDRESS, *short, *options), RUN_PATIENCE)

@@ -113,7 +113,7 @@ class Both(Secrets):
         """Its token is a secret as well."""
         server = Program(VERBMARK, "serve", "-p", "0", "--token")
         self.assertEqual(server.wait(), 1)
-        self.assertIn("standard input has no line", server.errors)
+        self.assertIn("cannot read a line from standard input", server.errors)
         for token, sentence in (
             ("0123456789abcdef0123", None), ("short", "--token: a secret of less than 16 bytes")
         ):

@@ -77,10 +77,10 @@ static void test_refusals(void **unused)
 		{"--op|send|--metric|lat|--pattern|all-to-all|a,b",
 		 "nothing is left to run: send/lat/64/poll/all-to-all: --pattern is for bw"},
 		{"--op|send|-n|9|--pattern|all-to-all|a,b",
-		 "nothing is left to run: send/bw/64/poll/all-to-all: --pattern is over the same "
+		 "nothing is left to run: send/bw/64k/poll/all-to-all: --pattern is over the same "
 		 "time: -D, and no -n"						     },
 		{"--op|send|--threads|64|-q|512|--pattern|all-to-all|a,b",
-		 "nothing is left to run: send/bw/64/poll/q512/threads64/all-to-all: --qps times "
+		 "nothing is left to run: send/bw/64k/poll/q512/threads64/all-to-all: --qps times "
 		 "--threads exceeds 16384 queue pairs"                                     },
 	};
 

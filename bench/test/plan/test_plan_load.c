@@ -71,7 +71,7 @@ static void test_loads(void **unused)
 		    "send/load/64/poll/rate60% send/load/64/poll/rate70% send/load/64/poll/rate80% "
 		    "send/load/64/poll/rate90% send/load/64/poll/rate100%");
 	/* That one is asked for as well, and run once. */
-	check_cases("--metric|load,bw|--latencies|--rate|1k|h",
+	check_cases("--metric|load,bw|--latencies|--rate|1k|-s|64|h",
 		    "send/bw/64/poll/latencies send/load/64/poll/latencies/rate1k");
 	check_refusal("--metric|lat|--rate|1k|h", "--rate is for --metric load");
 	check_refusal("--arrivals|poisson|h", "--arrivals is for --metric load");
@@ -136,7 +136,7 @@ static void test_maxima(void **unused)
 	assert_string_equal(plan.cases[0].skipped, "");
 	assert_string_equal(plan.cases[1].skipped, "no load is left of which it were the maximum");
 	/* That one is asked for. */
-	check_cases("--metric|load,bw|--rate|50%|--latencies|h",
+	check_cases("--metric|load,bw|--rate|50%|--latencies|-s|64|h",
 		    "send/bw/64/poll/latencies send/load/64/poll/latencies/rate50%");
 	strcpy(plan.cases[1].skipped, "as a device has it");
 	plan_drop_maxima(&plan);

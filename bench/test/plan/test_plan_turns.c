@@ -52,7 +52,7 @@ static void test_turns(void **unused)
 /* Whatever nobody is told makes no difference; and a case is compared in its own product. */
 static void test_alike(void **unused)
 {
-	open_plan("--op|write|--pages|touched,untouched|--op|register|--interleave|h");
+	open_plan("--pages|touched,untouched|--op|register|--interleave|h");
 	assert_int_equal(plan.n_cases, 2);
 	assert_string_equal(plan.cases[1].by->option.name, "pages");
 	/* What is done is no matter of choice. */
