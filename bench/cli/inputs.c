@@ -9,7 +9,7 @@
 #include "reports/export/xml.h"
 #include "reports/io/save.h"
 
-/* Both may be one. */
+/* into and text may be the same. */
 static void make_printable(char *into, size_t size, const char *text)
 {
 	size_t at = 0;

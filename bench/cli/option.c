@@ -111,7 +111,7 @@ static struct found find_letter(const struct option_table *table, char letter)
 	return found;
 }
 
-/* Finds the only visible option that begins with name. Its row is NULL if there is none. */
+/* Finds the only visible option that begins with name; sets a NULL row if no option does. */
 static int find_abbreviated(const struct option_table *table, const char *name, size_t length,
 			    struct found *only, struct error *error)
 {

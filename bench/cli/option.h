@@ -103,10 +103,10 @@ struct option_said {
 	const char *help;
 };
 
-/* Returns the text for the row, or NULL if there is none. */
+/* Returns the text for the row, or NULL. */
 const char *option_said(const struct option_said *said, size_t count, const struct option_row *row);
 
-/* What the user asked for instead of running the command. */
+/* Requests for information, instead of running the command. */
 enum option_request {
 	OPTION_HELP = 1, /* --help */
 	OPTION_HELP_ALL, /* --help-all */
@@ -122,8 +122,8 @@ int option_parse(const struct option_table *table, int argc, char *argv[], void 
 		 struct error *error);
 
 /*
- * Returns what a command line asks for, for which option_parse returned an enum option_request. Of
- * OPTION_LIST, values points to the values.
+ * Returns the request of a command line for which option_parse returned one. For OPTION_LIST,
+ * stores the values to list.
  */
 enum option_request option_find_request(const struct option_table *table, int argc, char *argv[],
 					const struct option_values **values);

@@ -18,7 +18,7 @@ struct unit {
 	uint64_t factor;
 };
 
-/* Reads digits. Returns the text after them, or NULL if there are none, or too many. */
+/* Reads digits. Returns the text after them, or NULL without digits, or if they do not fit. */
 static const char *digits(const char *text, uint64_t *number)
 {
 	uint64_t value = 0;

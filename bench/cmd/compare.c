@@ -19,7 +19,7 @@
 #include "reports/page/page.h"
 #include "reports/table/markdown.h"
 
-/* Runs of a history that make the baseline: older ones say little about today's machine. */
+/* Size of the baseline from a history. Older runs say little about the machine's current state. */
 #define LAST 20
 
 struct settings;
@@ -32,7 +32,7 @@ struct format {
 	bool has_unit; /* of --units */
 };
 
-/* The history that has the baseline. */
+/* The history to take the baseline from. */
 struct past {
 	bool is_asked;
 	const char *path; /* NULL: the user's */
@@ -41,15 +41,15 @@ struct past {
 struct settings {
 	const struct format *format; /* NULL: the first one */
 	const char *output;          /* NULL: standard output */
-	bool is_new;                 /* what comes now is */
-	bool has_standard;           /* input among the files */
+	bool is_new;                 /* the operands that follow are NEW */
+	bool has_standard;           /* standard input is one of the files */
 	bool is_forced;
 	bool is_failing;
 	struct past history;
 	uint64_t last;
 	bool with_cpu;
 	const struct table_unit *unit;
-	struct compare_sides sides; /* room for all words there are, in each */
+	struct compare_sides sides; /* each with room for all operands */
 };
 
 static int show_table(FILE *out, const struct settings *settings,
@@ -176,7 +176,7 @@ static int write_show(FILE *out, const void *what)
 	return (format ? format : &formats[0])->show(out, show->settings, show->comparison);
 }
 
-/* What could not be compared is shown even where nothing could. */
+/* Shows which cases could not be compared, even if that is all of them. */
 static int cmd_compare_judge(struct comparison *comparison, const struct settings *settings,
 			     struct error *error)
 {
@@ -213,7 +213,7 @@ static int compare(const struct settings *settings, struct error *error)
 	return status;
 }
 
-/* All words are what is new. */
+/* With --history, all operands are NEW. */
 static int take_new(struct settings *settings, struct error *error)
 {
 	struct compare_sides *sides = &settings->sides;
@@ -228,7 +228,7 @@ static int take_new(struct settings *settings, struct error *error)
 	return inputs_require(sides->count[COMPARE_NEW], "NEW", error);
 }
 
-/* Two words are one of each side. */
+/* Without --new, two operands are BASE and NEW. */
 static int take_sides(struct settings *settings, struct error *error)
 {
 	size_t *n_files = settings->sides.count;

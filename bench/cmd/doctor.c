@@ -56,7 +56,7 @@ static void print_finding(const json_t *finding, bool spoils)
 		printf("  fix:  %s\n", text(finding, "mend"));
 }
 
-/* Which ports were looked at. */
+/* Prints the examined host and port. */
 static void print_end(const json_t *facts)
 {
 	const json_t *device = json_object_get(facts, "device");

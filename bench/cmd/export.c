@@ -22,7 +22,7 @@ struct settings {
 	const struct format *format;
 	struct export_choice choice;
 	const char *output; /* NULL: standard output */
-	const char **files; /* room for all words there are */
+	const char **files; /* with room for all operands */
 	size_t n_files;
 };
 
@@ -81,7 +81,7 @@ static const struct option_table options = {
 	.add_operand = add_file,
 };
 
-/* A result that cannot be read is told, and the others are exported; no others: -ENODATA. */
+/* Exports all files that can be read, and reports the others. -ENODATA: it could read none. */
 static int add_files(const struct settings *settings, void *state, int *status, struct error *error)
 {
 	bool has_any = false;

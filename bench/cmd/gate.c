@@ -18,15 +18,15 @@
 #include "reports/io/save.h"
 #include "reports/table/markdown.h"
 
-/* What git bisect is to leave out, and to stop at. */
+/* Exit statuses that tell 'git bisect run' to skip a revision, and to stop. */
 #define BISECT_SKIP  125
 #define BISECT_ABORT 128
 
-/* A file that is written at the end. */
+/* A file that is written when the gate ends. */
 struct output {
 	const char *option;
 	save_writer *write;
-	const char *path; /* NULL: it is not asked for */
+	const char *path; /* NULL: not requested */
 };
 
 enum {
@@ -37,7 +37,7 @@ enum {
 };
 
 struct settings {
-	struct plan plan; /* first: its options are parsed into it */
+	struct plan plan; /* must be first: its options are parsed into it */
 	struct gate_settings gating;
 	struct output outputs[OUTPUTS];
 	bool with_annotations;
@@ -146,7 +146,7 @@ static const char *parse_rounds(const char *text, void *field)
 	return NULL;
 }
 
-/* The line at the bottom of a terminal. */
+/* The progress line. */
 struct screen {
 	struct rounds_view view;
 	struct progress progress;
@@ -156,7 +156,7 @@ static void round_begins(struct rounds_view *view, size_t number, size_t count)
 {
 	struct screen *screen = CONTAINER_OF(view, struct screen, view);
 
-	/* Time is left as rounds are, of which those of the second time begin anew. */
+	/* Progress counts pairs of runs; repeated pairs start a new count. */
 	if (!number)
 		screen->progress.start_ns = clock_now_ns();
 	screen->progress.estimate_ns = count * NS_PER_S;
@@ -180,7 +180,7 @@ static int write_junit(FILE *out, const void *what)
 	return 0;
 }
 
-/* Writes all of them, also when one fails. */
+/* Writes all files, even if one fails. */
 static int write_files(const struct settings *settings, const struct gate_record *gate,
 		       struct error *error)
 {
@@ -200,7 +200,7 @@ static unsigned int count_stdout(const struct settings *settings)
 	return count;
 }
 
-/* Before there is anything to write. */
+/* Checks that the files can be written, before anything is measured. */
 static int check_files(const struct settings *settings, struct error *error)
 {
 	int code = 0;
@@ -211,7 +211,7 @@ static int check_files(const struct settings *settings, struct error *error)
 	return code;
 }
 
-/* Of two in one file the first would be lost. */
+/* Rejects two outputs in one file: the second would replace the first. */
 static int check_apart(const struct settings *settings, struct error *error)
 {
 	const struct output *outputs = settings->outputs;
@@ -242,7 +242,7 @@ static int status_of(const struct settings *settings, const struct gate_record *
 	return statuses[gate_end(gate)];
 }
 
-/* Files first: whoever reads what is shown may leave at any time. */
+/* Writes the files first: the reader of standard output may exit at any time. */
 static int show(const struct settings *settings, const struct gate_record *gate,
 		struct error *error)
 {
@@ -281,13 +281,13 @@ static int measure(const struct settings *settings, struct error *error)
 	if (!code)
 		code = show(settings, &gate, error);
 	interrupt_close(&interrupt);
-	/* Whoever ends one gate of a bisection wants it to end. */
+	/* An interrupt ends the whole bisection. */
 	if (!code && was_interrupted && settings->is_bisecting)
 		code = error_set(error, -EINTR, "interrupted");
 	if (!code)
 		code = status_of(settings, &gate);
 	gate_close(&gate);
-	/* 1 is for regressions alone. */
+	/* Status 1 only means a regression. */
 	if (code == -EINVAL || code == -E2BIG)
 		return COMMAND_USAGE;
 	return code < 0 ? COMMAND_INVALID : code;
@@ -316,7 +316,7 @@ static int parse(struct settings *settings, int argc, char *argv[], struct error
 	return code;
 }
 
-/* Any other failure would make git take the revision for a bad one. */
+/* Maps the status for git, which takes any other failure for a bad revision. */
 static int bisect_status(int status)
 {
 	if (status == COMMAND_INVALID)
@@ -347,7 +347,7 @@ static int cmd_gate_run(int argc, char *argv[], const char **operands, struct er
 	else
 		status = measure(&settings, error);
 	plan_close(&settings.plan);
-	/* What could not be written, or begun, says nothing of the revision. */
+	/* A gate that could not start or write its output says nothing about the revision. */
 	if (settings.is_bisecting && error->code)
 		return BISECT_ABORT;
 	return settings.is_bisecting ? bisect_status(status) : status;

@@ -17,7 +17,7 @@
 
 #define VERBS "add, import, list, show or check"
 
-/* Newest runs that tables show, in which check looks for change points, and that a page draws. */
+/* Number of newest runs in tables and in check, and in a page. */
 #define LAST      20
 #define LAST_PAGE 50
 
@@ -54,7 +54,7 @@ struct settings {
 	struct change_points_rule rule;
 	const char **words;
 	size_t n_words;
-	unsigned int seen; /* rows of options */
+	unsigned int seen; /* bit mask of the options that were given */
 };
 
 static int show_table(FILE *out, const struct history_view *view)

@@ -9,7 +9,7 @@
 #include "reports/document/parse.h"
 #include "reports/history/folder.h"
 
-/* A file that is a result, and its text. Begins zeroed. */
+/* A result file and its text. Zeroed before use. */
 struct input {
 	struct result result;
 	struct history_name name;

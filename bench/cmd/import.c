@@ -13,10 +13,10 @@
 #include "reports/table/table.h"
 
 struct settings {
-	bool has_format;     /* the first word */
-	const char *json;    /* NULL: the table alone */
-	const char *started; /* NULL: nobody knows */
-	const char **files;  /* room for all words there are */
+	bool has_format;     /* the first operand */
+	const char *json;    /* NULL: print the table only */
+	const char *started; /* NULL: unknown */
+	const char **files;  /* with room for all operands */
 	size_t n_files;
 };
 
@@ -39,7 +39,7 @@ static const struct option_value formats[] = {
 	{"perftest", "text or JSON output of ib_send_lat, ib_write_bw, ..."},
 };
 
-/* The format, and then the files. */
+/* Takes the format, and then the files. */
 static const char *add_word(const char *text, void *target)
 {
 	struct settings *settings = target;
@@ -85,7 +85,7 @@ static int import_all(struct result *result, const struct settings *settings, st
 	return code;
 }
 
-/* Input that is not understood stops the whole import. */
+/* Imports all files, or none if one is not understood. */
 static int import_and_save(const struct settings *settings, struct error *error)
 {
 	struct result result;

@@ -34,7 +34,7 @@ static const char *parse_count(const char *text, void *field)
 						       : "is not a number from 0 to 4294967295";
 }
 
-/* What is asked for is the server's to judge: zero, too. */
+/* Any size is valid here, even 0: the server decides. */
 static const char *parse_size(const char *text, void *field)
 {
 	return value_size(text, field) ? NULL : "is not a size (e.g. 10000 or 64k)";
@@ -94,11 +94,11 @@ static int write_values(struct pool_client *client, const struct settings *setti
 		if (dump)
 			fprintf(dump, "%" PRIu32 " %" PRIu32 "\n", client->rung, value);
 	}
-	/* What is not signalled is complete, and all that was rung is heard. */
+	/* Waits until unsignaled writes are complete and the server has seen all doorbells. */
 	return pool_client_sync(client, error);
 }
 
-/* A file that there was is not touched before there is something to put into it. */
+/* Opens the dump only now, so that an existing file is kept if the server cannot be reached. */
 static int write_all(struct pool_client *client, const struct settings *settings,
 		     struct error *error)
 {
@@ -151,10 +151,10 @@ static int run_client(const struct settings *settings, struct error *error)
 	struct pool_client client = {0};
 	int code;
 
-	/* Each doorbell is seen when it was rung, by who reads a pipe, too. */
+	/* Print each doorbell immediately, also to a pipe. */
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	code = pool_client_open(&client, &wanted, error);
-	/* Who says why is there. */
+	/* A server that refused has said why. */
 	if (code == -ECONNREFUSED && !strstr(error->text, "the server refused"))
 		error_append(error, "is 'verbmark serve --pool SIZE' running there?");
 	if (code)

@@ -20,7 +20,7 @@
 
 struct settings;
 
-/* One result of those that are. */
+/* A result to show. */
 struct shown {
 	const struct result *result;
 	const char *name;
@@ -46,13 +46,13 @@ struct settings {
 	bool is_redacted;
 	const char *json;
 	const struct table_unit *unit;
-	const char **files; /* room for all words there are */
+	const char **files; /* with room for all operands */
 	size_t n_files;
-	struct compare_sides baseline; /* BASE alone, with as much room */
+	struct compare_sides baseline; /* only its BASE is used */
 };
 
-/* no-color.org: whatever NO_COLOR is, unless empty. */
-static bool wants_colour(FILE *out)
+/* See no-color.org: any non-empty value of NO_COLOR disables color. */
+static bool wants_color(FILE *out)
 {
 	const char *refused = getenv("NO_COLOR");
 	const char *terminal = getenv("TERM");
@@ -62,7 +62,7 @@ static bool wants_colour(FILE *out)
 	return isatty(fileno(out));
 }
 
-/* The cases that were run, then those that were not, then how many of them are good. */
+/* Prints the measured cases, the skipped ones, and the number of complete cases. */
 static int add_table(const struct settings *settings, const struct shown *shown, FILE *out)
 {
 	const struct result *result = shown->result;
@@ -70,7 +70,7 @@ static int add_table(const struct settings *settings, const struct shown *shown,
 	struct table table;
 
 	table_open(&table, out, settings->unit, result);
-	table.is_coloured = wants_colour(out);
+	table.is_coloured = wants_color(out);
 	for (size_t i = 0; i < result->n_cases; i++)
 		table_line(&table, &result->cases[i]);
 	count = table_foot(&table);
@@ -100,7 +100,7 @@ static int add_csv(const struct settings *settings, const struct shown *shown, F
 	return 0;
 }
 
-/* As run leaves it, in a line. */
+/* Prints the result as run writes it, on one line. */
 static int add_json(const struct settings *settings, const struct shown *shown, FILE *out)
 {
 	return save_json(out, document_make(shown->result), JSON_COMPACT);
@@ -171,7 +171,7 @@ static const struct option_table options = {
 	.add_operand = add_file,
 };
 
-/* What is to be shown: one result, or NULL for each of the files on its own. */
+/* Parameters of the output. It shows one result, or each file if result is NULL. */
 struct show {
 	const struct settings *settings;
 	const struct format *format;
@@ -181,7 +181,7 @@ struct show {
 	struct report_baseline *base; /* NULL: there is no baseline */
 };
 
-/* What could not be shown is no success. */
+/* Shows a result; a failure determines the exit status. */
 static void add(const struct show *show, const struct shown *shown, FILE *out)
 {
 	int code = show->format->add(show->settings, shown, out);
@@ -192,14 +192,14 @@ static void add(const struct show *show, const struct shown *shown, FILE *out)
 	*show->status = COMMAND_FAILED;
 }
 
-/* Of nothing that could be read there is no page, and half of one is none. */
+/* Begins the output, once there is a result to show. */
 static void begin(const struct show *show, FILE *out)
 {
 	if (show->format->begin)
 		show->format->begin(out);
 }
 
-/* What cannot be read is said, and the others are shown: false if there are none. */
+/* Shows all files that can be read, and reports the others. Returns whether it showed any. */
 static bool show_each(const struct show *show, FILE *out)
 {
 	const struct settings *settings = show->settings;
@@ -231,7 +231,7 @@ static bool show_each(const struct show *show, FILE *out)
 	return has_shown;
 }
 
-/* The comparison comes first, and is known last. */
+/* Shows the comparison before the results, although it is known last. */
 static int show_against(const struct show *from, FILE *out)
 {
 	struct show show = *from;
@@ -273,13 +273,13 @@ static int write_show(FILE *out, const void *what)
 		code = show_each(show, out) ? 0 : -ENODATA;
 	}
 	if (code)
-		return code; /* and what was there before stays */
+		return code; /* an existing file is kept */
 	if (show->format->end)
 		show->format->end(out);
 	return 0;
 }
 
-/* result: what to show, or NULL: each file on its own. */
+/* Shows a result, or each file on its own if it is NULL. */
 static int print(const struct settings *settings, const struct result *result, const char *name,
 		 int *status, struct error *error)
 {
@@ -296,12 +296,12 @@ static int print(const struct settings *settings, const struct result *result, c
 		struct error unsaved = {0};
 		int code = save_path(settings->output, write_show, &show, &unsaved);
 
-		/* Each of the files has been told. */
+		/* The reason was printed for each file. */
 		if (code == -ENODATA)
 			return code;
 		return code ? error_set(error, code, "%s", unsaved.text) : 0;
 	}
-	/* What standard output does not take is told at the end of all commands. */
+	/* main reports errors of standard output. */
 	write_show(has_document ? stderr : stdout, &show);
 	return 0;
 }
@@ -319,7 +319,7 @@ static int merge(struct result *merged, const struct settings *settings, struct 
 		code = inputs_load(&result, settings->files[i], error);
 		if (code)
 			break;
-		/* What runs it cannot be merged with is told first. */
+		/* Incompatible runs are reported first, duplicates second. */
 		is_twice = merge_check_new(merged, &result, &twice);
 		code = merge_add(merged, &result, error);
 		if (!code && is_twice)
@@ -340,7 +340,7 @@ static int save(const struct settings *settings, const struct result *result, st
 								       error);
 }
 
-/* All of them as one, or the only one as it is. */
+/* Shows the merged files, or the only file. */
 static int print_one(const struct settings *settings, struct error *error)
 {
 	struct result result = {0};

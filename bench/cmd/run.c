@@ -22,11 +22,11 @@
 #include "reports/io/save.h"
 #include "reports/table/table.h"
 
-/* What the signals that end a run are read from. */
+/* Ends the run when a signal arrives. */
 struct interruption {
 	struct watch watch;
 	struct control *control;
-	struct fleet *fleet; /* NULL: it is the connection's to end */
+	struct fleet *fleet; /* NULL: a single host, which control ends */
 };
 
 static void interrupted(struct watch *watch)
@@ -56,33 +56,33 @@ static int interruption_open(struct interruption *interruption, struct error *er
 	return code;
 }
 
-/* They stay blocked: what was measured is to be on the disk first. */
+/* Leaves the signals blocked until the result is saved. */
 static void interruption_close(struct interruption *interruption)
 {
 	watch_remove(&interruption->watch);
 	close(interruption->watch.fd);
 }
 
-/* What the user sees of a run, and the document that grows with it. */
+/* The output of a run: the table, and the document, which is saved again and again. */
 struct screen {
 	struct sweep_view view;
 	const struct plan *plan;
-	const char *path; /* of the document; NULL: there is none */
-	char *chosen;     /* where that is, until it is there; NULL: it was named */
+	const char *path; /* of the document; NULL: it is not saved */
+	char *chosen;     /* default path until the file is created; NULL: the user chose one */
 	FILE *out;
-	struct table table; /* once there is a case to show */
+	struct table table; /* opened when the first case ends */
 	struct progress progress;
-	uint64_t saved_ns;     /* when the document was last written, */
-	uint64_t save_cost_ns; /* and how long that took */
+	uint64_t saved_ns;     /* when the document was last saved */
+	uint64_t save_cost_ns; /* how long that took */
 	struct error unsaved;
 };
 
 #define PATH_SIZE 256
 
-/* Of all the time so much goes to writing what there is so far. */
+/* Saving takes at most one part in this many of the time. */
 #define SAVE_SHARE 100
 
-/* One that nobody has: others may choose theirs just now. What cannot be is told later. */
+/* Creates a file that did not exist, and changes the path if it did. A failure shows when saving. */
 static bool claim(char path[static PATH_SIZE])
 {
 	char *end = strrchr(path, '.');
@@ -109,7 +109,7 @@ static void save(struct screen *screen, const struct result *result)
 	screen->unsaved = (struct error){0};
 	(screen->plan->is_redacted ? redact_write : document_write)(result, screen->path,
 								    &screen->unsaved);
-	/* No empty file stays. */
+	/* Do not leave an empty file. */
 	if (screen->unsaved.code && is_claimed)
 		unlink(screen->path);
 	screen->saved_ns = clock_now_ns();
@@ -125,13 +125,13 @@ static void case_begins(struct sweep_view *view, const struct result *result, si
 		      done_ns);
 }
 
-/* Whether the document may be written again and again. */
+/* Returns whether the document can be saved repeatedly. */
 static bool is_file(const struct screen *screen)
 {
 	return screen->path && save_replaces(screen->path);
 }
 
-/* Who reads a pipe may never come: then signals end the program. */
+/* Saves for the last time. Signals may end a write to a pipe that nobody reads. */
 static void save_last(struct screen *screen, const struct result *result, const sigset_t *before)
 {
 	if (!is_file(screen))
@@ -166,12 +166,12 @@ static void case_ends(struct sweep_view *view, struct result *result, size_t num
 		return;
 	if (!screen->plan->is_redacted)
 		document_keep(&result->cases[number]);
-	/* A run that is killed keeps what it had. */
+	/* Keep the cases so far in case the run is killed. */
 	if (clock_now_ns() - screen->saved_ns > SAVE_SHARE * screen->save_cost_ns)
 		save(screen, result);
 }
 
-/* Limits that a case does not keep to are told below the table. */
+/* Prints the cases that violate --fail-below or --fail-above. */
 static int check_limits(const struct screen *screen, const struct result *result)
 {
 	const struct threshold_list *limits = &screen->plan->limits;
@@ -205,7 +205,7 @@ static int sweep(struct plan *plan, struct result *result, struct screen *screen
 
 	if (code)
 		return code;
-	/* Without what the devices turned out not to be able to run. */
+	/* Exclude cases that the devices do not support. */
 	screen->progress.estimate_ns = plan_estimate_ns(plan, plan->n_cases);
 	code = interruption_open(&interruption, error);
 	if (!code) {
@@ -233,7 +233,7 @@ static int sweep_hosts(struct plan *plan, struct result *result, struct screen *
 	return code;
 }
 
-/* What is said of cases that were never tried, and where it all is. */
+/* Prints skipped cases, warnings, the number of complete cases and the path of the result. */
 static void conclude(struct screen *screen, const struct result *result)
 {
 	struct table_count count;
@@ -250,7 +250,7 @@ static void conclude(struct screen *screen, const struct result *result)
 	fflush(screen->out);
 }
 
-/* What the devices turn out not to have is left out; of all of it that is an error. */
+/* Skipped cases are an error if that is all of them. */
 static int check_left(const struct result *result, struct error *error)
 {
 	const struct result_case *last = NULL;
@@ -272,7 +272,7 @@ static int choose(struct plan *plan, struct error *error)
 {
 	int code;
 
-	/* Nothing is measured here. */
+	/* Several hosts measure among themselves. */
 	if (hosts_are_several(plan->host))
 		return 0;
 	code = soft_device_choose(&plan->device, error);
@@ -295,8 +295,8 @@ static void choose_early(const struct plan *plan)
 }
 
 /*
- * Whether all is well. Huge pages that are not there are no failure of the tips, which have
- * the reason in their place.
+ * Returns whether the run succeeded. For the tips, cases that lack huge pages are no failure: the
+ * tips print the reason.
  */
 static bool is_good(const struct plan *plan, const struct result *result)
 {
@@ -315,7 +315,7 @@ static bool is_good(const struct plan *plan, const struct result *result)
 	return n_complete > 0;
 }
 
-/* verbmark-HOST-UTC.json. */
+/* Makes the default path: verbmark-HOST-UTC.json. */
 static void choose_path(const struct plan *plan, char path[static PATH_SIZE])
 {
 	struct tm utc = utc_now();
@@ -323,7 +323,7 @@ static void choose_path(const struct plan *plan, char path[static PATH_SIZE])
 	char host[128];
 
 	strftime(text, sizeof(text), "%Y%m%dT%H%M%SZ", &utc);
-	/* A name is seen by whoever is given the file. */
+	/* The name must not reveal the host either. */
 	snprintf(host, sizeof(host), "%s",
 		 plan->is_redacted ? "redacted"
 		 : plan->host      ? plan->host
@@ -335,7 +335,7 @@ static void choose_path(const struct plan *plan, char path[static PATH_SIZE])
 	snprintf(path, PATH_SIZE, "verbmark-%s-%s.json", host, text);
 }
 
-/* Warns that figures are not those of a device, if the user did not ask for the software device. */
+/* Tells a user who did not choose a device that soft0 is used, and how to get a real device. */
 static void report_software(void)
 {
 	fflush(stdout);
@@ -361,7 +361,7 @@ static int run_plan(struct plan *plan, struct result *result, struct error *erro
 	};
 	int limits = 0;
 	int code = 0;
-	sigset_t before; /* what was blocked */
+	sigset_t before; /* signal mask */
 
 	if (is_chosen)
 		choose_path(plan, chosen);
@@ -378,12 +378,12 @@ static int run_plan(struct plan *plan, struct result *result, struct error *erro
 	utc_stamp(result->started);
 	sigprocmask(SIG_SETMASK, NULL, &before);
 	code = (hosts_are_several(plan->host) ? sweep_hosts : sweep)(plan, result, &screen, error);
-	/* Found with the devices, it is still a plan of nothing. */
+	/* A plan that is empty on these devices is a usage error too. */
 	if (code && plan_check(plan, NULL))
 		return COMMAND_USAGE;
 	utc_stamp(result->finished);
 	result->status = result_status_of_cases(result);
-	/* What was measured is written down however the sweep has ended. */
+	/* Save what was measured, however the sweep ended. */
 	if (result->server.device[0]) {
 		save_last(&screen, result, &before);
 		limits = check_limits(&screen, result);

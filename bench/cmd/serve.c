@@ -37,7 +37,7 @@ struct settings {
 #define POOL(member)    offsetof(struct settings, pool.member)
 #define ALLOWED(member) offsetof(struct settings, quota.member)
 
-/* So many that rdma_cm has free may be in use at TCP, where any port will do. */
+/* Ports that are free in rdma_cm may be in use by TCP: try this many. */
 #define PORT_TRIES 32
 
 static const char *parse_address(const char *text, void *field)
@@ -133,15 +133,15 @@ struct server {
 	struct clients clients;
 	int listener;
 	int signals;
-	int input; /* that tells of the end of who started this; -1: nobody waits for that */
+	int input; /* ends when the program that started the server ends; -1: not watched */
 	struct responder_terms terms;
 	struct quota quota;
-	struct secret secret; /* that clients have to have; zeroed: none */
+	struct secret secret; /* that clients must know; zeroed: none */
 	struct device_removal removal;
 	struct serve_pool pooling;
 };
 
-/* Nothing is expected from there but the end. */
+/* Discards input and returns whether it has ended. */
 static bool has_input_ended(const struct server *server)
 {
 	char bytes[64];
@@ -149,7 +149,7 @@ static bool has_input_ended(const struct server *server)
 	return read(server->input, bytes, sizeof(bytes)) <= 0;
 }
 
-/* Serves until a signal, until its time is over, or until a device is taken away. */
+/* Serves until a signal, a time limit, or the removal of a device. */
 static int serve(struct server *server, struct error *error)
 {
 	struct pollfd fds[] = {
@@ -203,7 +203,7 @@ static void print_ready(const struct device_list *devices, uint16_t port)
 	fflush(stdout);
 }
 
-/* On that port of TCP: -EADDRINUSE where it is not free. */
+/* Listens on that TCP port instead. -EADDRINUSE: it is not free. */
 static int listen_at(struct server *server, const struct settings *settings, uint16_t port,
 		     struct error *error)
 {
@@ -217,8 +217,8 @@ static int listen_at(struct server *server, const struct settings *settings, uin
 }
 
 /*
- * Any port that both TCP and rdma_cm have free, as rdma_cm chooses: a TCP that is asked again
- * for any would have few favourites.
+ * Opens the pool on a port that is free in both TCP and rdma_cm. rdma_cm chooses it, because TCP
+ * would offer the same few ports again.
  */
 static int open_pool_anywhere(struct server *server, const struct settings *settings,
 			      struct pool_settings *wanted, uint16_t *port, struct error *error)
@@ -239,12 +239,12 @@ static int open_pool_anywhere(struct server *server, const struct settings *sett
 	return code;
 }
 
-/* On the port of rdma_cm that has the number of the server's own. */
+/* Opens the pool on the rdma_cm port with the same number as the server's TCP port. */
 static int open_pool(struct server *server, const struct settings *settings,
 		     const struct device_list *devices, uint16_t *port, struct error *error)
 {
 	struct pool_settings wanted = {
-		/* One that is named, or any: then one that is up. */
+		/* Without a name, any device that is up. */
 		.device = settings->device && devices->n_ports ? devices->ports[0].device : NULL,
 		.device_port = settings->device && devices->n_ports == 1
 				       ? (uint8_t)devices->ports[0].port
@@ -257,13 +257,13 @@ static int open_pool(struct server *server, const struct settings *settings,
 
 	server->pooling.allowed = server->terms.allowed;
 	code = serve_pool_open(&server->pooling, &settings->pool, &wanted, error);
-	/* What TCP gave, because any would do, may be in use there. */
+	/* A port that TCP chose may be in use in rdma_cm. */
 	if (code == -EADDRINUSE && !settings->port)
 		code = open_pool_anywhere(server, settings, &wanted, port, error);
 	return code;
 }
 
-/* The devices that there are, and then the word that all is ready. */
+/* Opens the devices and the pool, and prints that the server is ready. */
 static int take_devices(struct server *server, const struct settings *settings, uint16_t port,
 			struct error *error)
 {
@@ -286,7 +286,7 @@ static int take_devices(struct server *server, const struct settings *settings, 
 	return code;
 }
 
-/* The first line of standard input: byte by byte, to leave the rest. */
+/* Reads the first line of standard input byte by byte, to leave the rest unread. */
 static int read_token(struct server *server, struct error *error)
 {
 	char token[128];
@@ -332,16 +332,16 @@ static int server_open(struct server *server, const struct settings *settings, s
 	server->clients = (struct clients){
 		.done = -1,
 		.terms = &server->terms,
-		/* A token is of who has started this for himself. */
+		/* With a token, the server is for the program that started it. */
 		.is_private = settings->has_token,
 		.is_once = settings->is_once,
 		.idle_ms = settings->idle_ms,
 	};
 	if (take_secret(server, settings, error))
 		return error->code;
-	/* Clients are served when nobody reads any more what is printed of them. */
+	/* Keep serving clients after the reader of standard output has exited. */
 	signal(SIGPIPE, SIG_IGN);
-	/* Before any thread starts: they inherit the mask. */
+	/* Block signals before any thread starts, because threads inherit the mask. */
 	server->signals = interrupt_block(NULL, error);
 	if (server->signals < 0)
 		return server->signals;
@@ -392,7 +392,7 @@ static int cmd_serve_check(const struct settings *settings, struct error *error)
 
 static int cmd_serve_run(int argc, char *argv[], const char **operands, struct error *error)
 {
-	/* What a pool cannot do: nobody has said how it is to wait. */
+	/* A pool cannot be adaptive: here it means that --pool-cq is not given. */
 	struct settings settings = {.port = HOSTS_PORT, .pool.wait = RDMA_ADAPTIVE};
 	struct server server;
 	int code;

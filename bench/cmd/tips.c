@@ -2,7 +2,7 @@
 #include "bench/cmd/command.h"
 #include "bench/plan/plan.h"
 
-/* The plan is the tips' own. */
+/* Describes options whose defaults tips change. */
 static const char *says(const struct option_row *row)
 {
 	static const struct option_said others[] = {
@@ -24,7 +24,7 @@ static const struct option_table options = {
 	.says = says,
 };
 
-/* A run, of cases beside each other. */
+/* Runs the preset tips. */
 static int tips(int argc, char *argv[], const char **operands, struct error *error)
 {
 	return run_command("tips", argc, argv, error);

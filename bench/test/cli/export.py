@@ -495,7 +495,7 @@ class Export(unittest.TestCase):
         torn["cases"][0]["latency_ns"]["histogram"]["bins"][0][2] += 1
         for words in FORMATS:
             for document, sentence in (
-                ({}, "JSON, but not a verbmark result"),
+                ({}, 'JSON, but not a verbmark result: "schema" is not "verbmark.result/1"'),
                 (torn, "send/lat/64/poll: latency_ns: the bins do not add up to the count 2000"),
             ):
                 bad = self.write("bad.json", document)

@@ -339,7 +339,7 @@ class Import(unittest.TestCase):
 
     def test_usage(self):
         for words, word in (
-            ((), "the format is missing"), (("fio", "a"), "'fio' is not a format"),
+            ((), "FORMAT is missing"), (("fio", "a"), "unknown format 'fio'"),
             (("perftest",), "FILE is missing"), (("perftest", "a", "a"), "twice"),
             (("perftest", "--xml", "a"), "--xml"),
         ):

@@ -474,9 +474,9 @@ class Report(unittest.TestCase):
         for document, sentence in (
             (other, "unknown version of a verbmark result: verbmark.result/2; this verbmark reads verbmark.result/1"),
             (torn, "send/lat/64/poll: latency_ns: the bins do not add up to the count 2000"),
-            ({}, "JSON, but not a verbmark result"),
-            ("", "line 1, column 0: '[' or '{' expected near end of file"),
-            (json.dumps(result(latency(FAST)))[:-2], "line 1, column "),
+            ({}, 'JSON, but not a verbmark result: "schema" is not "verbmark.result/1"'),
+            ("", "not a verbmark result: line 1, column 0: '[' or '{' expected near end of file"),
+            (json.dumps(result(latency(FAST)))[:-2], "not a verbmark result: line 1, column "),
         ):
             with self.subTest(sentence):
                 bad = self.write("bad.json", document)
