@@ -40,7 +40,8 @@ class Results(Served):
         return self.start_here(ADDRESS, "-p", self.server.port, *options)
 
     def start_here(self, *options):
-        plain = ("--op", "send", "--trials", 1, "-n", 50)
+        defaults = {"--op": "send", "--trials": 1, "-n": 50}
+        plain = [word for pair in defaults.items() if pair[0] not in options for word in pair]
         program = Program(VERBMARK, "run", *plain, *options, cwd=self.folder)
         ended = Ended(program, RUN_PATIENCE)
         self.assertEqual(ended.status, 0, ended.err)
@@ -281,7 +282,9 @@ class Results(Served):
     def on_a_terminal(self, *options, **streams):
         """What a terminal is shown, and what goes to a stream that is none."""
         near, far = pty.openpty()
-        words = ("--op", "send", "--trials", 1, *WARMUP, *options)
+        defaults = {"--op": "send", "--trials": 1, "--warmup": WARMUP[1]}
+        words = [word for pair in defaults.items() if pair[0] not in options for word in pair]
+        words += options
         process = subprocess.Popen(
             [VERBMARK, "run", ADDRESS, "-p", str(self.server.port), *map(str, words)],
             stdin=subprocess.DEVNULL, **{"stdout": far, "stderr": far, **streams},

@@ -66,7 +66,8 @@ class Faulty(OnSoft):
     def one_fails(self, plan, *options):
         """A case in which one thread fails, and the next one does not."""
         threads = () if "--threads" in options else ("--threads", "3,2")
-        words = ("run", *SOFT, *threads, "--trials", 1)
+        trials = () if "--trials" in options else ("--trials", 1)
+        words = ("run", *SOFT, *threads, *trials)
         ended = self.run_it(
             *words, "--json", "-", *(() if "--warmup" in options else WARMUP), *options,
             env=dict(self.environment, VERBMARK_SOFT_FAULTS=plan),
