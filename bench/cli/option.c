@@ -21,12 +21,14 @@
 #define NAMED_MOST 8
 
 static const char *const headings[OPTION_GROUPS] = {
+	[OPTION_GENERAL] = "Options",
 	[OPTION_WHAT] = "What to measure",
 	[OPTION_HOW] = "How to measure",
 	[OPTION_QUEUES] = "Queue pairs and threads",
 	[OPTION_MEMORY] = "Memory",
 	[OPTION_NETWORK] = "Network",
 	[OPTION_WHERE] = "Where to measure",
+	[OPTION_LISTEN] = "Device and address",
 	[OPTION_ACCESS] = "Access",
 	[OPTION_LIMITS] = "Limits",
 	[OPTION_POOL] = "Memory pool",

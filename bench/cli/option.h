@@ -39,12 +39,14 @@ struct option_values {
 
 /* Headings of --help, in this order. */
 enum option_group {
+	OPTION_GENERAL,
 	OPTION_WHAT,
 	OPTION_HOW,
 	OPTION_QUEUES,
 	OPTION_MEMORY,
 	OPTION_NETWORK,
 	OPTION_WHERE,
+	OPTION_LISTEN,
 	OPTION_ACCESS,
 	OPTION_LIMITS,
 	OPTION_POOL,

@@ -15,9 +15,9 @@ struct settings {
 
 static const struct option_row rows[] = {
 	{"device", 'd', "NAME", option_text, offsetof(struct settings, device),
-	 "list only this device: NAME, NAME/PORT, soft0 (software) or auto", .group = OPTION_WHERE },
+	 "list only this device: NAME, NAME/PORT, soft0 (software) or auto", .group = OPTION_GENERAL},
 	{"json",   0,   NULL,   option_flag, offsetof(struct settings, json),
-	 "print a JSON array of ports",                                      .group = OPTION_OUTPUT},
+	 "print a JSON array of ports",                                      .group = OPTION_GENERAL},
 };
 
 static const struct option_table options = {.rows = rows, .count = ARRAY_LENGTH(rows)};

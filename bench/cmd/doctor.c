@@ -23,13 +23,13 @@ struct settings {
 
 static const struct option_row rows[] = {
 	{"device",      'd', "NAME", option_text, offsetof(struct settings, device),
-	 "examine this device: NAME, NAME/PORT, soft0 (software) or auto", .group = OPTION_WHERE },
+	 "examine this device: NAME, NAME/PORT, soft0 (software) or auto", .group = OPTION_GENERAL},
 	{"port",        'p', "PORT", option_port, offsetof(struct settings, port),
-	 "TCP port of the server (7471)",                                  .group = OPTION_WHERE },
+	 "TCP port of the server (7471)",                                  .group = OPTION_GENERAL},
 	{"secret-file", 0,   "FILE", option_text, offsetof(struct settings, secret_file),
-	 "file with the secret shared with the server",                    .group = OPTION_WHERE },
+	 "file with the secret shared with the server",                    .group = OPTION_GENERAL},
 	{"json",        0,   NULL,   option_flag, offsetof(struct settings, json),
-	 "print a JSON object of findings and facts",                      .group = OPTION_OUTPUT},
+	 "print a JSON object of findings and facts",                      .group = OPTION_GENERAL},
 };
 
 static const struct option_table options = {

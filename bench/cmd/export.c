@@ -56,14 +56,14 @@ static const char *parse_metric(const char *text, void *field)
 
 static const struct option_row rows[] = {
 	{"format", 0, "NAME", NULL, offsetof(struct settings, format),
-	 NAMES, .group = OPTION_OUTPUT, .values = OPTION_VALUES(formats)},
+	 NAMES, .group = OPTION_GENERAL, .values = OPTION_VALUES(formats)},
 	{"metric", 0, "NAME", parse_metric, offsetof(struct settings, choice.metric),
 	 "github-benchmark: export latencies (lat) or bandwidths (bw)",
-	 .group = OPTION_WHAT, .values = OPTION_VALUES(metrics)},
+	 .group = OPTION_GENERAL, .values = OPTION_VALUES(metrics)},
 	{"case", 0, "ID", option_text, offsetof(struct settings, choice.id),
-	 "hgrm: the case to export", .group = OPTION_WHAT},
+	 "hgrm: the case to export", .group = OPTION_GENERAL},
 	{"output", 'o', "FILE", option_text, offsetof(struct settings, output),
-	 "write to FILE (standard output)", .group = OPTION_OUTPUT},
+	 "write to FILE (standard output)", .group = OPTION_GENERAL},
 };
 // clang-format on
 

@@ -30,9 +30,9 @@ static const char *parse_started(const char *text, void *field)
 
 static const struct option_row rows[] = {
 	{"json",    0, "FILE", option_text,   offsetof(struct settings, json),
-	 "save the result to FILE; - prints it instead of the table",                .group = OPTION_OUTPUT},
+	 "save the result to FILE; - prints it instead of the table",                .group = OPTION_GENERAL},
 	{"started", 0, "TIME", parse_started, offsetof(struct settings, started),
-	 "time of the measurement, for a history, for example 2026-11-23T10:12:44Z", .group = OPTION_INPUT },
+	 "time of the measurement, for a history, for example 2026-11-23T10:12:44Z", .group = OPTION_GENERAL},
 };
 
 static const struct option_value formats[] = {

@@ -50,22 +50,22 @@ static const struct option_value modes[] = {
 // clang-format off
 static const struct option_row rows[] = {
 	{"alloc", 0, "SIZE", parse_size, FIELD(size),
-	 "bytes of the server's memory to allocate (10000)", .group = OPTION_WHAT},
+	 "bytes of the server's memory to allocate (10000)", .group = OPTION_GENERAL},
 	{"writes", 0, "N", parse_count, FIELD(writes),
-	 "number of 32-bit values to write (1024)", .group = OPTION_WHAT},
+	 "number of 32-bit values to write (1024)", .group = OPTION_GENERAL},
 	{"doorbell-every", 0, "N", parse_count, FIELD(every),
-	 "ring a doorbell with every N-th write; 0: never (64)", .group = OPTION_WHAT},
+	 "ring a doorbell with every N-th write; 0: never (64)", .group = OPTION_GENERAL},
 	{"cq", 0, "MODE", serve_pool_parse_wait, FIELD(wait),
 	 "completion mode: poll or event (poll)",
-	 .group = OPTION_WHAT, .values = OPTION_VALUES(modes)},
+	 .group = OPTION_GENERAL, .values = OPTION_VALUES(modes)},
 	{"seed", 0, "N", parse_count, FIELD(seed),
-	 "seed of the values (1)", .group = OPTION_WHAT},
+	 "seed of the values (1)", .group = OPTION_GENERAL},
 	{"dump", 0, "FILE", option_text, FIELD(dump),
-	 "write the number and value of each doorbell to FILE", .group = OPTION_OUTPUT},
+	 "write the number and value of each doorbell to FILE", .group = OPTION_GENERAL},
 	{"device", 'd', "NAME", option_text, FIELD(device),
-	 "RDMA device: NAME, soft0 (software) or auto", .group = OPTION_WHERE},
+	 "RDMA device: NAME, soft0 (software) or auto", .group = OPTION_GENERAL},
 	{"port", 'p', "PORT", option_port, FIELD(port),
-	 "port of the server (7471)", .group = OPTION_WHERE},
+	 "port of the server (7471)", .group = OPTION_GENERAL},
 };
 // clang-format on
 

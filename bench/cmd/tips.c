@@ -8,6 +8,7 @@ static const char *says(const struct option_row *row)
 	static const struct option_said others[] = {
 		{"op",         "operations, instead of those of all tips"              },
 		{"metric",     "metrics, instead of those of all tips: lat, bw or load"},
+		{"size",       "message sizes, instead of those of all tips"           },
 		{"iterations", "messages per trial, instead of -D"                     },
 		{"duration",   "time per trial (30ms)"                                 },
 		{"warmup",     "maximum warm-up before each trial (30ms)"              },

@@ -139,7 +139,7 @@ class Both(Secrets):
             (("run", "n02", "--secret-file", readable), f"others can read {readable}: chmod 600 it"),
             (("serve", "--secret-file", "/nowhere"), "cannot open /nowhere: No such file"),
             (("serve", "--secret-file", self.secret(b"short")), "less than 16 bytes"),
-            (("serve", "--token", "--secret-file", self.file), "exclude each other"),
+            (("serve", "--token", "--secret-file", self.file), "cannot be used together"),
             (("run", "--secret-file", self.file), "this run starts is given a secret of its own"),
             (
                 ("run", "n02", "--launch", "ssh %h", "--secret-file", self.file),
