@@ -214,9 +214,23 @@ struct part {
 };
 
 static const struct part parts[] = {
-	{{.name = "list", .letter = 'l', .argument = "[N]", .help = "may be alone"}, 7},
-	{{.name = "size", .letter = 's', .argument = "SIZE", .help = "may not"},     8},
-	{{.name = "room", .argument = "[ SIZE]", .help = "may be the next word"},    9},
+	{{.name = "list",
+	  .letter = 'l',
+	  .argument = "[N]",
+	  .help = "may be alone",
+	  .group = OPTION_WHAT},
+	 7},
+	{{.name = "size",
+	  .letter = 's',
+	  .argument = "SIZE",
+	  .help = "may not",
+	  .group = OPTION_WHAT},
+	 8},
+	{{.name = "room",
+	  .argument = "[ SIZE]",
+	  .help = "may be the next word",
+	  .group = OPTION_WHAT},
+	 9},
 };
 
 /* What the parser of the parts was given last. */
