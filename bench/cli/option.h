@@ -95,7 +95,7 @@ struct option_table {
 	struct option_values operand_values; /* of the first operand */
 	/* Hides rows of this table and the next ones from --help; the command rejects them. */
 	bool (*hides)(const struct option_row *row);
-	/* Returns a help text that replaces that of a row, or NULL. */
+	/* Returns a help text that replaces the row's own, or NULL. */
 	const char *(*says)(const struct option_row *row);
 };
 

@@ -67,7 +67,7 @@ static const struct {
 	{"flow_label",             NOTHING							 },
 	{"flows",		  NOTHING							 },
 	{"flows_burst",            NOTHING							 },
-	{"force-link",             "omit it: the link type is that of the port"                    },
+	{"force-link",             "omit it: the port determines the link type"                    },
 	{"g",		      NOTHING							 },
 	{"gid-index",              "use -x"							},
 	{"hop_limit",              NOTHING							 },

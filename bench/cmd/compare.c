@@ -42,7 +42,7 @@ struct settings {
 	const struct format *format; /* NULL: the first one */
 	const char *output;          /* NULL: standard output */
 	bool is_new;                 /* the operands that follow are NEW */
-	bool has_standard;           /* standard input is one of the files */
+	bool has_standard;           /* a file is standard input */
 	bool is_forced;
 	bool is_failing;
 	struct past history;
@@ -244,10 +244,9 @@ static int take_sides(struct settings *settings, struct error *error)
 	if (inputs_require(n_files[COMPARE_BASE], "BASE", error))
 		return error->code;
 	if (!settings->is_new && n_files[COMPARE_BASE] > 2)
-		return error_set(
-			error, -EINVAL,
-			"%zu files are given: put --new before the first one of the new side",
-			n_files[COMPARE_BASE]);
+		return error_set(error, -EINVAL,
+				 "%zu files are given: put --new before the first file of NEW",
+				 n_files[COMPARE_BASE]);
 	return inputs_require(n_files[COMPARE_NEW], "NEW", error);
 }
 

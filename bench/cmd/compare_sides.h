@@ -12,8 +12,8 @@ struct compare_sides {
 };
 
 /*
- * Adds a result to a side; the comparison takes ownership. COMMAND_INVALID: its circumstances
- * differ from those of the others (error code -EXDEV), or it is the same run as another one.
+ * Adds a result to a side; the comparison takes ownership. COMMAND_INVALID: it was measured under
+ * other circumstances (error code -EXDEV), or is the same run as another one.
  */
 enum command_status compare_sides_add(struct comparison *comparison, enum compare_side side,
 				      struct result *result, const char *path, struct error *error);

@@ -64,7 +64,7 @@ static size_t private_words(const char **words, const char **host, int argc, cha
 	return count;
 }
 
-/* The command is that of the result, because redacting changes the document. */
+/* Take the command from the result, because redacting changes the document. */
 static int redact(json_t *document, const json_t *command, struct error *error)
 {
 	int argc;

@@ -6,14 +6,14 @@
 static const char *says(const struct option_row *row)
 {
 	static const struct option_said others[] = {
-		{"op",         "operations, instead of those of all tips"              },
-		{"metric",     "metrics, instead of those of all tips: lat, bw or load"},
-		{"size",       "message sizes, instead of those of all tips"           },
-		{"iterations", "messages per trial, instead of -D"                     },
-		{"duration",   "time per trial (30ms)"                                 },
-		{"warmup",     "maximum warm-up before each trial (30ms)"              },
-		{"trials",     "trials per case, each on new queue pairs (12)"         },
-		{"interleave", "ignored: tips always interleave trials"                },
+		{"op",         "operations (each tip has its own)"            },
+		{"metric",     "lat, bw or load (each tip has its own)"       },
+		{"size",       "message sizes (each tip has its own)"         },
+		{"iterations", "messages per trial, instead of -D"            },
+		{"duration",   "time per trial (30ms)"                        },
+		{"warmup",     "maximum warm-up before each trial (30ms)"     },
+		{"trials",     "trials per case, each on new queue pairs (12)"},
+		{"interleave", "ignored: tips always interleave trials"       },
 	};
 
 	return option_said(others, ARRAY_LENGTH(others), row);
