@@ -472,7 +472,8 @@ class Report(unittest.TestCase):
         torn = result(latency(FAST))
         torn["cases"][0]["latency_ns"]["histogram"]["bins"][0][2] += 1
         for document, sentence in (
-            (other, "unknown version of a verbmark result: verbmark.result/2; this verbmark reads verbmark.result/1"),
+            (other, "unknown version of a verbmark result: verbmark.result/2; this verbmark reads "
+                    "verbmark.result/1"),
             (torn, "send/lat/64/poll: latency_ns: the bins do not add up to the count 2000"),
             ({}, 'JSON, but not a verbmark result: "schema" is not "verbmark.result/1"'),
             ("", "not a verbmark result: line 1, column 0: '[' or '{' expected near end of file"),
