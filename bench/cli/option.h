@@ -59,7 +59,7 @@ enum option_group {
 
 struct option_row {
 	const char *name; /* without dashes */
-	char letter;      /* or 0 */
+	int letter;       /* or 0 */
 	/*
 	 * The value as --help shows it; NULL for a flag. "[N]" is optional and must follow '='.
 	 * "[ N]", only in rows without a letter, may also be the next word if that begins with a
