@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include <ctype.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "bench/cli/perftest_options.h"
+#include "bench/cli/spelling.h"
 #include "bench/cmd/command.h"
 #include "bench/host/soft_device.h"
 
@@ -16,39 +19,80 @@ static const struct command *const commands[] = {
 	&command_devices, &command_doctor,  &command_pool,   &command_tips,
 };
 
-static int print_help_of(const struct command *command)
+#define COLUMN 13 /* of the commands' summaries */
+
+static const char *const headings[COMMAND_GROUPS] = {
+	[COMMAND_MEASURE] = "Measure",
+	[COMMAND_COMPARE] = "Compare and look",
+	[COMMAND_INSPECT] = "Inspect",
+	[COMMAND_CONVERT] = "Convert",
+};
+
+static void print_example(const char *line, const char *help)
+{
+	printf("    %s\n        # %s\n", line, help);
+}
+
+static void print_help_of(const struct command *command, bool with_all)
 {
 	const struct option_table *options = command->options;
+	char usage[256];
+	int column = printf("usage: verbmark %s ", command->name);
 
-	printf("usage: verbmark %s [OPTION...]%s%s\n\n%s.\n\n", command->name,
-	       options->operand ? " " : "", options->operand ? options->operand : "",
-	       command->summary);
-	option_print(options, stdout);
-	return COMMAND_GOOD;
+	snprintf(usage, sizeof(usage), "[OPTION...]%s%s", options->operand ? " " : "",
+		 options->operand ? options->operand : "");
+	option_print_wrapped(stdout, usage, (size_t)column, (size_t)column);
+	putchar('\n');
+	option_print_wrapped(stdout, command->about, 0, 0);
+	putchar('\n');
+	option_print(options, with_all, stdout);
+	puts("\nExamples:");
+	for (size_t i = 0; i < COMMAND_EXAMPLES; i++)
+		print_example(command->examples[i].line, command->examples[i].help);
+	putchar('\n');
+	if (!with_all && option_count_rare(options))
+		printf("'verbmark %s --help-all' lists all options. ", command->name);
+	printf("See also 'man verbmark-%s'.\n", command->name);
 }
 
 static void print_help(void)
 {
-	printf("usage: verbmark COMMAND [OPTION...]\n\nMeasures RDMA between two machines.\n\n");
-	for (size_t i = 0; i < ARRAY_LENGTH(commands); i++)
-		printf("  %-10s %s\n", commands[i]->name, commands[i]->summary);
-	printf("\nverbmark COMMAND --help tells the options of one; verbmark --version the version.\n");
+	puts("verbmark measures the latency, bandwidth and message rate of RDMA.\n\n"
+	     "usage: verbmark COMMAND [OPTION...]");
+	for (enum command_group group = 0; group < COMMAND_GROUPS; group++) {
+		printf("\n%s:\n", headings[group]);
+		for (size_t i = 0; i < ARRAY_LENGTH(commands); i++)
+			if (commands[i]->group == group)
+				printf("  %-*s%s\n", COLUMN - 2, commands[i]->name,
+				       commands[i]->summary);
+	}
+	puts("\nExamples:");
+	print_example("verbmark run", "measure on this host, without a network");
+	print_example("verbmark serve", "start a server, here on n02");
+	print_example("verbmark run n02 --op write --metric lat,bw", "measure against it");
+	puts("\n'verbmark help COMMAND' shows the options of a command. See also 'man verbmark'.");
 }
 
-/* As a sentence has them. */
-static void list_commands(char *names, size_t size)
+/* Prints what this command line asks for: help, or the values of an option. */
+static int answer(const struct command *command, int argc, char *argv[])
 {
-	size_t used = 0;
+	const struct option_values *values;
 
-	for (size_t i = 0; i < ARRAY_LENGTH(commands) && used < size; i++)
-		used += (size_t)snprintf(names + used, size - used, "%s%s",
-					 !i                               ? ""
-					 : i + 1 < ARRAY_LENGTH(commands) ? ", "
-									  : " or ",
-					 commands[i]->name);
+	switch (option_find_request(command->options, argc, argv, &values)) {
+	case OPTION_LIST:
+		option_print_values(values, stdout);
+		break;
+	case OPTION_HELP_ALL:
+		print_help_of(command, true);
+		break;
+	case OPTION_HELP:
+		print_help_of(command, false);
+		break;
+	}
+	return COMMAND_GOOD;
 }
 
-/* It quotes what was given to it, which may be anything, and stays one line for all that. */
+/* The message may quote user input: replace control characters so that it stays on one line. */
 static int complain(struct error *error, int status)
 {
 	for (char *letter = error->text; *letter; letter++)
@@ -59,12 +103,12 @@ static int complain(struct error *error, int status)
 	return status;
 }
 
-/* A full disk may show only now. */
+/* Reports output that could not be written, for example to a full disk. */
 static int finish(int status)
 {
 	struct error error = {0};
 
-	/* What has failed before has left no reason: one more byte has. */
+	/* An earlier failure left no errno: write one more byte to get it. */
 	if (fflush(stdout) || (ferror(stdout) && write(STDOUT_FILENO, "\n", 1) < 0))
 		error_set_errno(&error, -errno, "cannot write to standard output");
 	else if (ferror(stdout))
@@ -73,8 +117,8 @@ static int finish(int status)
 }
 
 /*
- * Each queue pair has some descriptors, and the soft limit is for programs that use select;
- * devices have their queues and buffers in memory that is locked.
+ * Raises the soft limits: each queue pair needs several descriptors, and devices lock the memory of
+ * queues and buffers.
  */
 static void raise_limits(void)
 {
@@ -98,36 +142,80 @@ static int run_named(const struct command *command, int argc, char *argv[])
 	if (operands)
 		status = command->run(argc, argv, operands, &error);
 	else
-		error_set_errno(&error, -ENOMEM, "cannot keep the operands");
+		error_set_errno(&error, -ENOMEM, "cannot store the command line");
 	free(operands);
 	if (error.code)
 		return complain(&error, status);
-	return finish(status == COMMAND_HELP ? print_help_of(command) : status);
+	return finish(status == COMMAND_HELP ? answer(command, argc, argv) : status);
+}
+
+static const struct command *find_command(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_LENGTH(commands); i++)
+		if (!strcmp(name, commands[i]->name))
+			return commands[i];
+	return NULL;
+}
+
+static int refuse_command(const char *name)
+{
+	char instead[64];
+	struct error error = {0};
+	struct spelling search;
+
+	spelling_begin(&search, name);
+	for (size_t i = 0; i < ARRAY_LENGTH(commands); i++)
+		spelling_try(&search, commands[i]->name);
+	if (perftest_command(name, instead, sizeof(instead)))
+		error_set(&error, -1, "'%s' is a perftest program; use 'verbmark %s'", name,
+			  instead);
+	else if (search.nearest)
+		error_set(&error, -1, "unknown command '%s'; did you mean '%s'?", name,
+			  search.nearest);
+	else
+		error_set(&error, -1, "unknown command '%s'; see 'verbmark --help'", name);
+	return complain(&error, COMMAND_USAGE);
+}
+
+static bool is_one_of(const char *word, const char *a, const char *b)
+{
+	return !strcmp(word, a) || !strcmp(word, b);
+}
+
+/* 'verbmark help COMMAND' is 'verbmark COMMAND --help'. */
+static int run_help(int argc, char *argv[])
+{
+	const struct command *command;
+
+	if (argc < 3 || argv[2][0] == '-') {
+		print_help();
+		return finish(COMMAND_GOOD);
+	}
+	command = find_command(argv[2]);
+	if (!command)
+		return refuse_command(argv[2]);
+	print_help_of(command, false);
+	return finish(COMMAND_GOOD);
 }
 
 int main(int argc, char *argv[])
 {
+	const struct command *command;
 	struct error error = {0};
-	char names[200];
 
 	raise_limits();
 	soft_device_begin(argv);
 	if (argc < 2) {
-		list_commands(names, sizeof(names));
-		error_set(&error, -1, "a command is missing: %s; see --help", names);
+		error_set(&error, -1, "the command is missing; see 'verbmark --help'");
 		return complain(&error, COMMAND_USAGE);
 	}
-	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
-		print_help();
-		return finish(COMMAND_GOOD);
-	}
-	if (!strcmp(argv[1], "--version")) {
+	if (!strcmp(argv[1], "help") || is_one_of(argv[1], "--help", "-h") ||
+	    !strcmp(argv[1], "--help-all"))
+		return run_help(strcmp(argv[1], "help") ? 1 : argc, argv);
+	if (is_one_of(argv[1], "--version", "-V")) {
 		printf("verbmark %s\n", VERBMARK_VERSION);
 		return finish(COMMAND_GOOD);
 	}
-	for (size_t i = 0; i < ARRAY_LENGTH(commands); i++)
-		if (!strcmp(argv[1], commands[i]->name))
-			return run_named(commands[i], argc - 1, argv + 1);
-	error_set(&error, -1, "there is no command '%s'; see verbmark --help", argv[1]);
-	return complain(&error, COMMAND_USAGE);
+	command = find_command(argv[1]);
+	return command ? run_named(command, argc - 1, argv + 1) : refuse_command(argv[1]);
 }

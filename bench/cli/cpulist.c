@@ -112,7 +112,7 @@ void cpulist_print(const struct cpulist *list, char *text, size_t size)
 			last++;
 		length = (size_t)snprintf(piece, sizeof(piece), last > cpu ? "%s%u-%u" : "%s%u",
 					  used ? "," : "", cpu, last);
-		/* Room for the dots is kept, whether they are to come or not. */
+		/* Always leave room for the dots. */
 		if (used + length + sizeof(",...") > size) {
 			snprintf(text + used, size - used, "%s...", used ? "," : "");
 			return;

@@ -9,7 +9,7 @@
 #include "reports/export/xml.h"
 #include "reports/io/save.h"
 
-/* Both may be one. */
+/* into and text may be the same. */
 static void make_printable(char *into, size_t size, const char *text)
 {
 	size_t at = 0;
@@ -49,33 +49,11 @@ int inputs_load(struct result *result, const char *path, struct error *error)
 	return code;
 }
 
-const char *inputs_choose(const void *rows, size_t count, size_t size, const char *name,
-			  void *field)
-{
-	static _Thread_local char wrong[160];
-	size_t used = 0;
-
-	for (size_t i = 0; i < count; i++) {
-		const char *row = (const char *)rows + i * size;
-		const char *found;
-
-		memcpy(&found, row, sizeof(found));
-		if (!strcmp(found, name)) {
-			memcpy(field, &row, sizeof(row));
-			return NULL;
-		}
-		if (used < sizeof(wrong))
-			used += (size_t)snprintf(wrong + used, sizeof(wrong) - used, "%s%s",
-						 used ? ", " : "is none of ", found);
-	}
-	return wrong;
-}
-
 const char *inputs_add(const char **paths, size_t *count, const char *path)
 {
 	for (size_t i = 0; i < *count; i++)
 		if (save_is_same(paths[i], path))
-			return "is there twice";
+			return "is given twice";
 	paths[(*count)++] = path;
 	return NULL;
 }
@@ -83,7 +61,8 @@ const char *inputs_add(const char **paths, size_t *count, const char *path)
 int inputs_require(size_t count, const char *what, struct error *error)
 {
 	return count ? 0
-		     : error_set(error, -EINVAL, "%s is missing: a result that run has left", what);
+		     : error_set(error, -EINVAL,
+				 "%s is missing: give a result that 'verbmark run' saved", what);
 }
 
 int inputs_spare(const char *const *paths, size_t count, const char *option, const char *output,
@@ -93,7 +72,8 @@ int inputs_spare(const char *const *paths, size_t count, const char *option, con
 		return 0;
 	for (size_t i = 0; i < count; i++)
 		if (save_is_same(output, paths[i]))
-			return error_set(error, -EINVAL, "%s is a result: it would be lost",
-					 option);
+			return error_set(error, -EINVAL,
+					 "%s: '%s' is an input file and would be overwritten",
+					 option, output);
 	return 0;
 }

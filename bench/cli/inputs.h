@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The results that a command reads, by their paths, and what it writes beside them. */
+/* The result files that a command reads, and checks that it does not overwrite them. */
 #ifndef BENCH_CLI_INPUTS_H
 #define BENCH_CLI_INPUTS_H
 
@@ -8,34 +8,24 @@
 #include "core/base/error.h"
 #include "reports/result/result.h"
 
-#define INPUTS_NAME 4096 /* as long as a path may be */
+#define INPUTS_NAME 4096 /* PATH_MAX */
 
-/* The path as it is shown: what would do something to a terminal, or is no UTF-8, is '?'. */
+/* Copies a path for printing: replaces control characters and invalid UTF-8 by '?'. */
 void inputs_name(char name[static INPUTS_NAME], const char *path);
 
-/* The same of a sentence that names files. */
+/* Makes an error printable that contains paths. */
 void inputs_name_error(struct error *error);
 
-/* As parse_file, and so is the sentence shown. */
+/* Reads a result as parse_file does, with a printable error. */
 int inputs_load(struct result *result, const char *path, struct error *error);
 
-/*
- * Puts the row of that name into field, a pointer, of a table whose rows begin with their names.
- * NULL, or what is wrong, until the next call.
- */
-const char *inputs_choose(const void *rows, size_t count, size_t size, const char *name,
-			  void *field);
-
-#define INPUTS_CHOOSE(rows, name, field) \
-	inputs_choose(rows, ARRAY_LENGTH(rows), sizeof((rows)[0]), name, field)
-
-/* One more, where there is room for it. NULL, or what is wrong. */
+/* Adds a path to an array that has room for it. Returns what is wrong with the path, or NULL. */
 const char *inputs_add(const char **paths, size_t *count, const char *path);
 
-/* There is one at least; called what, in the sentence. */
+/* Fails if there is no file; what is the name of the operand, for the error. */
 int inputs_require(size_t count, const char *what, struct error *error);
 
-/* None of them is where the output of that option goes; NULL: that is standard output. */
+/* Fails if the output of an option would overwrite one of the files. NULL is standard output. */
 int inputs_spare(const char *const *paths, size_t count, const char *option, const char *output,
 		 struct error *error);
 

@@ -13,7 +13,7 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t n_lost;
 
-/* pipe(7): one that is writable takes PIPE_BUF bytes at once. */
+/* A writable pipe takes PIPE_BUF bytes without blocking: pipe(7). */
 static bool has_room(void)
 {
 	struct pollfd out = {.fd = STDERR_FILENO, .events = POLLOUT};
@@ -21,7 +21,7 @@ static bool has_room(void)
 	return poll(&out, 1, 0) > 0 && !(out.revents & (POLLERR | POLLNVAL));
 }
 
-/* At once, so that nothing of others comes between. */
+/* Writes the line by one call, so that it is not interleaved with others. */
 static bool print(const char *line)
 {
 	char text[PIPE_BUF];

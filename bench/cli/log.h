@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a server says on standard error, a line each time. It waits for nobody who reads that:
- * clients would wait as well. A line for which there is no room is lost, and the next one that
- * there is room for tells how many were. For any thread.
+ * Writes lines to a server's standard error. It never blocks, because clients would wait too: a
+ * line that does not fit into the pipe is dropped, and the next one reports how many were. Any
+ * thread may call it.
  */
 #ifndef BENCH_CLI_LOG_H
 #define BENCH_CLI_LOG_H

@@ -5,7 +5,7 @@
 
 #include "core/base/clock.h"
 
-/* Before that the time so far says nothing of what is left. */
+/* The elapsed time is used to correct the estimate once it is this long. */
 #define BELIEVABLE_NS (2 * NS_PER_S)
 
 void progress_init(struct progress *progress, FILE *out, bool is_forced, bool is_quiet,
@@ -18,7 +18,7 @@ void progress_init(struct progress *progress, FILE *out, bool is_forced, bool is
 				      .estimate_ns = estimate_ns};
 }
 
-/* What the plan guessed, mended by how it has fared so far. */
+/* Returns the remaining time: the plan's estimate, scaled by the time that the run took so far. */
 static uint64_t left_ns(const struct progress *progress, uint64_t elapsed_ns, uint64_t done_ns)
 {
 	uint64_t left = progress->estimate_ns - done_ns;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The line at the bottom of a terminal that tells which case is under way, and how
- * much time is left. It is wiped before anything else is printed there.
+ * The progress line at the bottom of a terminal, with the current case and the remaining time. The
+ * caller wipes it before printing anything else.
  */
 #ifndef BENCH_CLI_PROGRESS_H
 #define BENCH_CLI_PROGRESS_H
@@ -11,16 +11,16 @@
 #include <stdio.h>
 
 struct progress {
-	FILE *out; /* NULL: none is shown */
+	FILE *out; /* NULL: progress is not shown */
 	uint64_t start_ns;
-	uint64_t estimate_ns; /* of everything */
+	uint64_t estimate_ns; /* of the whole run */
 };
 
-/* Shows it on a terminal, or if it is forced; estimate_ns as the plan has it. */
+/* Enables progress if out is a terminal, or if it is forced. */
 void progress_init(struct progress *progress, FILE *out, bool is_forced, bool is_quiet,
 		   uint64_t estimate_ns);
 
-/* Case number (from 1) of n_cases begins. done_ns: the estimate of those before it. */
+/* Shows that a case begins, counted from 1. done_ns is the estimate for the cases before it. */
 void progress_show(const struct progress *progress, size_t number, size_t n_cases, const char *id,
 		   uint64_t done_ns);
 

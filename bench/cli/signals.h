@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The signals that end a command, as a descriptor that is readable once one has come. They
- * are blocked from then on, in this thread and those that it starts.
+ * The signals that end a command, as a descriptor that becomes readable when one arrives. They
+ * stay blocked in this thread and the threads that it starts.
  */
 #ifndef BENCH_CLI_SIGNALS_H
 #define BENCH_CLI_SIGNALS_H
@@ -23,11 +23,13 @@ struct interrupt {
  */
 int interrupt_block(sigset_t *before, struct error *error);
 
+/* Blocks the signals until interrupt_close. */
 int interrupt_open(struct interrupt *interrupt, struct error *error);
 
+/* Returns whether a signal has arrived. */
 bool interrupt_has_come(const struct interrupt *interrupt);
 
-/* As it was before: what has come meanwhile and was read by nobody is forgotten. */
+/* Restores the signal mask, and discards signals that have arrived. */
 void interrupt_close(struct interrupt *interrupt);
 
 #endif

@@ -1,15 +1,30 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether a word may have been meant to be another one: by its letters, not by what it means. */
+/* Guesses which of several names a misspelled word was meant to be. */
 #ifndef BENCH_CLI_SPELLING_H
 #define BENCH_CLI_SPELLING_H
 
-/* Longer words are near to none. */
+/* Longer words are not compared. */
 #define SPELLING_LONGEST 32
 
 /*
- * How many letters are missing, are too many, are others, or stand with the next one the wrong
- * way round (the optimal string alignment distance). 0: they are the same.
+ * Returns the number of letters to insert, delete, replace, or swap with the next one to turn a
+ * into b (the optimal string alignment distance); UINT_MAX if one of them is too long.
  */
 unsigned int spelling_distance(const char *a, const char *b);
+
+struct spelling {
+	const char *word;
+	const char *nearest; /* NULL: no name so far is near */
+	unsigned int distance;
+};
+
+/* Starts a search for the name nearest to word. */
+void spelling_begin(struct spelling *search, const char *word);
+
+/*
+ * Compares one more name. Case is ignored. A name is near if up to a third of the letters differ,
+ * if one word begins with the other, or if the word is a known synonym (latency: lat).
+ */
+void spelling_try(struct spelling *search, const char *name);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "bench/cli/utc.h"
 
-/* As others read the clock: that of time() goes by ticks, and is late by one now and then. */
+/* Uses clock_gettime(): time() reads a coarse clock that can be one tick late. */
 struct tm utc_now(void)
 {
 	struct timespec now;

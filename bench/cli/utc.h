@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The time of day, as results and their names have it. */
+/* The time of day, for results and their file names. */
 #ifndef BENCH_CLI_UTC_H
 #define BENCH_CLI_UTC_H
 
@@ -7,7 +7,7 @@
 
 struct tm utc_now(void);
 
-/* ISO 8601. */
+/* Prints the time of day in ISO 8601. */
 void utc_stamp(char text[static 32]);
 
 #endif

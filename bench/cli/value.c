@@ -9,12 +9,16 @@
 
 #include "core/base/compiler.h"
 
+/* U+00B5 and U+03BC in UTF-8: keyboards have either one. */
+#define MICRO "\xc2\xb5"
+#define MU    "\xce\xbc"
+
 struct unit {
 	const char *name;
 	uint64_t factor;
 };
 
-/* Reads digits. Returns what stands behind them, or NULL without any, or too many. */
+/* Reads digits. Returns the text after them, or NULL without digits, or if they do not fit. */
 static const char *digits(const char *text, uint64_t *number)
 {
 	uint64_t value = 0;
@@ -63,10 +67,13 @@ bool value_size(const char *text, uint64_t *bytes)
 	static const struct unit units[] = {
 		{"",    1      },
                 {"k",   1 << 10},
-                {"m",   1 << 20},
-                {"g",   1 << 30},
-		{"KiB", 1 << 10},
+                {"kb",  1 << 10},
+                {"KiB", 1 << 10},
+		{"m",   1 << 20},
+                {"mb",  1 << 20},
                 {"MiB", 1 << 20},
+                {"g",   1 << 30},
+		{"gb",  1 << 30},
                 {"GiB", 1 << 30},
 	};
 
@@ -93,19 +100,21 @@ bool value_duration(const char *text, unsigned int *ms)
 bool value_time(const char *text, uint64_t *ns)
 {
 	static const struct unit units[] = {
-		{"",   1000000000   },
-                {"ns", 1            },
-                {"us", 1000         },
-                {"ms", 1000000      },
-		{"s",  1000000000   },
-                {"m",  60000000000  },
-                {"h",  3600000000000}
+		{"",        1000000000   },
+                {"ns",      1            },
+                {"us",      1000         },
+		{MICRO "s", 1000         },
+                {MU "s",    1000         },
+                {"ms",      1000000      },
+		{"s",       1000000000   },
+                {"m",       60000000000  },
+                {"h",       3600000000000}
         };
 
 	return with_unit(text, units, ARRAY_LENGTH(units), ns);
 }
 
-/* Units in which the value is whole, the largest first. */
+/* Prints the value in the first unit in which it is a whole number. */
 static void print_unit(uint64_t value, const struct unit *units, size_t n_units, char *text,
 		       size_t size)
 {

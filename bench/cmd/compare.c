@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "bench/cli/inputs.h"
+#include "bench/cli/units.h"
 #include "bench/cli/value.h"
 #include "bench/cmd/command.h"
 #include "bench/cmd/compare_history.h"
@@ -18,20 +19,20 @@
 #include "reports/page/page.h"
 #include "reports/table/markdown.h"
 
-/* Runs of a history that make the baseline: older ones say little about today's machine. */
+/* Size of the baseline from a history. Older runs say little about the machine's current state. */
 #define LAST 20
 
 struct settings;
 
-/* What a comparison is shown as: 0, or why it could not be. */
+/* An output format. Its function returns 0 or a negative errno. */
 struct format {
-	const char *name;
+	struct option_value value;
 	int (*show)(FILE *out, const struct settings *settings,
 		    const struct comparison *comparison);
 	bool has_unit; /* of --units */
 };
 
-/* The history that has the baseline. */
+/* The history to take the baseline from. */
 struct past {
 	bool is_asked;
 	const char *path; /* NULL: the user's */
@@ -40,15 +41,15 @@ struct past {
 struct settings {
 	const struct format *format; /* NULL: the first one */
 	const char *output;          /* NULL: standard output */
-	bool is_new;                 /* what comes now is */
-	bool has_standard;           /* input among the files */
+	bool is_new;                 /* the operands that follow are NEW */
+	bool has_standard;           /* a file is standard input */
 	bool is_forced;
 	bool is_failing;
 	struct past history;
 	uint64_t last;
 	bool with_cpu;
 	const struct table_unit *unit;
-	struct compare_sides sides; /* room for all words there are, in each */
+	struct compare_sides sides; /* each with room for all operands */
 };
 
 static int show_table(FILE *out, const struct settings *settings,
@@ -86,18 +87,15 @@ static int show_json(FILE *out, const struct settings *settings,
 	return save_json(out, compare_make(comparison, VERBMARK_VERSION), JSON_INDENT(1));
 }
 
+// clang-format off
 static const struct format formats[] = {
-	{"table",    show_table,    true },
-        {"html",     show_page,     true },
-        {"markdown", show_markdown, true },
-	{"csv",      show_csv,      false},
-        {"json",     show_json,     false},
+	{{"table", "aligned text, for a terminal"},              show_table,    true },
+	{{"html", "a self-contained page"},                      show_page,     true },
+	{{"markdown", "a table for a pull request or an issue"}, show_markdown, true },
+	{{"csv", "one line per figure"},                         show_csv,      false},
+	{{"json", "all figures and verdicts"},                   show_json,     false},
 };
-
-static const char *parse_format(const char *text, void *field)
-{
-	return INPUTS_CHOOSE(formats, text, field);
-}
+// clang-format on
 
 static const char *parse_history(const char *text, void *field)
 {
@@ -112,26 +110,39 @@ static const char *parse_last(const char *text, void *field)
 	return value_count(text, 1, UINT32_MAX, field) ? NULL : "is not a number of runs";
 }
 
+#define FIELD(member) offsetof(struct settings, member)
+
+// clang-format off
 static const struct option_row rows[] = {
-	{"new",     0,   NULL,     option_flag,      offsetof(struct settings, is_new),
-	 "what comes behind it is NEW: several files of each side"   },
-	{"history", 0,   "[FILE]", parse_history,    offsetof(struct settings, history),
-	 "BASE is the runs of the same setup before NEW in a history"},
-	{"last",    0,   "N",      parse_last,       offsetof(struct settings, last),
-	 "take the newest N of those runs (20)"                      },
-	{"format",  0,   "NAME",   parse_format,     offsetof(struct settings, format),
-	 "table, html (a page), markdown, csv, json (table)"         },
-	{"output",  'o', "FILE",   option_text,      offsetof(struct settings, output),
-	 "write what is shown there"                                 },
-	{"cpu",     0,   NULL,     option_flag,      offsetof(struct settings, with_cpu),
-	 "compare the processor time of messages as well"            },
-	{"force",   0,   NULL,     option_flag,      offsetof(struct settings, is_forced),
-	 "compare results of other circumstances, and say so"        },
-	{"fail",    0,   NULL,     option_flag,      offsetof(struct settings, is_failing),
-	 "exit status 1 unless every figure is the same or better"   },
-	{"units",   0,   "UNIT",   table_parse_unit, offsetof(struct settings, unit),
-	 "Gb/s, Mb/s, GB/s, MB/s, MiB/s (Gb/s)"                      },
+	{"new", 0, NULL, option_flag, FIELD(is_new),
+	 "the files after this option are the new side; needed for several files per side",
+	 .group = OPTION_INPUT},
+	{"history", 0, "[FILE]", parse_history, FIELD(history),
+	 "compare with the latest runs of the same setup in the history (the user's)",
+	 .group = OPTION_INPUT},
+	{"last", 0, "N", parse_last, FIELD(last),
+	 "use the newest N of those runs (20)",
+	 .group = OPTION_INPUT},
+	{"format", 0, "NAME", NULL, FIELD(format),
+	 "table, html, markdown, csv or json (table)",
+	 .group = OPTION_OUTPUT, .values = OPTION_VALUES(formats)},
+	{"output", 'o', "FILE", option_text, FIELD(output),
+	 "write the comparison to FILE (standard output)",
+	 .group = OPTION_OUTPUT},
+	{"cpu", 0, NULL, option_flag, FIELD(with_cpu),
+	 "compare the CPU time per message too",
+	 .group = OPTION_GENERAL},
+	{"force", 0, NULL, option_flag, FIELD(is_forced),
+	 "compare results even if hosts or settings differ, and print what differs",
+	 .group = OPTION_GENERAL},
+	{"fail", 0, NULL, option_flag, FIELD(is_failing),
+	 "exit with status 1 unless every figure is the same or better",
+	 .group = OPTION_OUTPUT},
+	{"units", 0, "UNIT", table_parse_unit, FIELD(unit),
+	 "bandwidth unit of table, html and markdown: Gb/s, Mb/s, GB/s, MB/s or MiB/s (Gb/s)",
+	 .group = OPTION_OUTPUT, .values = OPTION_VALUES(unit_values)},
 };
+// clang-format on
 
 static const char *add_file(const char *text, void *target)
 {
@@ -139,7 +150,7 @@ static const char *add_file(const char *text, void *target)
 	enum compare_side side = settings->is_new ? COMPARE_NEW : COMPARE_BASE;
 
 	if (!strcmp(text, "-") && settings->has_standard)
-		return "is there twice";
+		return "is given twice";
 	settings->has_standard = settings->has_standard || !strcmp(text, "-");
 	settings->sides.files[side][settings->sides.count[side]++] = text;
 	return NULL;
@@ -165,7 +176,7 @@ static int write_show(FILE *out, const void *what)
 	return (format ? format : &formats[0])->show(out, show->settings, show->comparison);
 }
 
-/* What could not be compared is shown even where nothing could. */
+/* Shows which cases could not be compared, even if that is all of them. */
 static int cmd_compare_judge(struct comparison *comparison, const struct settings *settings,
 			     struct error *error)
 {
@@ -195,14 +206,14 @@ static int compare(const struct settings *settings, struct error *error)
 		status = compare_history_load(&comparison, settings->history.path,
 					      settings->last ? settings->last : LAST, error);
 	if (error->code == -EXDEV)
-		error_append(error, "--force compares them all the same");
+		error_append(error, "use --force to compare them anyway");
 	if (status == COMMAND_GOOD)
 		status = cmd_compare_judge(&comparison, settings, error);
 	compare_close(&comparison);
 	return status;
 }
 
-/* All words are what is new. */
+/* With --history, all operands are NEW. */
 static int take_new(struct settings *settings, struct error *error)
 {
 	struct compare_sides *sides = &settings->sides;
@@ -217,7 +228,7 @@ static int take_new(struct settings *settings, struct error *error)
 	return inputs_require(sides->count[COMPARE_NEW], "NEW", error);
 }
 
-/* Two words are one of each side. */
+/* Without --new, two operands are BASE and NEW. */
 static int take_sides(struct settings *settings, struct error *error)
 {
 	size_t *n_files = settings->sides.count;
@@ -234,7 +245,7 @@ static int take_sides(struct settings *settings, struct error *error)
 		return error->code;
 	if (!settings->is_new && n_files[COMPARE_BASE] > 2)
 		return error_set(error, -EINVAL,
-				 "which of %zu files are NEW? put --new before the first of them",
+				 "%zu files are given: put --new before the first file of NEW",
 				 n_files[COMPARE_BASE]);
 	return inputs_require(n_files[COMPARE_NEW], "NEW", error);
 }
@@ -249,9 +260,10 @@ static int parse(struct settings *settings, int argc, char *argv[], struct error
 		code = inputs_spare(settings->sides.files[side], settings->sides.count[side],
 				    "--output", settings->output, error);
 	if (!code && settings->unit && settings->format && !settings->format->has_unit)
-		code = error_set(error, -EINVAL,
-				 "--units is for table, html and markdown: %s has bytes per second",
-				 settings->format->name);
+		code = error_set(
+			error, -EINVAL,
+			"--units does not apply to --format %s, which uses bytes per second",
+			settings->format->value.name);
 	return code;
 }
 
@@ -263,9 +275,20 @@ static int cmd_compare_run(int argc, char *argv[], const char **operands, struct
 	return code ? command_parsed(code) : compare(&settings, error);
 }
 
+// clang-format off
 const struct command command_compare = {
 	.name = "compare",
-	.summary = "compare results: better, worse, the same, or unclear",
+	.group = COMMAND_COMPARE,
+	.summary = "compare results: better, worse, same or unclear",
+	.about = "Compares the figures of all cases that two results, or two groups of results, have in "
+		 "common. The file - is standard input.",
+	.examples = {
+		{"verbmark compare monday.json friday.json --fail",
+		 "exit with status 1 if a figure is not the same or better"},
+		{"verbmark compare a1.json a2.json --new b1.json b2.json",
+		 "compare two runs with two other runs"},
+	},
 	.options = &options,
 	.run = cmd_compare_run,
 };
+// clang-format on

@@ -35,10 +35,9 @@ static int no_run(const struct history *history, const struct result *result, st
 {
 	if (!result->started[0])
 		return error_set(error, -ENODATA,
-				 "NEW has no time of its measurement: import it with --started");
+				 "NEW has no start time; import it again with --started TIME");
 	return error_set(error, -ENODATA,
-			 "%s has no run of this setup before NEW: 'verbmark history list' shows "
-			 "its setups",
+			 "%s has no earlier run of the same setup; see 'verbmark history list'",
 			 history->path);
 }
 

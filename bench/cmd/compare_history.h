@@ -6,8 +6,8 @@
 #include "bench/cmd/compare_sides.h"
 
 /*
- * Adds the newest runs, at most that many, of the setup of NEW that started before all of NEW.
- * Call it when NEW is loaded. path NULL: the user's history. COMMAND_INVALID: there is no run.
+ * Adds up to `most` of the newest runs that have the setup of NEW and started before all runs of
+ * NEW, which must be loaded. path NULL: the user's history. COMMAND_INVALID: there is no such run.
  */
 enum command_status compare_history_load(struct comparison *comparison, const char *path,
 					 size_t most, struct error *error);

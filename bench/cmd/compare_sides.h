@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The results of both sides of a comparison, by the paths that were given. */
+/* Loads the results of both sides of a comparison. */
 #ifndef BENCH_CMD_COMPARE_SIDES_H
 #define BENCH_CMD_COMPARE_SIDES_H
 
@@ -12,13 +12,13 @@ struct compare_sides {
 };
 
 /*
- * One more of a side, which is the comparison's from here on. COMMAND_INVALID: it is not alike to
- * others (-EXDEV), or the same run.
+ * Adds a result to a side; the comparison takes ownership. COMMAND_INVALID: it was measured under
+ * other circumstances (error code -EXDEV), or is the same run as another one.
  */
 enum command_status compare_sides_add(struct comparison *comparison, enum compare_side side,
 				      struct result *result, const char *path, struct error *error);
 
-/* All of one side. */
+/* Loads all files of a side. */
 enum command_status compare_sides_load(struct comparison *comparison,
 				       const struct compare_sides *sides, enum compare_side side,
 				       struct error *error);

@@ -15,8 +15,9 @@ struct settings {
 
 static const struct option_row rows[] = {
 	{"device", 'd', "NAME", option_text, offsetof(struct settings, device),
-	 "only this: DEVICE or DEVICE/PORT, soft0 (in software), auto"                                 },
-	{"json",   0,   NULL,   option_flag, offsetof(struct settings, json),   "a JSON array of ports"},
+	 "list only this device: NAME, NAME/PORT, soft0 (software) or auto", .group = OPTION_GENERAL},
+	{"json",   0,   NULL,   option_flag, offsetof(struct settings, json),
+	 "print a JSON array of ports",                                      .group = OPTION_GENERAL},
 };
 
 static const struct option_table options = {.rows = rows, .count = ARRAY_LENGTH(rows)};
@@ -106,9 +107,19 @@ static int cmd_devices_run(int argc, char *argv[], const char **operands, struct
 	return print(&settings, error) ? COMMAND_FAILED : COMMAND_GOOD;
 }
 
+// clang-format off
 const struct command command_devices = {
 	.name = "devices",
-	.summary = "lists RDMA devices, their ports and addresses",
+	.group = COMMAND_INSPECT,
+	.summary = "list RDMA devices, their ports and addresses",
+	.about = "Lists the RDMA devices of this host with their ports, rates and addresses.",
+	.examples = {
+		{"verbmark devices",
+		 "print a table of ports"},
+		{"verbmark devices -d mlx5_0 --json",
+		 "print the ports of one device as JSON"},
+	},
 	.options = &options,
 	.run = cmd_devices_run,
 };
+// clang-format on

@@ -23,13 +23,13 @@ struct settings {
 
 static const struct option_row rows[] = {
 	{"device",      'd', "NAME", option_text, offsetof(struct settings, device),
-	 "the device to look at, DEVICE or DEVICE/PORT, soft0, auto"},
+	 "examine this device: NAME, NAME/PORT, soft0 (software) or auto", .group = OPTION_GENERAL},
 	{"port",        'p', "PORT", option_port, offsetof(struct settings, port),
-	 "the server's TCP port (7471)"                             },
+	 "TCP port of the server (7471)",                                  .group = OPTION_GENERAL},
 	{"secret-file", 0,   "FILE", option_text, offsetof(struct settings, secret_file),
-	 "the secret that the server wants to have proved"          },
+	 "file with the secret shared with the server",                    .group = OPTION_GENERAL},
 	{"json",        0,   NULL,   option_flag, offsetof(struct settings, json),
-	 "a JSON object of findings and facts"                      },
+	 "print a JSON object of findings and facts",                      .group = OPTION_GENERAL},
 };
 
 static const struct option_table options = {
@@ -53,10 +53,10 @@ static void print_finding(const json_t *finding, bool spoils)
 	printf("%c %s: %s\n", spoils ? '!' : '-', text(finding, "host"), text(finding, "what"));
 	printf("  why:  %s\n", text(finding, "why"));
 	if (*text(finding, "mend"))
-		printf("  mend: %s\n", text(finding, "mend"));
+		printf("  fix:  %s\n", text(finding, "mend"));
 }
 
-/* Which ports were looked at. */
+/* Prints the examined host and port. */
 static void print_end(const json_t *facts)
 {
 	const json_t *device = json_object_get(facts, "device");
@@ -93,9 +93,9 @@ static void print_report(const struct doctor *doctor, size_t spoiling)
 		for (size_t i = 0; i < count; i++)
 			print_finding(json_array_get(doctor->findings, i), spoils);
 	if (spoiling)
-		printf("%zu of %zu findings would spoil a measurement (!)\n", spoiling, count);
+		printf("%zu of %zu findings would skew a measurement (!)\n", spoiling, count);
 	else
-		printf("nothing found that would spoil a measurement\n");
+		printf("found nothing that would skew a measurement\n");
 }
 
 static int print_json(const struct doctor *doctor, size_t spoiling, struct error *error)
@@ -153,9 +153,20 @@ static int cmd_doctor_run(int argc, char *argv[], const char **operands, struct 
 	return code || spoiling ? COMMAND_FAILED : COMMAND_GOOD;
 }
 
+// clang-format off
 const struct command command_doctor = {
 	.name = "doctor",
-	.summary = "tells what here, or between here and HOST, would spoil a measurement",
+	.group = COMMAND_INSPECT,
+	.summary = "find settings that would skew a measurement",
+	.about = "Examines this host, and with HOST also the server and the path between both, and prints what "
+		 "would skew a measurement and how to fix it. Changes nothing.",
+	.examples = {
+		{"verbmark doctor",
+		 "examine this host"},
+		{"verbmark doctor n02",
+		 "examine both hosts and the path between them"},
+	},
 	.options = &options,
 	.run = cmd_doctor_run,
 };
+// clang-format on

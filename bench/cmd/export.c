@@ -11,52 +11,61 @@
 #include "reports/io/save.h"
 #include "reports/result/banner.h"
 
-#define NAMES "bmf, github-benchmark, junit, prometheus, hgrm, csv"
+#define NAMES "bmf, github-benchmark, junit, prometheus, hgrm or csv"
+
+struct format {
+	struct option_value value;
+	const struct export_format *format;
+};
 
 struct settings {
-	const struct export_format *format;
+	const struct format *format;
 	struct export_choice choice;
 	const char *output; /* NULL: standard output */
-	const char **files; /* room for all words there are */
+	const char **files; /* with room for all operands */
 	size_t n_files;
 };
 
-static const struct export_format *const formats[] = {
-	&export_bmf, &export_github, &export_junit, &export_prometheus, &export_hgrm, &export_csv,
+// clang-format off
+static const struct format formats[] = {
+	{{"bmf", "Bencher Metric Format"},                   &export_bmf},
+	{{"github-benchmark", "github-action-benchmark"},    &export_github},
+	{{"junit", "JUnit XML, for CI servers"},             &export_junit},
+	{{"prometheus", "Prometheus text format"},           &export_prometheus},
+	{{"hgrm", "HdrHistogram percentiles of one case"},   &export_hgrm},
+	{{"csv", "comma-separated values"},                  &export_csv},
 };
 
-static const char *parse_format(const char *text, void *field)
-{
-	for (size_t i = 0; i < ARRAY_LENGTH(formats); i++) {
-		if (strcmp(formats[i]->name, text) != 0)
-			continue;
-		*(const struct export_format **)field = formats[i];
-		return NULL;
-	}
-	return "is none of " NAMES;
-}
+static const struct option_value metrics[] = {
+	{"lat", "latencies: smaller is better"},
+	{"bw",  "bandwidths: bigger is better"},
+};
 
 static const char *parse_metric(const char *text, void *field)
 {
 	enum export_metric *metric = field;
 
-	if (!strcmp(text, "lat"))
+	if (!strcmp(text, metrics[0].name))
 		*metric = EXPORT_LATENCY;
-	else if (!strcmp(text, "bw"))
+	else if (!strcmp(text, metrics[1].name))
 		*metric = EXPORT_BANDWIDTH;
 	else
-		return "is none of lat, bw";
+		return "is not lat or bw";
 	return NULL;
 }
 
 static const struct option_row rows[] = {
-	{"format", 0,   "NAME", parse_format, offsetof(struct settings, format),        NAMES           },
-	{"metric", 0,   "NAME", parse_metric, offsetof(struct settings, choice.metric),
-	 "of github-benchmark: lat, where smaller is better, or bw"                                     },
-	{"case",   0,   "ID",   option_text,  offsetof(struct settings, choice.id),
-	 "of hgrm: the one whose latencies are to be told"                                              },
-	{"output", 'o', "FILE", option_text,  offsetof(struct settings, output),        "write it there"},
+	{"format", 0, "NAME", NULL, offsetof(struct settings, format),
+	 NAMES, .group = OPTION_GENERAL, .values = OPTION_VALUES(formats)},
+	{"metric", 0, "NAME", parse_metric, offsetof(struct settings, choice.metric),
+	 "github-benchmark: export latencies (lat) or bandwidths (bw)",
+	 .group = OPTION_GENERAL, .values = OPTION_VALUES(metrics)},
+	{"case", 0, "ID", option_text, offsetof(struct settings, choice.id),
+	 "hgrm: the case to export", .group = OPTION_GENERAL},
+	{"output", 'o', "FILE", option_text, offsetof(struct settings, output),
+	 "write to FILE (standard output)", .group = OPTION_GENERAL},
 };
+// clang-format on
 
 static const char *add_file(const char *text, void *target)
 {
@@ -72,7 +81,7 @@ static const struct option_table options = {
 	.add_operand = add_file,
 };
 
-/* A result that cannot be read is told, and the others are exported; no others: -ENODATA. */
+/* Exports all files that can be read, and reports the others. -ENODATA: it could read none. */
 static int add_files(const struct settings *settings, void *state, int *status, struct error *error)
 {
 	bool has_any = false;
@@ -91,9 +100,9 @@ static int add_files(const struct settings *settings, void *state, int *status, 
 			continue;
 		}
 		has_any = true;
-		if (banner_of(&result) && !settings->format->has_banner)
+		if (banner_of(&result) && !settings->format->format->has_banner)
 			fprintf(stderr, "verbmark: %s: %s\n", name, banner_of(&result));
-		code = settings->format->add(state, &result, name, error);
+		code = settings->format->format->add(state, &result, name, error);
 		result_finish(&result);
 		if (code)
 			return code;
@@ -109,7 +118,7 @@ static int write_text(FILE *out, const void *what)
 
 static int export(const struct settings *settings, struct error *error)
 {
-	void *state = settings->format->open(&settings->choice);
+	void *state = settings->format->format->open(&settings->choice);
 	int status = COMMAND_GOOD;
 	char *text = NULL;
 	int code;
@@ -120,30 +129,34 @@ static int export(const struct settings *settings, struct error *error)
 	}
 	code = add_files(settings, state, &status, error);
 	if (!code)
-		code = settings->format->finish(state, &text, error);
+		code = settings->format->format->finish(state, &text, error);
 	if (!code)
 		code = save_output(settings->output, write_text, text, error);
-	settings->format->close(state);
+	settings->format->format->close(state);
 	free(text);
 	return code ? COMMAND_FAILED : status;
 }
 
 static int check_choice(const struct settings *settings, struct error *error)
 {
-	bool is_github = settings->format == &export_github;
+	const struct export_format *format = settings->format ? settings->format->format : NULL;
+	bool is_github = format == &export_github;
 
-	if (!settings->format)
-		return error_set(error, -EINVAL, "--format is missing: %s", NAMES);
+	if (!format)
+		return error_set(error, -EINVAL, "--format is missing: use %s", NAMES);
 	if (is_github && !settings->choice.metric)
 		return error_set(error, -EINVAL,
-				 "github-benchmark needs --metric: lat, for customSmallerIsBetter, "
-				 "or bw, for customBiggerIsBetter");
+				 "--format github-benchmark needs --metric lat "
+				 "(customSmallerIsBetter) or bw (customBiggerIsBetter)");
 	if (!is_github && settings->choice.metric)
-		return error_set(error, -EINVAL, "--metric is for github-benchmark");
-	if (settings->format != &export_hgrm && settings->choice.id)
-		return error_set(error, -EINVAL, "--case is for hgrm");
-	if (settings->format == &export_hgrm && settings->n_files > 1)
-		return error_set(error, -EINVAL, "hgrm is of one FILE: report --merge makes one");
+		return error_set(error, -EINVAL,
+				 "--metric applies only to --format github-benchmark");
+	if (format != &export_hgrm && settings->choice.id)
+		return error_set(error, -EINVAL, "--case applies only to --format hgrm");
+	if (format == &export_hgrm && settings->n_files > 1)
+		return error_set(
+			error, -EINVAL,
+			"--format hgrm takes one FILE; merge several with 'verbmark report --merge'");
 	return 0;
 }
 
@@ -168,10 +181,20 @@ static int cmd_export_run(int argc, char *argv[], const char **operands, struct 
 	return code ? command_parsed(code) : export(&settings, error);
 }
 
+// clang-format off
 const struct command command_export = {
 	.name = "export",
-	.summary =
-		"makes of results what Bencher, GitHub, JUnit, Prometheus, HdrHistogram read; CSV",
+	.group = COMMAND_CONVERT,
+	.summary = "convert results for Bencher, GitHub, JUnit or Prometheus",
+	.about = "Converts results to the format of another tool. Only complete cases have figures there. The "
+		 "file - is standard input.",
+	.examples = {
+		{"verbmark export --format prometheus result.json -o verbmark.prom",
+		 "metrics for the node exporter"},
+		{"verbmark export --format hgrm --case send/lat/64/poll result.json",
+		 "percentiles for the HdrHistogram plotter"},
+	},
 	.options = &options,
 	.run = cmd_export_run,
 };
+// clang-format on

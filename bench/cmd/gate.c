@@ -12,20 +12,21 @@
 #include "bench/cli/value.h"
 #include "bench/cmd/command.h"
 #include "bench/plan/plan.h"
+#include "bench/plan/preset.h"
 #include "core/base/clock.h"
 #include "reports/gate/show.h"
 #include "reports/io/save.h"
 #include "reports/table/markdown.h"
 
-/* What git bisect is to leave out, and to stop at. */
+/* Exit statuses that tell 'git bisect run' to skip a revision, and to stop. */
 #define BISECT_SKIP  125
 #define BISECT_ABORT 128
 
-/* A file that is written at the end. */
+/* A file that is written when the gate ends. */
 struct output {
 	const char *option;
 	save_writer *write;
-	const char *path; /* NULL: it is not asked for */
+	const char *path; /* NULL: not requested */
 };
 
 enum {
@@ -36,7 +37,7 @@ enum {
 };
 
 struct settings {
-	struct plan plan; /* first: its options are parsed into it */
+	struct plan plan; /* must be first: its options are parsed into it */
 	struct gate_settings gating;
 	struct output outputs[OUTPUTS];
 	bool with_annotations;
@@ -50,47 +51,78 @@ static const char *parse_rounds(const char *text, void *field);
 
 // clang-format off
 static const struct option_row rows[] = {
-	{"base",          0,   "SIDE", option_text,     FIELD(gating.sides[GATE_BASE].what),
-	 "known to be good: a command, with a '/' (./verbmark), or a host"},
-	{"head",          0,   "SIDE", option_text,     FIELD(gating.sides[GATE_HEAD].what),
-	 "what is to be no worse"},
-	{"rounds",        0,   "N",    parse_rounds,    FIELD(gating.rounds),
-	 "pairs of runs of all cases, at least 12; unclear ones get more (60)"},
-	{"floor",         0,   "LIST", gate_parse_floors, FIELD(gating.floors),
-	 "no regression below that, or off (p50=5%,bw=5%,p99=10%)"},
-	{"differs",       0,   "LIST", gate_parse_differs, FIELD(gating.differs),
-	 "facts in which the sides may differ: rdma_core, kernel, ... (tool)"},
-	{"time-limit",    0,   "TIME", gate_parse_limit, FIELD(gating.limit_ms),
-	 "no pair of runs begins after that (none: up to 4 times --rounds)"},
-	{"order-seed",    0,   "N",    gate_parse_seed, FIELD(gating.seed),
-	 "of the order of sides and cases (another one each time)"},
-	{"json",          0,   "FILE", option_text,     FIELD(outputs[OUTPUT_JSON].path),
-	 "where the document goes, with all trials; - for standard output"},
-	{"markdown",      0,   "FILE", option_text,     FIELD(outputs[OUTPUT_MARKDOWN].path), "where a job's summary goes"},
-	{"junit",         0,   "FILE", option_text,     FIELD(outputs[OUTPUT_JUNIT].path), "where JUnit's XML goes"},
-	{"annotations",   0,   NULL,   option_flag,     FIELD(with_annotations),
-	 "lines that GitHub shows beside a job"},
-	{"strict",        0,   NULL,   option_flag,     FIELD(is_strict),
-	 "exit status 3 if a figure is unclear"},
-	{"bisect",        0,   NULL,   option_flag,     FIELD(is_bisecting),
-	 "exit status as 'git bisect run' wants it: an invalid gate is 125"},
-	{"preset",        0,   "NAME", option_text,     FIELD(plan.preset),
-	 "the cases of one (gate: 12 of send, write and read)"},
-	{"plan",          0,   "FILE", option_text,     FIELD(plan.file), "the same from a file"},
-	{"dry-run",       0,   NULL,   option_flag,     FIELD(plan.is_dry), "print the cases and run none"},
-	{"device",        'd', "NAME", option_text,     FIELD(gating.device), "RDMA device of both sides"},
-	{"base-device",   0,   "NAME", option_text,     FIELD(gating.sides[GATE_BASE].device),
-	 "that of the base"},
-	{"head-device",   0,   "NAME", option_text,     FIELD(gating.sides[GATE_HEAD].device),
-	 "that of the head"},
-	{"server-device", 0,   "NAME", option_text,     FIELD(gating.server_device),
-	 "the server's RDMA device"},
-	{"port",          'p', "PORT", option_port,     FIELD(gating.port), "the server's TCP port (7471)"},
-	{"secret-file",   0,   "FILE", option_text,     FIELD(gating.secret_file),
-	 "the secret that the server wants to have proved"},
-	{"quiet",         0,   NULL,   option_flag,     FIELD(plan.is_quiet), "no progress on a terminal"},
-	{"progress",      0,   NULL,   option_flag,     FIELD(plan.with_progress),
-	 "progress, terminal or not"},
+	{"base", 0, "SIDE", option_text, FIELD(gating.sides[GATE_BASE].what),
+	 "known to be good: a command that contains a '/', such as ./verbmark, or a host",
+	 .group = OPTION_WHAT},
+	{"head", 0, "SIDE", option_text, FIELD(gating.sides[GATE_HEAD].what),
+	 "to be tested: a command or a host, like --base",
+	 .group = OPTION_WHAT},
+	{"rounds", 0, "N", parse_rounds, FIELD(gating.rounds),
+	 "pairs of runs, at least 12; unclear cases get more (60)",
+	 .group = OPTION_HOW},
+	{"floor", 0, "LIST", gate_parse_floors, FIELD(gating.floors),
+	 "thresholds: smaller regressions pass; off disables a figure (p50=5%,bw=5%,p99=10%)",
+	 .group = OPTION_HOW},
+	{"differs", 0, "LIST", gate_parse_differs, FIELD(gating.differs),
+	 "facts that may differ between the sides, for example rdma_core,kernel (tool)",
+	 .group = OPTION_HOW, .is_rare = true},
+	{"time-limit", 0, "TIME", gate_parse_limit, FIELD(gating.limit_ms),
+	 "start no pair of runs after this time (none: at most 4 times --rounds)",
+	 .group = OPTION_HOW},
+	{"order-seed", 0, "N", gate_parse_seed, FIELD(gating.seed),
+	 "seed of the order of sides and cases (random)",
+	 .group = OPTION_HOW, .is_rare = true},
+	{"json", 0, "FILE", option_text, FIELD(outputs[OUTPUT_JSON].path),
+	 "write all trials and verdicts to FILE; - is standard output",
+	 .group = OPTION_OUTPUT},
+	{"markdown", 0, "FILE", option_text, FIELD(outputs[OUTPUT_MARKDOWN].path),
+	 "write a summary to FILE, for example for a pull request",
+	 .group = OPTION_OUTPUT},
+	{"junit", 0, "FILE", option_text, FIELD(outputs[OUTPUT_JUNIT].path),
+	 "write JUnit XML to FILE",
+	 .group = OPTION_OUTPUT},
+	{"annotations", 0, NULL, option_flag, FIELD(with_annotations),
+	 "print GitHub annotations",
+	 .group = OPTION_OUTPUT, .is_rare = true},
+	{"strict", 0, NULL, option_flag, FIELD(is_strict),
+	 "exit with status 3 if a verdict is unclear",
+	 .group = OPTION_OUTPUT},
+	{"bisect", 0, NULL, option_flag, FIELD(is_bisecting),
+	 "exit status for 'git bisect run': an invalid gate is 125",
+	 .group = OPTION_OUTPUT},
+	{"preset", 0, "NAME", preset_parse_name, FIELD(plan.preset),
+	 "a set of cases: " PRESET_NAMES " (gate)",
+	 .group = OPTION_WHAT, .values = OPTION_VALUES(preset_names)},
+	{"plan", 0, "FILE", option_text, FIELD(plan.file),
+	 "cases from a plan file, or from a result",
+	 .group = OPTION_WHAT},
+	{"dry-run", 0, NULL, option_flag, FIELD(plan.is_dry),
+	 "print the cases without running them",
+	 .group = OPTION_HOW},
+	{"device", 'd', "NAME", option_text, FIELD(gating.device),
+	 "RDMA device of both sides",
+	 .group = OPTION_WHERE},
+	{"base-device", 0, "NAME", option_text, FIELD(gating.sides[GATE_BASE].device),
+	 "RDMA device of the base (same as --device)",
+	 .group = OPTION_WHERE, .is_rare = true},
+	{"head-device", 0, "NAME", option_text, FIELD(gating.sides[GATE_HEAD].device),
+	 "RDMA device of the head (same as --device)",
+	 .group = OPTION_WHERE, .is_rare = true},
+	{"server-device", 0, "NAME", option_text, FIELD(gating.server_device),
+	 "RDMA device of the server (chosen automatically)",
+	 .group = OPTION_WHERE, .is_rare = true},
+	{"port", 'p', "PORT", option_port, FIELD(gating.port),
+	 "TCP port of the server (7471)",
+	 .group = OPTION_WHERE},
+	{"secret-file", 0, "FILE", option_text, FIELD(gating.secret_file),
+	 "file with the secret shared with the server",
+	 .group = OPTION_WHERE, .is_rare = true},
+	{"quiet", 0, NULL, option_flag, FIELD(plan.is_quiet),
+	 "do not show progress",
+	 .group = OPTION_OUTPUT, .is_rare = true},
+	{"progress", 0, NULL, option_flag, FIELD(plan.with_progress),
+	 "show progress even if standard error is not a terminal",
+	 .group = OPTION_OUTPUT, .is_rare = true},
 };
 // clang-format on
 
@@ -114,7 +146,7 @@ static const char *parse_rounds(const char *text, void *field)
 	return NULL;
 }
 
-/* The line at the bottom of a terminal. */
+/* The progress line. */
 struct screen {
 	struct rounds_view view;
 	struct progress progress;
@@ -124,7 +156,7 @@ static void round_begins(struct rounds_view *view, size_t number, size_t count)
 {
 	struct screen *screen = CONTAINER_OF(view, struct screen, view);
 
-	/* Time is left as rounds are, of which those of the second time begin anew. */
+	/* Progress counts pairs of runs; repeated pairs start a new count. */
 	if (!number)
 		screen->progress.start_ns = clock_now_ns();
 	screen->progress.estimate_ns = count * NS_PER_S;
@@ -148,7 +180,7 @@ static int write_junit(FILE *out, const void *what)
 	return 0;
 }
 
-/* Writes all of them, also when one fails. */
+/* Writes all files, even if one fails. */
 static int write_files(const struct settings *settings, const struct gate_record *gate,
 		       struct error *error)
 {
@@ -168,7 +200,7 @@ static unsigned int count_stdout(const struct settings *settings)
 	return count;
 }
 
-/* Before there is anything to write. */
+/* Checks that the files can be written, before anything is measured. */
 static int check_files(const struct settings *settings, struct error *error)
 {
 	int code = 0;
@@ -179,18 +211,20 @@ static int check_files(const struct settings *settings, struct error *error)
 	return code;
 }
 
-/* Of two in one file the first would be lost. */
+/* Rejects two outputs in one file: the second would replace the first. */
 static int check_apart(const struct settings *settings, struct error *error)
 {
 	const struct output *outputs = settings->outputs;
 
 	if (count_stdout(settings) > 1)
-		return error_set(error, -EINVAL, "only one of --json, --markdown and --junit is -");
+		return error_set(
+			error, -EINVAL,
+			"only one of --json, --markdown and --junit may be standard output");
 	for (size_t i = 1; i < OUTPUTS; i++)
 		for (size_t j = 0; j < i; j++)
 			if (outputs[i].path && outputs[j].path &&
 			    save_is_same(outputs[i].path, outputs[j].path))
-				return error_set(error, -EINVAL, "%s and %s are the same file",
+				return error_set(error, -EINVAL, "%s and %s name the same file",
 						 outputs[j].option, outputs[i].option);
 	return 0;
 }
@@ -208,7 +242,7 @@ static int status_of(const struct settings *settings, const struct gate_record *
 	return statuses[gate_end(gate)];
 }
 
-/* Files first: whoever reads what is shown may leave at any time. */
+/* Writes the files first: the reader of standard output may exit at any time. */
 static int show(const struct settings *settings, const struct gate_record *gate,
 		struct error *error)
 {
@@ -247,13 +281,13 @@ static int measure(const struct settings *settings, struct error *error)
 	if (!code)
 		code = show(settings, &gate, error);
 	interrupt_close(&interrupt);
-	/* Whoever ends one gate of a bisection wants it to end. */
+	/* An interrupt ends the whole bisection. */
 	if (!code && was_interrupted && settings->is_bisecting)
 		code = error_set(error, -EINTR, "interrupted");
 	if (!code)
 		code = status_of(settings, &gate);
 	gate_close(&gate);
-	/* 1 is for regressions alone. */
+	/* Status 1 only means a regression. */
 	if (code == -EINVAL || code == -E2BIG)
 		return COMMAND_USAGE;
 	return code < 0 ? COMMAND_INVALID : code;
@@ -263,9 +297,10 @@ static int cmd_gate_check(const struct settings *settings, struct error *error)
 {
 	for (enum gate_side side = 0; side < GATE_SIDES; side++)
 		if (!settings->gating.sides[side].what)
-			return error_set(error, -EINVAL,
-					 "--%s is missing: see verbmark gate --help",
-					 gate_side_name(side));
+			return error_set(
+				error, -EINVAL,
+				"--%s is missing: give a command or a host; see 'verbmark gate --help'",
+				gate_side_name(side));
 	return check_apart(settings, error);
 }
 
@@ -281,7 +316,7 @@ static int parse(struct settings *settings, int argc, char *argv[], struct error
 	return code;
 }
 
-/* Any other failure would make git take the revision for a bad one. */
+/* Maps the status for git, which takes any other failure for a bad revision. */
 static int bisect_status(int status)
 {
 	if (status == COMMAND_INVALID)
@@ -312,15 +347,26 @@ static int cmd_gate_run(int argc, char *argv[], const char **operands, struct er
 	else
 		status = measure(&settings, error);
 	plan_close(&settings.plan);
-	/* What could not be written, or begun, says nothing of the revision. */
+	/* A gate that could not start or write its output says nothing about the revision. */
 	if (settings.is_bisecting && error->code)
 		return BISECT_ABORT;
 	return settings.is_bisecting ? bisect_status(status) : status;
 }
 
+// clang-format off
 const struct command command_gate = {
 	.name = "gate",
-	.summary = "two builds or two hosts in turn: whether the one is worse than the other",
+	.group = COMMAND_MEASURE,
+	.summary = "find regressions between two builds or two hosts",
+	.about = "Runs two builds, or measures two hosts, alternately, and tests each figure of each case for "
+		 "a regression. Exit status 1 is a regression, 3 an invalid gate.",
+	.examples = {
+		{"verbmark gate --base ./old/verbmark --head ./new/verbmark",
+		 "compare two builds on this host"},
+		{"verbmark gate --base n02 --head n03 --junit gate.xml",
+		 "compare two servers, with a report for CI"},
+	},
 	.options = &options,
 	.run = cmd_gate_run,
 };
+// clang-format on

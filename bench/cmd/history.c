@@ -15,16 +15,16 @@
 #include "reports/io/save.h"
 #include "reports/stats/change_points_options.h"
 
-#define VERBS "add, import, list, show, check"
+#define VERBS "add, import, list, show or check"
 
-/* Newest runs that tables show, in which check looks for change points, and that a page draws. */
+/* Number of newest runs in tables and in check, and in a page. */
 #define LAST      20
 #define LAST_PAGE 50
 
 struct settings;
 
 struct verb {
-	const char *name;
+	struct option_value value;
 	const char *const *options; /* besides --db */
 	const char *operand;        /* NULL: it takes no words */
 	const char *missing;        /* the error without words; NULL: they are optional */
@@ -33,9 +33,9 @@ struct verb {
 				   struct error *error);
 };
 
-/* One format of show. Its function returns 0 or a negative errno. */
+/* A format of show. Its function returns 0 or a negative errno. */
 struct format {
-	const char *name;
+	struct option_value value;
 	int (*show)(FILE *out, const struct history_view *view);
 	size_t last;
 };
@@ -54,7 +54,7 @@ struct settings {
 	struct change_points_rule rule;
 	const char **words;
 	size_t n_words;
-	unsigned int seen; /* rows of options */
+	unsigned int seen; /* bit mask of the options that were given */
 };
 
 static int show_table(FILE *out, const struct history_view *view)
@@ -74,41 +74,49 @@ static int show_json(FILE *out, const struct history_view *view)
 	return save_json(out, history_make(view, VERBMARK_VERSION), JSON_INDENT(1));
 }
 
+// clang-format off
 static const struct format formats[] = {
-	{"table", show_table,   LAST     },
-	{"html",  history_page, LAST_PAGE},
-	{"csv",   show_csv,     0        },
-	{"json",  show_json,    0        },
+	{{"table", "aligned text, for a terminal"},  show_table,   LAST     },
+	{{"html", "a self-contained page"},          history_page, LAST_PAGE},
+	{{"csv", "one line per figure of each run"}, show_csv,     0        },
+	{{"json", "all figures and change points"},  show_json,    0        },
 };
 
-static const char *parse_format(const char *text, void *field)
-{
-	return INPUTS_CHOOSE(formats, text, field);
-}
+#define FIELD(member) offsetof(struct settings, member)
 
 static const struct option_row rows[] = {
-	{"db",           0,   "FILE", option_text,                   offsetof(struct settings, db),
-	 "the history (~/.local/share/verbmark/history.sqlite)"         },
-	{"version",      0,   "TEXT", option_text,                   offsetof(struct settings, version),
-	 "add: the version of what was measured (of verbmark)"          },
-	{"commit",       0,   "TEXT", option_text,                   offsetof(struct settings, commit),
-	 "add: its commit (of verbmark)"                                },
-	{"format",       0,   "NAME", parse_format,                  offsetof(struct settings, format),
-	 "show: table, html (a page, also for paper), csv, json (table)"},
-	{"output",       'o', "FILE", option_text,                   offsetof(struct settings, output),
-	 "show: write to FILE"					  },
-	{"last",         0,   "N",    option_text,                   offsetof(struct settings, last),
-	 "the newest N runs, 0 for all; check: change points in those"  },
-	{"worse",        0,   NULL,   option_flag,                   offsetof(struct settings, is_worse),
-	 "check: only change points for the worse"                      },
-	{"window",       0,   "N",    change_points_parse_window,    offsetof(struct settings, rule.window),
-	 "show, check: compare that many runs at a time (50)"           },
-	{"significance", 0,   "P",    change_points_parse_level,     offsetof(struct settings, rule.level),
-	 "show, check: a change point has a smaller p (0.001)"          },
-	{"magnitude",    0,   "PART", change_points_parse_magnitude,
-	 offsetof(struct settings,							     rule.magnitude),
-	 "show, check: a change point is at least that large (3%)"      },
+	{"db", 0, "FILE", option_text, FIELD(db),
+	 "the database (~/.local/share/verbmark/history.sqlite)",
+	 .group = OPTION_GENERAL},
+	{"version", 0, "TEXT", option_text, FIELD(version),
+	 "add: version of the measured software (verbmark's own)",
+	 .group = OPTION_INPUT},
+	{"commit", 0, "TEXT", option_text, FIELD(commit),
+	 "add: commit of the measured software (verbmark's own)",
+	 .group = OPTION_INPUT},
+	{"format", 0, "NAME", NULL, FIELD(format),
+	 "show: table, html, csv or json (table)",
+	 .group = OPTION_OUTPUT, .values = OPTION_VALUES(formats)},
+	{"output", 'o', "FILE", option_text, FIELD(output),
+	 "show: write to FILE (standard output)",
+	 .group = OPTION_OUTPUT},
+	{"last", 0, "N", option_text, FIELD(last),
+	 "list, show: the newest N runs; check: change points in the newest N runs; 0 for all (20)",
+	 .group = OPTION_GENERAL},
+	{"worse", 0, NULL, option_flag, FIELD(is_worse),
+	 "check: report only change points for the worse",
+	 .group = OPTION_GENERAL},
+	{"window", 0, "N", change_points_parse_window, FIELD(rule.window),
+	 "show, check: search for change points in windows of N runs (50)",
+	 .group = OPTION_GENERAL},
+	{"significance", 0, "P", change_points_parse_level, FIELD(rule.level),
+	 "show, check: maximum p-value of a change point (0.001)",
+	 .group = OPTION_GENERAL},
+	{"magnitude", 0, "PART", change_points_parse_magnitude, FIELD(rule.magnitude),
+	 "show, check: minimum size of a change (3%)",
+	 .group = OPTION_GENERAL},
 };
+// clang-format on
 
 static struct history_view view_of(const struct settings *settings)
 {
@@ -172,7 +180,7 @@ static enum command_status history_run_show(const struct settings *settings,
 	view.choice.newest = settings->last ? settings->n_last : format->last;
 	code = history_view_fill(&view, history, error);
 	if (!code && settings->n_words && !view.n_series)
-		code = error_set(error, -ENOENT, "no run has a complete case like %s",
+		code = error_set(error, -ENOENT, "no complete case in the history matches '%s'",
 				 settings->words[0]);
 	if (!code)
 		code = save_output(settings->output, write_show, &showing, error);
@@ -198,25 +206,31 @@ static enum command_status history_run_check(const struct settings *settings,
 	return code || count ? COMMAND_FAILED : COMMAND_GOOD;
 }
 
+// clang-format off
 static const struct verb verbs[] = {
-	{"add",    (const char *const[]){"version", "commit", NULL},                          "FILE",
-	 "FILE is missing: a result of 'verbmark run --json FILE'",                                           HISTORY_WRITE, history_run_add   },
-	{"import", (const char *const[]){NULL},                                               "FOLDER",
-	 "FOLDER is missing: the one that has runs/*.json",                                                   HISTORY_WRITE, history_run_import},
-	{"list",   (const char *const[]){"last", NULL},                                       NULL,     NULL, HISTORY_READ,  history_run_list  },
-	{"show",
+	{{"add", "add results to the history"},
+	 (const char *const[]){"version", "commit", NULL},
+	 "FILE", "FILE is missing: give a result of 'verbmark run'", HISTORY_WRITE, history_run_add},
+	{{"import", "add the results of a folder, FOLDER/runs/*.json"},
+	 (const char *const[]){NULL},
+	 "FOLDER", "FOLDER is missing: give a folder that contains runs/*.json", HISTORY_WRITE,
+	 history_run_import},
+	{{"list", "list the runs in the history"},
+	 (const char *const[]){"last", NULL}, NULL, NULL, HISTORY_READ, history_run_list},
+	{{"show", "show figures over time, with change points"},
 	 (const char *const[]){"format", "output", "last", "window", "significance", "magnitude",
 			       NULL},
-	 "CASE",											NULL, HISTORY_READ,  history_run_show  },
-	{"check",
-	 (const char *const[]){"last", "worse", "window", "significance", "magnitude", NULL}, NULL,
-	 NULL,												HISTORY_READ,  history_run_check },
+	 "CASE", NULL, HISTORY_READ, history_run_show},
+	{{"check", "exit with status 1 if the newest runs contain a change point"},
+	 (const char *const[]){"last", "worse", "window", "significance", "magnitude", NULL},
+	 NULL, NULL, HISTORY_READ, history_run_check},
 };
+// clang-format on
 
 static const struct verb *find_verb(const char *name)
 {
 	for (size_t i = 0; i < ARRAY_LENGTH(verbs); i++)
-		if (!strcmp(verbs[i].name, name))
+		if (!strcmp(verbs[i].value.name, name))
 			return &verbs[i];
 	return NULL;
 }
@@ -228,10 +242,10 @@ static const char *add_word(const char *text, void *target)
 
 	if (settings->verb) {
 		settings->words[settings->n_words++] = text;
-		return settings->verb->operand ? NULL : "is one word too many";
+		return settings->verb->operand ? NULL : "is one argument too many";
 	}
 	settings->verb = find_verb(text);
-	return settings->verb ? NULL : "is none of " VERBS;
+	return settings->verb ? NULL : "is not one of " VERBS;
 }
 
 /* The verb may follow its options: check_options looks at them at the end. */
@@ -240,7 +254,7 @@ static const char *parse_row(const struct option_row *row, const char *text, voi
 	struct settings *settings = target;
 
 	settings->seen |= 1U << (row - rows);
-	return row->parse(text, (char *)target + row->offset);
+	return option_store(row, text, target);
 }
 
 static const struct option_table options = {
@@ -249,6 +263,8 @@ static const struct option_table options = {
 	.parse = parse_row,
 	.operand = "add FILE... | import FOLDER... | list | show [CASE...] | check",
 	.add_operand = add_word,
+	.operand_name = "action",
+	.operand_values = OPTION_VALUES(verbs),
 };
 
 static bool has_option(const struct verb *verb, const char *name)
@@ -263,8 +279,8 @@ static int check_options(const struct settings *settings, struct error *error)
 {
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++)
 		if (settings->seen & 1U << i && !has_option(settings->verb, rows[i].name))
-			return error_set(error, -EINVAL, "'history %s' has no option --%s",
-					 settings->verb->name, rows[i].name);
+			return error_set(error, -EINVAL, "--%s does not apply to 'history %s'",
+					 rows[i].name, settings->verb->value.name);
 	return 0;
 }
 
@@ -286,7 +302,7 @@ static int parse_settings(struct settings *settings, int argc, char *argv[], str
 	if (code)
 		return code;
 	if (!settings->verb)
-		return error_set(error, -EINVAL, "the verb is missing: " VERBS);
+		return error_set(error, -EINVAL, "the action is missing: use " VERBS);
 	code = check_options(settings, error);
 	if (!code && settings->verb->missing && !settings->n_words)
 		code = error_set(error, -EINVAL, "%s", settings->verb->missing);
@@ -321,9 +337,20 @@ static int cmd_history_run(int argc, char *argv[], const char **operands, struct
 	return run_verb(&settings, error);
 }
 
+// clang-format off
 const struct command command_history = {
 	.name = "history",
-	.summary = "results over time, with change points",
+	.group = COMMAND_COMPARE,
+	.summary = "keep results over time and find change points",
+	.about = "Keeps results in a database, and finds the runs at which a figure changed. CASE is a case id "
+		 "or a quoted shell pattern, for example 'send/lat/*'.",
+	.examples = {
+		{"verbmark history add verbmark-*.json --version 2.1",
+		 "add results of version 2.1"},
+		{"verbmark history show 'send/lat/*' --format html -o history.html",
+		 "draw all latencies of send"},
+	},
 	.options = &options,
 	.run = cmd_history_run,
 };
+// clang-format on

@@ -9,7 +9,7 @@
 #include "reports/document/parse.h"
 #include "reports/history/folder.h"
 
-/* A file that is a result, and its text. Begins zeroed. */
+/* A result file and its text. Zeroed before use. */
 struct input {
 	struct result result;
 	struct history_name name;
@@ -50,8 +50,8 @@ static int add_input(struct history *history, const char *path, const struct inp
 {
 	static const char *const words[] = {
 		[HISTORY_ADDED] = "added",
-		[HISTORY_KNOWN] = "is there already",
-		[HISTORY_RELABELED] = "is there already, with new labels",
+		[HISTORY_KNOWN] = "was added before",
+		[HISTORY_RELABELED] = "was added before; labels updated",
 	};
 	const struct history_entry entry = {&input->name, &input->result, input->text,
 					    input->length, label};

@@ -19,13 +19,14 @@ static char *make_default_path(struct error *error)
 	} else if (home && home[0] == '/') {
 		length = asprintf(&path, "%s/.local/share/verbmark/history.sqlite", home);
 	} else {
-		error_set(error, -EINVAL,
-			  "where is the history? give --db FILE, or set $XDG_DATA_HOME or $HOME");
+		error_set(
+			error, -EINVAL,
+			"cannot find the history: neither $XDG_DATA_HOME nor $HOME is set; use --db FILE");
 		return NULL;
 	}
 	if (length >= 0)
 		return path;
-	error_set_errno(error, -ENOMEM, "cannot name the history");
+	error_set_errno(error, -ENOMEM, "cannot make the path of the history");
 	return NULL;
 }
 

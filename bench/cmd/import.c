@@ -13,37 +13,41 @@
 #include "reports/table/table.h"
 
 struct settings {
-	bool has_format;     /* the first word */
-	const char *json;    /* NULL: the table alone */
-	const char *started; /* NULL: nobody knows */
-	const char **files;  /* room for all words there are */
+	bool has_format;     /* the first operand */
+	const char *json;    /* NULL: print the table only */
+	const char *started; /* NULL: unknown */
+	const char **files;  /* with room for all operands */
 	size_t n_files;
 };
 
 static const char *parse_started(const char *text, void *field)
 {
 	if (!history_name_time(text))
-		return "is no time such as 2026-11-23T10:12:44Z";
+		return "is not a time (e.g. 2026-11-23T10:12:44Z)";
 	*(const char **)field = text;
 	return NULL;
 }
 
 static const struct option_row rows[] = {
 	{"json",    0, "FILE", option_text,   offsetof(struct settings, json),
-	 "save the result there; - is standard output, instead of the table"},
+	 "save the result to FILE; - prints it instead of the table",                .group = OPTION_GENERAL},
 	{"started", 0, "TIME", parse_started, offsetof(struct settings, started),
-	 "when it was measured, such as 2026-11-23T10:12:44Z, for a history"},
+	 "time of the measurement, for a history, for example 2026-11-23T10:12:44Z", .group = OPTION_GENERAL},
 };
 
-/* The format, and then the files. */
+static const struct option_value formats[] = {
+	{"perftest", "text or JSON output of ib_send_lat, ib_write_bw, ..."},
+};
+
+/* Takes the format, and then the files. */
 static const char *add_word(const char *text, void *target)
 {
 	struct settings *settings = target;
 
 	if (settings->has_format)
 		return inputs_add(settings->files, &settings->n_files, text);
-	settings->has_format = !strcmp(text, "perftest");
-	return settings->has_format ? NULL : "is not a format that can be imported: perftest";
+	settings->has_format = !strcmp(text, formats[0].name);
+	return settings->has_format ? NULL : "is not a format that can be imported";
 }
 
 static const struct option_table options = {
@@ -51,6 +55,8 @@ static const struct option_table options = {
 	.count = ARRAY_LENGTH(rows),
 	.operand = "FORMAT FILE...",
 	.add_operand = add_word,
+	.operand_name = "format",
+	.operand_values = OPTION_VALUES(formats),
 };
 
 static void show(const struct result *result)
@@ -79,7 +85,7 @@ static int import_all(struct result *result, const struct settings *settings, st
 	return code;
 }
 
-/* Input that is not understood stops the whole import. */
+/* Imports all files, or none if one is not understood. */
 static int import_and_save(const struct settings *settings, struct error *error)
 {
 	struct result result;
@@ -106,17 +112,19 @@ static int parse(struct settings *settings, int argc, char *argv[], struct error
 	if (code)
 		return code;
 	if (!settings->has_format)
-		return error_set(error, -EINVAL, "the format is missing: perftest");
+		return error_set(error, -EINVAL, "FORMAT is missing: use perftest");
 	if (!settings->n_files)
-		return error_set(error, -EINVAL, "FILE is missing: the output of perftest");
+		return error_set(error, -EINVAL,
+				 "FILE is missing: give the output of a perftest program");
 	if (settings->started && !settings->json)
-		return error_set(error, -EINVAL, "--started is for what --json writes");
+		return error_set(error, -EINVAL, "--started needs --json FILE");
 	if (!settings->json || !strcmp(settings->json, "-"))
 		return 0;
 	for (size_t i = 0; i < settings->n_files; i++)
 		if (save_is_same(settings->json, settings->files[i]))
 			return error_set(error, -EINVAL,
-					 "--json is what is imported: it would be lost");
+					 "--json: '%s' is an input file and would be overwritten",
+					 settings->json);
 	return 0;
 }
 
@@ -128,9 +136,20 @@ static int cmd_import_run(int argc, char *argv[], const char **operands, struct 
 	return code ? command_parsed(code) : import_and_save(&settings, error);
 }
 
+// clang-format off
 const struct command command_import = {
 	.name = "import",
-	.summary = "makes results of what other programs have measured: perftest",
+	.group = COMMAND_CONVERT,
+	.summary = "convert the output of perftest to a result",
+	.about = "Converts the output of another benchmark to a result, and prints its table. The file - is "
+		 "standard input. Input that is not understood is rejected with its line number.",
+	.examples = {
+		{"verbmark import perftest ib_write_lat.txt",
+		 "print the table"},
+		{"verbmark import perftest *.txt --json old.json",
+		 "convert several outputs to one result"},
+	},
 	.options = &options,
 	.run = cmd_import_run,
 };
+// clang-format on

@@ -30,31 +30,42 @@ struct settings {
 
 static const char *parse_count(const char *text, void *field)
 {
-	return value_count(text, 0, UINT32_MAX, field) ? NULL : "is not a number to 4294967295";
+	return value_count(text, 0, UINT32_MAX, field) ? NULL
+						       : "is not a number from 0 to 4294967295";
 }
 
-/* What is asked for is the server's to judge: zero, too. */
+/* Any size is valid here, even 0: the server decides. */
 static const char *parse_size(const char *text, void *field)
 {
-	return value_size(text, field) ? NULL : "is not a size, such as 10000 or 64k";
+	return value_size(text, field) ? NULL : "is not a size (e.g. 10000 or 64k)";
 }
 
 #define FIELD(member) offsetof(struct settings, member)
 
-/* Aligned, these would be wider than any screen. */
+static const struct option_value modes[] = {
+	{"poll",  "poll for the server's answers"},
+	{"event", "sleep until an answer arrives"},
+};
+
 // clang-format off
 static const struct option_row rows[] = {
-	{"alloc", 0, "SIZE", parse_size, FIELD(size), "bytes of the server's memory (10000)"},
-	{"writes", 0, "N", parse_count, FIELD(writes), "32-bit values to write there (1024)"},
+	{"alloc", 0, "SIZE", parse_size, FIELD(size),
+	 "bytes of the server's memory to allocate (10000)", .group = OPTION_GENERAL},
+	{"writes", 0, "N", parse_count, FIELD(writes),
+	 "number of 32-bit values to write (1024)", .group = OPTION_GENERAL},
 	{"doorbell-every", 0, "N", parse_count, FIELD(every),
-	 "each N-th write rings a doorbell; 0: none does (64)"},
-	{"cq", 0, "MODE", serve_pool_parse_wait, FIELD(wait), "wait by poll or event (poll)"},
-	{"seed", 0, "N", parse_count, FIELD(seed), "that the values follow from (1)"},
+	 "ring a doorbell with every N-th write; 0: never (64)", .group = OPTION_GENERAL},
+	{"cq", 0, "MODE", serve_pool_parse_wait, FIELD(wait),
+	 "completion mode: poll or event (poll)",
+	 .group = OPTION_GENERAL, .values = OPTION_VALUES(modes)},
+	{"seed", 0, "N", parse_count, FIELD(seed),
+	 "seed of the values (1)", .group = OPTION_GENERAL},
 	{"dump", 0, "FILE", option_text, FIELD(dump),
-	 "write numbers and values of doorbells there, a line each"},
+	 "write the number and value of each doorbell to FILE", .group = OPTION_GENERAL},
 	{"device", 'd', "NAME", option_text, FIELD(device),
-	 "only this: a device, soft0 (in software), auto"},
-	{"port", 'p', "PORT", option_port, FIELD(port), "that the server listens on (7471)"},
+	 "RDMA device: NAME, soft0 (software) or auto", .group = OPTION_GENERAL},
+	{"port", 'p', "PORT", option_port, FIELD(port),
+	 "port of the server (7471)", .group = OPTION_GENERAL},
 };
 // clang-format on
 
@@ -83,11 +94,11 @@ static int write_values(struct pool_client *client, const struct settings *setti
 		if (dump)
 			fprintf(dump, "%" PRIu32 " %" PRIu32 "\n", client->rung, value);
 	}
-	/* What is not signalled is complete, and all that was rung is heard. */
+	/* Waits until unsignaled writes are complete and the server has seen all doorbells. */
 	return pool_client_sync(client, error);
 }
 
-/* A file that there was is not touched before there is something to put into it. */
+/* Opens the dump only now, so that an existing file is kept if the server cannot be reached. */
 static int write_all(struct pool_client *client, const struct settings *settings,
 		     struct error *error)
 {
@@ -102,7 +113,7 @@ static int write_all(struct pool_client *client, const struct settings *settings
 	}
 	code = write_values(client, settings, dump, error);
 	if (dump && (ferror(dump) | fclose(dump)) && !code)
-		code = error_set(error, -EIO, "cannot write all of %s", settings->dump);
+		code = error_set(error, -EIO, "cannot write to %s", settings->dump);
 	return code;
 }
 
@@ -140,10 +151,10 @@ static int run_client(const struct settings *settings, struct error *error)
 	struct pool_client client = {0};
 	int code;
 
-	/* Each doorbell is seen when it was rung, by who reads a pipe, too. */
+	/* Print each doorbell immediately, also to a pipe. */
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	code = pool_client_open(&client, &wanted, error);
-	/* Who says why is there. */
+	/* A server that refused has said why. */
 	if (code == -ECONNREFUSED && !strstr(error->text, "the server refused"))
 		error_append(error, "is 'verbmark serve --pool SIZE' running there?");
 	if (code)
@@ -160,9 +171,11 @@ static int run_client(const struct settings *settings, struct error *error)
 static int cmd_pool_check(const struct settings *settings, struct error *error)
 {
 	if (!settings->host)
-		return error_set(error, -EINVAL, "HOST is missing: who serves the pool");
+		return error_set(error, -EINVAL,
+				 "HOST is missing: give a host that runs 'verbmark serve --pool'");
 	if (settings->dump && !settings->every)
-		return error_set(error, -EINVAL, "--dump needs doorbells: --doorbell-every");
+		return error_set(error, -EINVAL,
+				 "--dump needs doorbells; use a --doorbell-every above 0");
 	return 0;
 }
 
@@ -182,9 +195,20 @@ static int cmd_pool_run(int argc, char *argv[], const char **operands, struct er
 	return run_client(&settings, error) ? COMMAND_FAILED : COMMAND_GOOD;
 }
 
+// clang-format off
 const struct command command_pool = {
 	.name = "pool",
-	.summary = "takes memory of a server's pool, writes into it, and rings doorbells",
+	.group = COMMAND_MEASURE,
+	.summary = "use memory of a server's pool",
+	.about = "Allocates memory of a server that runs 'verbmark serve --pool', writes to it, rings "
+		 "doorbells, and frees it.",
+	.examples = {
+		{"verbmark pool n02",
+		 "write 1024 values and ring 16 doorbells"},
+		{"verbmark pool n02 --alloc 1m --writes 100000 --doorbell-every 0",
+		 "write without doorbells"},
+	},
 	.options = &options,
 	.run = cmd_pool_run,
 };
+// clang-format on

@@ -9,10 +9,10 @@
 #include "reports/document/document.h"
 #include "reports/document/redact.h"
 
-/* Behind these two: verbmark run. */
+/* Words before the options: verbmark run. */
 #define COMMAND_HEAD 2
 
-/* Pointers to the words of the array, for as long as those stay. NULL without memory. */
+/* Returns pointers to the words of the array, without its first, or NULL if out of memory. */
 static char **make_argv(const json_t *command, int *argc)
 {
 	size_t count = json_array_size(command);
@@ -21,7 +21,7 @@ static char **make_argv(const json_t *command, int *argc)
 	for (size_t i = 1; i < count && argv; i++) {
 		const char *word = json_string_value(json_array_get(command, i));
 
-		/* Nobody writes to them. */
+		/* The parser does not write to them. */
 		word = word ? word : "";
 		memcpy(&argv[i - 1], &word, sizeof(word));
 	}
@@ -35,7 +35,7 @@ static void add_word(const char **words, size_t *count, const char *word)
 		words[(*count)++] = word;
 }
 
-/* Of a command that this version does not understand, any word may be a name. */
+/* Treats every word as private: this version does not understand the command. */
 static size_t all_words(const char **words, int argc, char **argv)
 {
 	size_t count = 0;
@@ -45,7 +45,7 @@ static size_t all_words(const char **words, int argc, char **argv)
 	return count;
 }
 
-/* Hosts, how to get there, and paths, which tell of users. */
+/* Finds hosts, commands to reach them, and paths, which can contain user names. */
 static size_t private_words(const char **words, const char **host, int argc, char **argv)
 {
 	struct error ignored = {0};
@@ -64,7 +64,7 @@ static size_t private_words(const char **words, const char **host, int argc, cha
 	return count;
 }
 
-/* The words are those of the result, and not of the document, which changes. */
+/* Take the command from the result, because redacting changes the document. */
 static int redact(json_t *document, const json_t *command, struct error *error)
 {
 	int argc;
@@ -88,7 +88,7 @@ static int redact(json_t *document, const json_t *command, struct error *error)
 int redact_write(const struct result *result, const char *path, struct error *error)
 {
 	json_t *made = document_make(result);
-	/* What is in it belongs to the result as well, which stays as it is. */
+	/* The document shares values with the result, which must not change. */
 	json_t *document = json_deep_copy(made);
 	int code;
 

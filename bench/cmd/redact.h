@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Documents for others, without what tells whose they are. reports/document/redact.h does it;
- * which words of the command line are private is known by its options only.
+ * Writes results without names and addresses. reports/document/redact.h redacts the document; the
+ * option table tells which words of the command line are private.
  */
 #ifndef BENCH_CMD_REDACT_H
 #define BENCH_CMD_REDACT_H
@@ -9,7 +9,7 @@
 #include "core/base/error.h"
 #include "reports/result/result.h"
 
-/* As document_write. */
+/* Writes the redacted document as document_write does. */
 int redact_write(const struct result *result, const char *path, struct error *error);
 
 #endif

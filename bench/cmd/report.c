@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "bench/cli/inputs.h"
+#include "bench/cli/units.h"
 #include "bench/cmd/command.h"
 #include "bench/cmd/redact.h"
 #include "bench/cmd/report_baseline.h"
@@ -19,23 +20,23 @@
 
 struct settings;
 
-/* One result of those that are. */
+/* A result to show. */
 struct shown {
 	const struct result *result;
 	const char *name;
 	size_t number; /* from 0 */
 };
 
-/* What results are shown as. */
+/* An output format. */
 struct format {
-	const char *name;
+	struct option_value value;
 	void (*begin)(FILE *out);
-	/* 0, or why it could not. */
+	/* Returns 0 or a negative errno. */
 	int (*add)(const struct settings *settings, const struct shown *shown, FILE *out);
 	void (*end)(FILE *out);
-	bool is_apart; /* an empty line is between two results */
-	bool is_page;  /* where comparisons have a place */
-	bool has_unit; /* and not bytes per second */
+	bool is_apart; /* results are separated by an empty line */
+	bool is_page;  /* may contain a comparison with a baseline */
+	bool has_unit; /* --units applies; otherwise bytes per second */
 };
 
 struct settings {
@@ -45,13 +46,13 @@ struct settings {
 	bool is_redacted;
 	const char *json;
 	const struct table_unit *unit;
-	const char **files; /* room for all words there are */
+	const char **files; /* with room for all operands */
 	size_t n_files;
-	struct compare_sides baseline; /* BASE alone, with as much room */
+	struct compare_sides baseline; /* only its BASE is used */
 };
 
-/* no-color.org: whatever NO_COLOR is, unless empty. */
-static bool wants_colour(FILE *out)
+/* See no-color.org: any non-empty value of NO_COLOR disables color. */
+static bool wants_color(FILE *out)
 {
 	const char *refused = getenv("NO_COLOR");
 	const char *terminal = getenv("TERM");
@@ -61,7 +62,7 @@ static bool wants_colour(FILE *out)
 	return isatty(fileno(out));
 }
 
-/* The cases that were run, then those that were not, then how many of them are good. */
+/* Prints the measured cases, the skipped ones, and the number of complete cases. */
 static int add_table(const struct settings *settings, const struct shown *shown, FILE *out)
 {
 	const struct result *result = shown->result;
@@ -69,7 +70,7 @@ static int add_table(const struct settings *settings, const struct shown *shown,
 	struct table table;
 
 	table_open(&table, out, settings->unit, result);
-	table.is_coloured = wants_colour(out);
+	table.is_coloured = wants_color(out);
 	for (size_t i = 0; i < result->n_cases; i++)
 		table_line(&table, &result->cases[i]);
 	count = table_foot(&table);
@@ -99,24 +100,26 @@ static int add_csv(const struct settings *settings, const struct shown *shown, F
 	return 0;
 }
 
-/* As run leaves it, in a line. */
+/* Prints the result as run writes it, on one line. */
 static int add_json(const struct settings *settings, const struct shown *shown, FILE *out)
 {
 	return save_json(out, document_make(shown->result), JSON_COMPACT);
 }
 
+// clang-format off
 static const struct format formats[] = {
-	{"table",    NULL,       add_table,    NULL,     true,  false, true },
-	{"html",     page_begin, add_page,     page_end, true,  true,  true },
-	{"markdown", NULL,       add_markdown, NULL,     true,  false, true },
-	{"csv",      csv_begin,  add_csv,      NULL,     false, false, false},
-	{"json",     NULL,       add_json,     NULL,     false, false, false},
+	{{"table", "aligned text, for a terminal"},
+	 NULL, add_table, NULL, .is_apart = true, .has_unit = true},
+	{{"html", "a self-contained page with charts"},
+	 page_begin, add_page, page_end, .is_apart = true, .is_page = true, .has_unit = true},
+	{{"markdown", "tables for a pull request or an issue"},
+	 NULL, add_markdown, NULL, .is_apart = true, .has_unit = true},
+	{{"csv", "one line per case"},
+	 csv_begin, add_csv, NULL, .is_apart = false},
+	{{"json", "results as 'verbmark run' writes them"},
+	 NULL, add_json, NULL, .is_apart = false},
 };
-
-static const char *parse_format(const char *text, void *field)
-{
-	return INPUTS_CHOOSE(formats, text, field);
-}
+// clang-format on
 
 static const char *parse_baseline(const char *text, void *field)
 {
@@ -126,22 +129,33 @@ static const char *parse_baseline(const char *text, void *field)
 	return NULL;
 }
 
+#define FIELD(member) offsetof(struct settings, member)
+
+// clang-format off
 static const struct option_row rows[] = {
-	{"format",   0,   "NAME", parse_format,     offsetof(struct settings, format),
-	 "table, html (a page, for paper too), markdown, csv, json (table)"  },
-	{"baseline", 0,   "FILE", parse_baseline,   offsetof(struct settings, baseline),
-	 "html: what ratios are to; several times: runs of it"               },
-	{"output",   'o', "FILE", option_text,      offsetof(struct settings, output),
-	 "write what is shown there"					 },
-	{"merge",    0,   NULL,   option_flag,      offsetof(struct settings, is_merged),
-	 "runs of the same cases as one: all trials, all histograms"         },
-	{"json",     0,   "FILE", option_text,      offsetof(struct settings, json),
-	 "write what was merged there; - is standard output"                 },
-	{"redact",   0,   NULL,   option_flag,      offsetof(struct settings, is_redacted),
-	 "write it without names of hosts and addresses: of one FILE as well"},
-	{"units",    0,   "UNIT", table_parse_unit, offsetof(struct settings, unit),
-	 "of table, html, markdown: Gb/s, Mb/s, GB/s, MB/s, MiB/s (Gb/s)"    },
+	{"format", 0, "NAME", NULL, FIELD(format),
+	 "table, html, markdown, csv or json (table)",
+	 .group = OPTION_OUTPUT, .values = OPTION_VALUES(formats)},
+	{"baseline", 0, "FILE", parse_baseline, FIELD(baseline),
+	 "html: compare with this result; repeat for more runs of the baseline",
+	 .group = OPTION_INPUT, .may_repeat = true},
+	{"output", 'o', "FILE", option_text, FIELD(output),
+	 "write the report to FILE (standard output)",
+	 .group = OPTION_OUTPUT},
+	{"merge", 0, NULL, option_flag, FIELD(is_merged),
+	 "merge all trials of the files, which must have the same cases",
+	 .group = OPTION_INPUT},
+	{"json", 0, "FILE", option_text, FIELD(json),
+	 "write the merged or redacted result to FILE; - is standard output",
+	 .group = OPTION_OUTPUT},
+	{"redact", 0, NULL, option_flag, FIELD(is_redacted),
+	 "omit host names and addresses from --json",
+	 .group = OPTION_OUTPUT},
+	{"units", 0, "UNIT", table_parse_unit, FIELD(unit),
+	 "bandwidth unit of table, html and markdown: Gb/s, Mb/s, GB/s, MB/s or MiB/s (Gb/s)",
+	 .group = OPTION_OUTPUT, .values = OPTION_VALUES(unit_values)},
 };
+// clang-format on
 
 static const char *add_file(const char *text, void *target)
 {
@@ -157,7 +171,7 @@ static const struct option_table options = {
 	.add_operand = add_file,
 };
 
-/* What is to be shown: one result, or NULL for each of the files on its own. */
+/* Parameters of the output. It shows one result, or each file if result is NULL. */
 struct show {
 	const struct settings *settings;
 	const struct format *format;
@@ -167,25 +181,25 @@ struct show {
 	struct report_baseline *base; /* NULL: there is no baseline */
 };
 
-/* What could not be shown is no success. */
+/* Shows a result; a failure determines the exit status. */
 static void add(const struct show *show, const struct shown *shown, FILE *out)
 {
 	int code = show->format->add(show->settings, shown, out);
 
 	if (!code)
 		return;
-	fprintf(stderr, "verbmark: %s cannot be shown: %s\n", shown->name, strerror(-code));
+	fprintf(stderr, "verbmark: cannot show %s: %s\n", shown->name, strerror(-code));
 	*show->status = COMMAND_FAILED;
 }
 
-/* Of nothing that could be read there is no page, and half of one is none. */
+/* Begins the output, once there is a result to show. */
 static void begin(const struct show *show, FILE *out)
 {
 	if (show->format->begin)
 		show->format->begin(out);
 }
 
-/* What cannot be read is said, and the others are shown: false if there are none. */
+/* Shows all files that can be read, and reports the others. Returns whether it showed any. */
 static bool show_each(const struct show *show, FILE *out)
 {
 	const struct settings *settings = show->settings;
@@ -217,7 +231,7 @@ static bool show_each(const struct show *show, FILE *out)
 	return has_shown;
 }
 
-/* The comparison comes first, and is known last. */
+/* Shows the comparison before the results, although it is known last. */
 static int show_against(const struct show *from, FILE *out)
 {
 	struct show show = *from;
@@ -259,13 +273,13 @@ static int write_show(FILE *out, const void *what)
 		code = show_each(show, out) ? 0 : -ENODATA;
 	}
 	if (code)
-		return code; /* and what was there before stays */
+		return code; /* an existing file is kept */
 	if (show->format->end)
 		show->format->end(out);
 	return 0;
 }
 
-/* result: what to show, or NULL: each file on its own. */
+/* Shows a result, or each file on its own if it is NULL. */
 static int print(const struct settings *settings, const struct result *result, const char *name,
 		 int *status, struct error *error)
 {
@@ -282,12 +296,12 @@ static int print(const struct settings *settings, const struct result *result, c
 		struct error unsaved = {0};
 		int code = save_path(settings->output, write_show, &show, &unsaved);
 
-		/* Each of the files has been told. */
+		/* The reason was printed for each file. */
 		if (code == -ENODATA)
 			return code;
 		return code ? error_set(error, code, "%s", unsaved.text) : 0;
 	}
-	/* What standard output does not take is told at the end of all commands. */
+	/* main reports errors of standard output. */
 	write_show(has_document ? stderr : stdout, &show);
 	return 0;
 }
@@ -305,7 +319,7 @@ static int merge(struct result *merged, const struct settings *settings, struct 
 		code = inputs_load(&result, settings->files[i], error);
 		if (code)
 			break;
-		/* What runs it cannot be merged with is told first. */
+		/* Incompatible runs are reported first, duplicates second. */
 		is_twice = merge_check_new(merged, &result, &twice);
 		code = merge_add(merged, &result, error);
 		if (!code && is_twice)
@@ -326,7 +340,7 @@ static int save(const struct settings *settings, const struct result *result, st
 								       error);
 }
 
-/* All of them as one, or the only one as it is. */
+/* Shows the merged files, or the only file. */
 static int print_one(const struct settings *settings, struct error *error)
 {
 	struct result result = {0};
@@ -361,15 +375,17 @@ static int check_baseline(const struct settings *settings, struct error *error)
 	if (!count)
 		return 0;
 	if (!settings->format || !settings->format->is_page)
-		return error_set(error, -EINVAL,
-				 "--baseline is for --format html: verbmark compare has tables");
-	if (settings->is_merged || settings->json)
 		return error_set(
 			error, -EINVAL,
-			"--baseline compares runs one by one: leave out --merge and --json");
+			"--baseline needs --format html; 'verbmark compare' prints tables");
+	if (settings->is_merged || settings->json)
+		return error_set(error, -EINVAL,
+				 "--baseline cannot be used with --merge or --json");
 	for (size_t i = 0; i < count; i++)
 		if (!strcmp(baseline->files[COMPARE_BASE][i], "-"))
-			return error_set(error, -EINVAL, "--baseline: '-' is no file");
+			return error_set(
+				error, -EINVAL,
+				"--baseline: standard input is not supported; name a file");
 	return inputs_spare(baseline->files[COMPARE_BASE], count, "--output", settings->output,
 			    error);
 }
@@ -392,21 +408,22 @@ static int parse(struct settings *settings, int argc, char *argv[], struct error
 	if (code)
 		return code;
 	if (settings->unit && settings->format && !settings->format->has_unit)
-		return error_set(error, -EINVAL,
-				 "--units is for table, html and markdown: %s has bytes per second",
-				 settings->format->name);
+		return error_set(
+			error, -EINVAL,
+			"--units does not apply to --format %s, which uses bytes per second",
+			settings->format->value.name);
 	if (settings->output && settings->json && save_is_same(settings->output, settings->json))
-		return error_set(error, -EINVAL, "--output and --json are the same file");
+		return error_set(error, -EINVAL, "--output and --json name the same file");
 	if (settings->is_redacted && settings->format && settings->format->add == add_json)
 		return error_set(error, -EINVAL,
-				 "--redact is for what --json writes: --format json shows all");
+				 "--redact applies only to --json FILE; drop --format json");
 	if (settings->is_redacted && !settings->json)
-		return error_set(error, -EINVAL, "--redact is for what --json writes");
+		return error_set(error, -EINVAL, "--redact needs --json FILE");
 	if (settings->is_redacted && settings->n_files == 1)
 		return 0;
 	if (settings->json && !settings->is_merged)
 		return error_set(error, -EINVAL,
-				 "--json goes with --merge, or with --redact of one FILE");
+				 "--json needs --merge, or --redact with a single FILE");
 	return 0;
 }
 
@@ -422,9 +439,19 @@ static int cmd_report_run(int argc, char *argv[], const char **operands, struct 
 						   : print_each(&settings, error);
 }
 
+// clang-format off
 const struct command command_report = {
 	.name = "report",
-	.summary = "shows results: as tables, as a page for browsers, as CSV, ...",
+	.group = COMMAND_COMPARE,
+	.summary = "show results as tables, web pages, Markdown, CSV or JSON",
+	.about = "Shows results that 'verbmark run' or 'verbmark import' saved. The file - is standard input.",
+	.examples = {
+		{"verbmark report monday.json",
+		 "print the table of a result"},
+		{"verbmark report b.json --format html --baseline a.json -o b.html",
+		 "write a page that compares with a baseline"},
+	},
 	.options = &options,
 	.run = cmd_report_run,
 };
+// clang-format on

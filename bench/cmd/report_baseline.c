@@ -28,12 +28,12 @@ enum command_status report_baseline_print(FILE *out, const struct table_unit *un
 	int code;
 
 	if (base->refused.code == -EXDEV)
-		error_append(&base->refused, "compare --force compares them all the same");
+		error_append(&base->refused, "'verbmark compare --force' compares them anyway");
 	if (base->status == COMMAND_GOOD) {
 		code = compare_judge(comparison, &base->refused);
 		if (code)
 			base->status = code == -ENOMEM ? COMMAND_FAILED : COMMAND_INVALID;
-		/* What could not be compared is shown even where nothing could. */
+		/* Show which cases could not be compared, even if that is all of them. */
 		if (!code || code == -ENODATA)
 			compare_page(out, unit, comparison);
 		else

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What report shows, held against a baseline: results are taken once they were shown, and then
- * compared. Whatever is not comparable is no reason not to show them: it is told in its place.
+ * Compares the results that report shows with a baseline. Results that cannot be compared are
+ * still shown; the reason takes the place of the comparison.
  */
 #ifndef BENCH_CMD_REPORT_BASELINE_H
 #define BENCH_CMD_REPORT_BASELINE_H
@@ -11,17 +11,20 @@
 
 struct report_baseline {
 	struct comparison comparison;
-	struct error refused; /* why it is not compared; no code: it is */
+	struct error refused; /* why the results are not compared; code 0: they are */
 	enum command_status status;
 };
 
-/* Those of BASE. */
+/* Loads the results of BASE. */
 void report_baseline_open(struct report_baseline *base, const struct compare_sides *sides);
 
-/* It is the comparison's from here on. */
+/* Adds a result of NEW; the comparison takes ownership. */
 void report_baseline_add(struct report_baseline *base, struct result *result, const char *path);
 
-/* As a section of a page, and refused is told to standard error; what report is to return. */
+/*
+ * Prints the comparison as a section of a page. If results cannot be compared, prints the reason
+ * there and to standard error. Returns the exit status.
+ */
 enum command_status report_baseline_print(FILE *out, const struct table_unit *unit,
 					  struct report_baseline *base);
 

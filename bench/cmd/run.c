@@ -22,11 +22,11 @@
 #include "reports/io/save.h"
 #include "reports/table/table.h"
 
-/* What the signals that end a run are read from. */
+/* Ends the run when a signal arrives. */
 struct interruption {
 	struct watch watch;
 	struct control *control;
-	struct fleet *fleet; /* NULL: it is the connection's to end */
+	struct fleet *fleet; /* NULL: a single host, which control ends */
 };
 
 static void interrupted(struct watch *watch)
@@ -56,33 +56,33 @@ static int interruption_open(struct interruption *interruption, struct error *er
 	return code;
 }
 
-/* They stay blocked: what was measured is to be on the disk first. */
+/* Leaves the signals blocked until the result is saved. */
 static void interruption_close(struct interruption *interruption)
 {
 	watch_remove(&interruption->watch);
 	close(interruption->watch.fd);
 }
 
-/* What the user sees of a run, and the document that grows with it. */
+/* The output of a run: the table, and the document, which is saved again and again. */
 struct screen {
 	struct sweep_view view;
 	const struct plan *plan;
-	const char *path; /* of the document; NULL: there is none */
-	char *chosen;     /* where that is, until it is there; NULL: it was named */
+	const char *path; /* of the document; NULL: it is not saved */
+	char *chosen;     /* default path until the file is created; NULL: the user chose one */
 	FILE *out;
-	struct table table; /* once there is a case to show */
+	struct table table; /* opened when the first case ends */
 	struct progress progress;
-	uint64_t saved_ns;     /* when the document was last written, */
-	uint64_t save_cost_ns; /* and how long that took */
+	uint64_t saved_ns;     /* when the document was last saved */
+	uint64_t save_cost_ns; /* how long that took */
 	struct error unsaved;
 };
 
 #define PATH_SIZE 256
 
-/* Of all the time so much goes to writing what there is so far. */
+/* Saving takes at most one part in this many of the time. */
 #define SAVE_SHARE 100
 
-/* One that nobody has: others may choose theirs just now. What cannot be is told later. */
+/* Creates a file that did not exist, and changes the path if it did. A failure shows when saving. */
 static bool claim(char path[static PATH_SIZE])
 {
 	char *end = strrchr(path, '.');
@@ -109,7 +109,7 @@ static void save(struct screen *screen, const struct result *result)
 	screen->unsaved = (struct error){0};
 	(screen->plan->is_redacted ? redact_write : document_write)(result, screen->path,
 								    &screen->unsaved);
-	/* No empty file stays. */
+	/* Do not leave an empty file. */
 	if (screen->unsaved.code && is_claimed)
 		unlink(screen->path);
 	screen->saved_ns = clock_now_ns();
@@ -125,13 +125,13 @@ static void case_begins(struct sweep_view *view, const struct result *result, si
 		      done_ns);
 }
 
-/* Whether the document may be written again and again. */
+/* Returns whether the document can be saved repeatedly. */
 static bool is_file(const struct screen *screen)
 {
 	return screen->path && save_replaces(screen->path);
 }
 
-/* Who reads a pipe may never come: then signals end the program. */
+/* Saves for the last time. Signals may end a write to a pipe that nobody reads. */
 static void save_last(struct screen *screen, const struct result *result, const sigset_t *before)
 {
 	if (!is_file(screen))
@@ -140,14 +140,17 @@ static void save_last(struct screen *screen, const struct result *result, const 
 	sigprocmask(SIG_SETMASK, before, NULL);
 }
 
-/* Who says -n alone may not know of how many cases that is. */
+/* Opens the table, and prints which defaults chose what is measured. */
 static void open_table(struct screen *screen, const struct result *result)
 {
 	table_open(&screen->table, screen->out, screen->plan->unit, result);
 	if (screen->plan->usual)
 		fprintf(screen->out,
-			"preset %s, as no option such as --op or --size says what is measured\n",
+			"preset %s, because no option such as --op or --size chooses cases\n",
 			screen->plan->usual);
+	if (screen->plan->has_own_size)
+		fprintf(screen->out,
+			"bandwidth of 64 KiB messages by default; --size chooses others\n");
 }
 
 static void case_ends(struct sweep_view *view, struct result *result, size_t number)
@@ -163,12 +166,12 @@ static void case_ends(struct sweep_view *view, struct result *result, size_t num
 		return;
 	if (!screen->plan->is_redacted)
 		document_keep(&result->cases[number]);
-	/* A run that is killed keeps what it had. */
+	/* Keep the cases so far in case the run is killed. */
 	if (clock_now_ns() - screen->saved_ns > SAVE_SHARE * screen->save_cost_ns)
 		save(screen, result);
 }
 
-/* Limits that a case does not keep to are told below the table. */
+/* Prints the cases that violate --fail-below or --fail-above. */
 static int check_limits(const struct screen *screen, const struct result *result)
 {
 	const struct threshold_list *limits = &screen->plan->limits;
@@ -202,7 +205,7 @@ static int sweep(struct plan *plan, struct result *result, struct screen *screen
 
 	if (code)
 		return code;
-	/* Without what the devices turned out not to be able to run. */
+	/* Exclude cases that the devices do not support. */
 	screen->progress.estimate_ns = plan_estimate_ns(plan, plan->n_cases);
 	code = interruption_open(&interruption, error);
 	if (!code) {
@@ -230,7 +233,7 @@ static int sweep_hosts(struct plan *plan, struct result *result, struct screen *
 	return code;
 }
 
-/* What is said of cases that were never tried, and where it all is. */
+/* Prints skipped cases, warnings, the number of complete cases and the path of the result. */
 static void conclude(struct screen *screen, const struct result *result)
 {
 	struct table_count count;
@@ -247,7 +250,7 @@ static void conclude(struct screen *screen, const struct result *result)
 	fflush(screen->out);
 }
 
-/* What the devices turn out not to have is left out; of all of it that is an error. */
+/* Skipped cases are an error if that is all of them. */
 static int check_left(const struct result *result, struct error *error)
 {
 	const struct result_case *last = NULL;
@@ -257,16 +260,19 @@ static int check_left(const struct result *result, struct error *error)
 			return 0;
 		last = &result->cases[i];
 	}
-	return error_set(error, -EOPNOTSUPP, "there is nothing left to measure: %s",
+	return error_set(error, -EOPNOTSUPP, "no case can be measured: %s",
 			 last ? last->error : "no case");
 }
 
-/* Whoever is there sees what it is; a machine that has lost its device is not to pass. */
+/*
+ * Chooses the device. On a terminal, the software device replaces a missing one; a script fails
+ * instead, so that a host that lost its device is noticed.
+ */
 static int choose(struct plan *plan, struct error *error)
 {
 	int code;
 
-	/* Nothing is measured here. */
+	/* Several hosts measure among themselves. */
 	if (hosts_are_several(plan->host))
 		return 0;
 	code = soft_device_choose(&plan->device, error);
@@ -276,8 +282,8 @@ static int choose(struct plan *plan, struct error *error)
 }
 
 /*
- * Where this program is executed again for it: what comes from a pipe is to be read only then.
- * What is wrong is told once all is known that was asked for.
+ * Chooses the device before the plan is read: choosing soft0 executes this program again, and a
+ * pipe can be read only once. Errors are reported by the second call.
  */
 static void choose_early(const struct plan *plan)
 {
@@ -289,8 +295,8 @@ static void choose_early(const struct plan *plan)
 }
 
 /*
- * Whether all is well. Huge pages that are not there are no failure of the tips, which have
- * the reason in their place.
+ * Returns whether the run succeeded. For the tips, cases that lack huge pages are no failure: the
+ * tips print the reason.
  */
 static bool is_good(const struct plan *plan, const struct result *result)
 {
@@ -309,7 +315,7 @@ static bool is_good(const struct plan *plan, const struct result *result)
 	return n_complete > 0;
 }
 
-/* verbmark-HOST-UTC.json. */
+/* Makes the default path: verbmark-HOST-UTC.json. */
 static void choose_path(const struct plan *plan, char path[static PATH_SIZE])
 {
 	struct tm utc = utc_now();
@@ -317,7 +323,7 @@ static void choose_path(const struct plan *plan, char path[static PATH_SIZE])
 	char host[128];
 
 	strftime(text, sizeof(text), "%Y%m%dT%H%M%SZ", &utc);
-	/* A name is seen by whoever is given the file. */
+	/* The name must not reveal the host either. */
 	snprintf(host, sizeof(host), "%s",
 		 plan->is_redacted ? "redacted"
 		 : plan->host      ? plan->host
@@ -329,8 +335,19 @@ static void choose_path(const struct plan *plan, char path[static PATH_SIZE])
 	snprintf(path, PATH_SIZE, "verbmark-%s-%s.json", host, text);
 }
 
+/* Tells a user who did not choose a device that soft0 is used, and how to get a real device. */
+static void report_software(void)
+{
+	fflush(stdout);
+	fprintf(stderr, "no RDMA device found: measuring on " SOFT_DEVICE_NAME
+			", a software device inside this process\n"
+			"for a kernel device (Soft-RoCE) on eth0: "
+			"rdma link add rxe0 type rxe netdev eth0\n");
+}
+
 static int run_plan(struct plan *plan, struct result *result, struct error *error)
 {
+	bool may_be_soft = !plan->device && !plan->host;
 	bool is_chosen = !plan->json && !plan->no_save;
 	char chosen[PATH_SIZE];
 	const char *path = is_chosen ? chosen : plan->json;
@@ -344,7 +361,7 @@ static int run_plan(struct plan *plan, struct result *result, struct error *erro
 	};
 	int limits = 0;
 	int code = 0;
-	sigset_t before; /* what was blocked */
+	sigset_t before; /* signal mask */
 
 	if (is_chosen)
 		choose_path(plan, chosen);
@@ -354,17 +371,19 @@ static int run_plan(struct plan *plan, struct result *result, struct error *erro
 		code = choose(plan, error);
 	if (code)
 		return COMMAND_FAILED;
+	if (may_be_soft && soft_device_has_replaced() && isatty(STDOUT_FILENO))
+		report_software();
 	progress_init(&screen.progress, stderr, plan->with_progress, plan->is_quiet,
 		      plan_estimate_ns(plan, plan->n_cases));
 	utc_stamp(result->started);
 	sigprocmask(SIG_SETMASK, NULL, &before);
 	code = (hosts_are_several(plan->host) ? sweep_hosts : sweep)(plan, result, &screen, error);
-	/* Found with the devices, it is still a plan of nothing. */
+	/* A plan that is empty on these devices is a usage error too. */
 	if (code && plan_check(plan, NULL))
 		return COMMAND_USAGE;
 	utc_stamp(result->finished);
 	result->status = result_status_of_cases(result);
-	/* What was measured is written down however the sweep has ended. */
+	/* Save what was measured, however the sweep ended. */
 	if (result->server.device[0]) {
 		save_last(&screen, result, &before);
 		limits = check_limits(&screen, result);
@@ -421,9 +440,21 @@ static int cmd_run_run(int argc, char *argv[], const char **operands, struct err
 	return run_command(NULL, argc, argv, error);
 }
 
+// clang-format off
 const struct command command_run = {
 	.name = "run",
-	.summary = "measures against a server",
+	.group = COMMAND_MEASURE,
+	.summary = "measure latency, bandwidth or load against a server",
+	.about = "Measures RDMA between this host and a server, which runs 'verbmark serve' on HOST. "
+		 "Without HOST, client and server both run on this host. Several hosts (A,B,C) are for "
+		 "--pattern. The cases are the product of all LISTs.",
+	.examples = {
+		{"verbmark run n02 --op write --metric lat",
+		 "latency of RDMA WRITE to n02"},
+		{"verbmark run n02 --op send,read --metric bw -s 64k,1m -q 1,4",
+		 "bandwidth of eight cases, saved as verbmark-n02-UTC.json"},
+	},
 	.options = &plan_options,
 	.run = cmd_run_run,
 };
+// clang-format on

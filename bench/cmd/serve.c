@@ -37,7 +37,7 @@ struct settings {
 #define POOL(member)    offsetof(struct settings, pool.member)
 #define ALLOWED(member) offsetof(struct settings, quota.member)
 
-/* So many that rdma_cm has free may be in use at TCP, where any port will do. */
+/* Ports that are free in rdma_cm may be in use by TCP: try this many. */
 #define PORT_TRIES 32
 
 static const char *parse_address(const char *text, void *field)
@@ -45,55 +45,85 @@ static const char *parse_address(const char *text, void *field)
 	struct sockaddr_storage address;
 
 	*(const char **)field = text;
-	return address_parse(&address, text) ? NULL : "is not an address, such as 192.0.2.1";
+	return address_parse(&address, text) ? NULL : "is not an IP address (e.g. 192.0.2.1)";
 }
 
-/* Aligned, these would be wider than any screen. */
+#define FIELD(member) offsetof(struct settings, member)
+
+static const struct option_value modes[] = {
+	{"poll",  "look for requests every 100 us"},
+	{"event", "sleep until a request arrives" },
+};
+
 // clang-format off
 static const struct option_row rows[] = {
-	{"device", 'd', "NAME", option_text,     offsetof(struct settings, device),
-	 "offer only this: DEVICE or DEVICE/PORT, soft0 (in software), auto"},
-	{"port",   'p', "PORT", option_port,     offsetof(struct settings, port),
-	 "TCP port to listen on; 0 takes a free one (7471)"                 },
-	{"once",   0,   NULL,   option_flag,     offsetof(struct settings, is_once),
-	 "end when the first client has been served"                        },
-	{"idle",   0,   "TIME", quota_parse_time, offsetof(struct settings, idle_ms),
-	 "end after so long without a client, such as 60s (never)"          },
-	{"token",  0,   NULL,   option_flag,     offsetof(struct settings, has_token),
-	 "serve who knows the first line of standard input, and end with it"},
-	{"secret-file", 0, "FILE", option_text, offsetof(struct settings, secret_file),
-	 "serve who proves to know that secret"},
-	{"drive", 0, NULL, option_flag, offsetof(struct settings, drives),
-	 "run cases against other servers, too, for 'run A,B,C --pattern'"},
-	{"bind", 0, "ADDRESS", parse_address, offsetof(struct settings, bind),
-	 "listen on that address alone (all of this host's)"},
-	{"allow", 0, "CIDR,...", allowed_networks_parse, offsetof(struct settings, allowed),
-	 "serve clients of these networks alone (all)"},
-	{"max-clients", 0, "N", quota_parse_clients, ALLOWED(clients), "clients at once (64)"},
+	{"device", 'd', "NAME", option_text, FIELD(device),
+	 "offer only this device: NAME, NAME/PORT, soft0 (software) or auto (all)",
+	 .group = OPTION_LISTEN},
+	{"port", 'p', "PORT", option_port, FIELD(port),
+	 "TCP port to listen on; 0 chooses a free one (7471)",
+	 .group = OPTION_LISTEN},
+	{"once", 0, NULL, option_flag, FIELD(is_once),
+	 "exit after the first client",
+	 .group = OPTION_LIMITS},
+	{"idle", 0, "TIME", quota_parse_time, FIELD(idle_ms),
+	 "exit after this time without a client, for example 60s (never)",
+	 .group = OPTION_LIMITS},
+	{"token", 0, NULL, option_flag, FIELD(has_token),
+	 "read a token from standard input, serve only clients that know it, and exit at end of "
+	 "input",
+	 .group = OPTION_ACCESS},
+	{"secret-file", 0, "FILE", option_text, FIELD(secret_file),
+	 "serve only clients that know the secret in this file",
+	 .group = OPTION_ACCESS},
+	{"drive", 0, NULL, option_flag, FIELD(drives),
+	 "run cases against other servers too, for 'run A,B,C --pattern'",
+	 .group = OPTION_ACCESS},
+	{"bind", 0, "ADDRESS", parse_address, FIELD(bind),
+	 "listen only on this address (all addresses)",
+	 .group = OPTION_LISTEN},
+	{"allow", 0, "CIDR,...", allowed_networks_parse, FIELD(allowed),
+	 "serve only clients from these networks (all)",
+	 .group = OPTION_ACCESS, .may_repeat = true},
+	{"max-clients", 0, "N", quota_parse_clients, ALLOWED(clients),
+	 "clients at once (64)",
+	 .group = OPTION_LIMITS},
 	{"max-qps", 0, "N", quota_parse_queue_pairs, ALLOWED(queue_pairs),
-	 "queue pairs of a client (16384)"},
+	 "queue pairs per client (16384)",
+	 .group = OPTION_LIMITS},
 	{"max-size", 0, "SIZE", quota_parse_size, ALLOWED(message_bytes),
-	 "bytes of a message (1g)"},
+	 "message size (1g)",
+	 .group = OPTION_LIMITS},
 	{"max-memory", 0, "SIZE", quota_parse_size, ALLOWED(memory),
-	 "memory of all clients' cases (half of the machine's)"},
+	 "memory of all clients together (half of the host's)",
+	 .group = OPTION_LIMITS},
 	{"max-client-memory", 0, "SIZE", quota_parse_size, ALLOWED(client_memory),
-	 "memory of one client's cases (all of that)"},
+	 "memory per client (same as --max-memory)",
+	 .group = OPTION_LIMITS},
 	{"max-time", 0, "TIME", quota_parse_time, ALLOWED(time_ms),
-	 "how long a client is served, such as 60m (24h)"},
+	 "time limit per client, for example 60m (24h)",
+	 .group = OPTION_LIMITS},
 	{"max-pause", 0, "TIME", quota_parse_time, ALLOWED(pause_ms),
-	 "how long one may ask for nothing (5m)"},
+	 "disconnect clients that are idle for this long (5m)",
+	 .group = OPTION_LIMITS},
 	{"pool", 0, "[ SIZE]", serve_pool_parse_size, POOL(size),
-	 "grant memory of a pool to clients of 'verbmark pool' (4MiB)"},
+	 "grant memory to clients of 'verbmark pool' from a pool of this size (4MiB)",
+	 .group = OPTION_POOL},
 	{"pool-share", 0, "SIZE", serve_pool_parse_size, POOL(share),
-	 "what one client may have of it at once (all)"},
+	 "memory that one client may hold at once (all)",
+	 .group = OPTION_POOL},
 	{"pool-clients", 0, "N", serve_pool_parse_clients, POOL(clients),
-	 "clients of the pool at once (1024)"},
+	 "clients of the pool at once (1024)",
+	 .group = OPTION_POOL},
 	{"pool-cq", 0, "MODE", serve_pool_parse_wait, POOL(wait),
-	 "the pool's server looks each 100 us (poll), or sleeps (event)"},
+	 "completion mode: poll (every 100 us) or event",
+	 .group = OPTION_POOL, .values = OPTION_VALUES(modes)},
 	{"pool-receives", 0, "N", serve_pool_parse_receives, POOL(receives),
-	 "receives that the pool's clients share (1024)"},
+	 "receives shared by the clients of the pool (1024)",
+	 .group = OPTION_POOL},
 	{"pool-dump", 0, "FILE", option_text, POOL(dump),
-	 "write numbers and values of doorbells there, a line each"},
+	 "write the number and value of each doorbell to FILE",
+	 .group = OPTION_POOL},
 };
 // clang-format on
 
@@ -103,15 +133,15 @@ struct server {
 	struct clients clients;
 	int listener;
 	int signals;
-	int input; /* that tells of the end of who started this; -1: nobody waits for that */
+	int input; /* ends when the program that started the server ends; -1: not watched */
 	struct responder_terms terms;
 	struct quota quota;
-	struct secret secret; /* that clients have to have; zeroed: none */
+	struct secret secret; /* that clients must know; zeroed: none */
 	struct device_removal removal;
 	struct serve_pool pooling;
 };
 
-/* Nothing is expected from there but the end. */
+/* Discards input and returns whether it has ended. */
 static bool has_input_ended(const struct server *server)
 {
 	char bytes[64];
@@ -119,7 +149,7 @@ static bool has_input_ended(const struct server *server)
 	return read(server->input, bytes, sizeof(bytes)) <= 0;
 }
 
-/* Serves until a signal, until its time is over, or until a device is taken away. */
+/* Serves until a signal, a time limit, or the removal of a device. */
 static int serve(struct server *server, struct error *error)
 {
 	struct pollfd fds[] = {
@@ -173,7 +203,7 @@ static void print_ready(const struct device_list *devices, uint16_t port)
 	fflush(stdout);
 }
 
-/* On that port of TCP: -EADDRINUSE where it is not free. */
+/* Listens on that TCP port instead. -EADDRINUSE: it is not free. */
 static int listen_at(struct server *server, const struct settings *settings, uint16_t port,
 		     struct error *error)
 {
@@ -187,8 +217,8 @@ static int listen_at(struct server *server, const struct settings *settings, uin
 }
 
 /*
- * Any port that both TCP and rdma_cm have free, as rdma_cm chooses: a TCP that is asked again
- * for any would have few favourites.
+ * Opens the pool on a port that is free in both TCP and rdma_cm. rdma_cm chooses it, because TCP
+ * would offer the same few ports again.
  */
 static int open_pool_anywhere(struct server *server, const struct settings *settings,
 			      struct pool_settings *wanted, uint16_t *port, struct error *error)
@@ -209,12 +239,12 @@ static int open_pool_anywhere(struct server *server, const struct settings *sett
 	return code;
 }
 
-/* On the port of rdma_cm that has the number of the server's own. */
+/* Opens the pool on the rdma_cm port with the same number as the server's TCP port. */
 static int open_pool(struct server *server, const struct settings *settings,
 		     const struct device_list *devices, uint16_t *port, struct error *error)
 {
 	struct pool_settings wanted = {
-		/* One that is named, or any: then one that is up. */
+		/* Without a name, any device that is up. */
 		.device = settings->device && devices->n_ports ? devices->ports[0].device : NULL,
 		.device_port = settings->device && devices->n_ports == 1
 				       ? (uint8_t)devices->ports[0].port
@@ -227,13 +257,13 @@ static int open_pool(struct server *server, const struct settings *settings,
 
 	server->pooling.allowed = server->terms.allowed;
 	code = serve_pool_open(&server->pooling, &settings->pool, &wanted, error);
-	/* What TCP gave, because any would do, may be in use there. */
+	/* A port that TCP chose may be in use in rdma_cm. */
 	if (code == -EADDRINUSE && !settings->port)
 		code = open_pool_anywhere(server, settings, &wanted, port, error);
 	return code;
 }
 
-/* The devices that there are, and then the word that all is ready. */
+/* Opens the devices and the pool, and prints that the server is ready. */
 static int take_devices(struct server *server, const struct settings *settings, uint16_t port,
 			struct error *error)
 {
@@ -256,7 +286,7 @@ static int take_devices(struct server *server, const struct settings *settings, 
 	return code;
 }
 
-/* The first line of standard input: byte by byte, to leave the rest. */
+/* Reads the first line of standard input byte by byte, to leave the rest unread. */
 static int read_token(struct server *server, struct error *error)
 {
 	char token[128];
@@ -264,7 +294,8 @@ static int read_token(struct server *server, struct error *error)
 
 	while (used + 1 < sizeof(token)) {
 		if (read(STDIN_FILENO, token + used, 1) != 1)
-			return error_set(error, -EINVAL, "--token: standard input has no line");
+			return error_set(error, -EINVAL,
+					 "--token: cannot read a line from standard input");
 		if (token[used] == '\n')
 			break;
 		used++;
@@ -301,16 +332,16 @@ static int server_open(struct server *server, const struct settings *settings, s
 	server->clients = (struct clients){
 		.done = -1,
 		.terms = &server->terms,
-		/* A token is of who has started this for himself. */
+		/* With a token, the server is for the program that started it. */
 		.is_private = settings->has_token,
 		.is_once = settings->is_once,
 		.idle_ms = settings->idle_ms,
 	};
 	if (take_secret(server, settings, error))
 		return error->code;
-	/* Clients are served when nobody reads any more what is printed of them. */
+	/* Keep serving clients after the reader of standard output has exited. */
 	signal(SIGPIPE, SIG_IGN);
-	/* Before any thread starts: they inherit the mask. */
+	/* Block signals before any thread starts, because threads inherit the mask. */
 	server->signals = interrupt_block(NULL, error);
 	if (server->signals < 0)
 		return server->signals;
@@ -336,33 +367,32 @@ static void server_close(struct server *server)
 static int cmd_serve_check(const struct settings *settings, struct error *error)
 {
 	if (settings->has_token && settings->secret_file)
-		return error_set(error, -EINVAL, "--token and --secret-file exclude each other");
+		return error_set(error, -EINVAL,
+				 "--token and --secret-file cannot be used together");
 	if (!settings->pool.size &&
 	    (settings->pool.dump || settings->pool.receives || settings->pool.share ||
 	     settings->pool.clients || settings->pool.wait != RDMA_ADAPTIVE))
 		return error_set(error, -EINVAL,
 				 "--pool-share, --pool-clients, --pool-cq, --pool-receives and "
-				 "--pool-dump are for --pool");
+				 "--pool-dump need --pool");
 	if (!settings->pool.size)
 		return 0;
 	if (settings->pool.share > settings->pool.size)
 		return error_set(error, -EINVAL,
-				 "--pool-share is more than --pool: leave it away, and a client "
-				 "may have all of it");
+				 "--pool-share exceeds --pool; omit it to let a client use the "
+				 "whole pool");
 	if (settings->has_token || settings->secret_file)
 		return error_set(error, -EINVAL,
-				 "--pool asks its clients for no secret: leave --token and "
-				 "--secret-file away, or --pool");
+				 "--pool cannot be used with --token or --secret-file: clients of "
+				 "the pool are not authenticated");
 	if (settings->is_once || settings->idle_ms)
-		return error_set(error, -EINVAL,
-				 "--pool waits for any number of clients: --once and --idle are "
-				 "not for it");
+		return error_set(error, -EINVAL, "--pool cannot be used with --once or --idle");
 	return 0;
 }
 
 static int cmd_serve_run(int argc, char *argv[], const char **operands, struct error *error)
 {
-	/* What a pool cannot do: nobody has said how it is to wait. */
+	/* A pool cannot be adaptive: here it means that --pool-cq is not given. */
 	struct settings settings = {.port = HOSTS_PORT, .pool.wait = RDMA_ADAPTIVE};
 	struct server server;
 	int code;
@@ -383,9 +413,20 @@ static int cmd_serve_run(int argc, char *argv[], const char **operands, struct e
 	return code ? COMMAND_FAILED : COMMAND_GOOD;
 }
 
+// clang-format off
 const struct command command_serve = {
 	.name = "serve",
-	.summary = "responds to clients until stopped; they choose devices and all else",
+	.group = COMMAND_MEASURE,
+	.summary = "serve clients until stopped",
+	.about = "Serves the clients that run 'verbmark run HOST'. Clients choose the device and all "
+		 "parameters.",
+	.examples = {
+		{"verbmark serve --allow 192.0.2.0/24 --max-memory 4g",
+		 "serve one network, and allocate up to 4 GiB"},
+		{"verbmark serve --once -d rxe0",
+		 "serve one client on rxe0"},
+	},
 	.options = &options,
 	.run = cmd_serve_run,
 };
+// clang-format on

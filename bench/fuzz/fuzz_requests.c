@@ -99,8 +99,7 @@ static void check_values(const struct parameters *from)
 			continue;
 		if (parameter->type == PARAMETER_WORD ||
 		    (parameter->type == PARAMETER_ACCESS && value < ACCESS_STRIDE))
-			for (uint64_t word = 0; word <= value; word++)
-				FUZZ_CHECK(parameter->words[word]);
+			FUZZ_CHECK(value < parameter->option.values.count);
 		else if (parameter->type == PARAMETER_PIN && value > parameter->most)
 			check_pin(value);
 		else

@@ -183,10 +183,10 @@ bool gate_refuses(const struct option_row *row)
 const char *gate_says(const struct option_row *row)
 {
 	static const struct option_said others[] = {
-		{"metric",     "lat, bw (lat)"						     },
-		{"iterations", "messages of a trial, in the place of -D"                           },
-		{"duration",   "measure for that long, each trial (30ms)"                          },
-		{"warmup",     "warming up takes at most that long, each trial (30ms; LISTs: 20ms)"},
+		{"metric",     "lat or bw (lat)"                                           },
+		{"iterations", "messages per trial, instead of -D"                         },
+		{"duration",   "time per trial (30ms)"                                     },
+		{"warmup",     "maximum warm-up before each trial (30ms; with LISTs: 20ms)"},
 	};
 
 	return option_said(others, ARRAY_LENGTH(others), row);

@@ -61,6 +61,11 @@ bool soft_device_is_soft(void)
 	return found;
 }
 
+bool soft_device_has_replaced(void)
+{
+	return is_again && soft_device_is_soft();
+}
+
 static bool find_program(char path[static PATH_SIZE])
 {
 	ssize_t length = readlink("/proc/self/exe", path, PATH_SIZE - 1);

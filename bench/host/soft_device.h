@@ -32,6 +32,9 @@ int soft_device_choose(const char **device, struct error *error);
  */
 int soft_device_require(const char *device, bool may_be_soft, struct error *error);
 
+/* Returns whether this program executed itself again to load the software device. */
+bool soft_device_has_replaced(void);
+
 /* Returns whether libibverbs, or its replacement, has the software device. */
 bool soft_device_is_soft(void);
 

@@ -172,9 +172,8 @@ enum parameter_type {
 };
 
 struct parameter {
-	struct option_row option;
+	struct option_row option; /* its named values are those of a PARAMETER_WORD, by number */
 	enum parameter_type type;
-	const char *const *words; /* NULL-terminated */
 	uint64_t least;
 	uint64_t most;
 	uint64_t fallback;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/cli/units.h"
 #include "bench/plan/applicable.h"
 #include "bench/plan/hosts.h"
 #include "bench/plan/pattern.h"
@@ -17,41 +18,83 @@
 
 #define FIELD(member) offsetof(struct plan, member)
 
+#define ATOMIC_SIZE    8
+#define BANDWIDTH_SIZE 65536 /* default of --metric bw */
+
+#define FLAG(member) NULL, option_flag, FIELD(member)
+
 /* Aligned, these would be wider than any screen. */
 // clang-format off
 static const struct option_row sources[] = {
-	{"preset",        0,   "NAME", option_text,     FIELD(preset),
-	 PRESET_NAMES " (quick, without LISTs)"},
-	{"plan",          0,   "FILE", option_text,     FIELD(file),          "the same from a file"},
+	{"preset", 0, "NAME", preset_parse_name, FIELD(preset),
+	 "a set of cases: " PRESET_NAMES " (quick, if nothing else is chosen)",
+	 .group = OPTION_WHAT, .values = OPTION_VALUES(preset_names)},
+	{"plan", 0, "FILE", option_text, FIELD(file),
+	 "cases from a plan file, or from a result",
+	 .group = OPTION_WHAT},
 };
 
 static const struct option_row rows[] = {
-	{"all",           'a', NULL,   option_flag,     FIELD(all_sizes),     "sizes 1 to 8m in powers of two"},
-	{"events",        'e', NULL,   option_flag,     FIELD(with_events),   "the same as --cq event"},
-	{"dry-run",       0,   NULL,   option_flag,     FIELD(is_dry),        "print the cases and run none"},
-	{"device",        'd', "NAME", option_text,     FIELD(device),        "RDMA device, soft0 (in software), auto (one that leads there)"},
-	{"device-port",   'i', "PORT", option_device_port, FIELD(device_port), "port of that device (one that leads there)"},
-	{"server-device", 0,   "NAME", option_text,     FIELD(server_device), "the server's RDMA device"},
-	{"port",          'p', "PORT", option_port,     FIELD(port),          "the server's TCP port (7471)"},
-	{"launch",        0,   "COMMAND", option_text,  FIELD(launch),
-	 "start the server there, such as 'ssh %h'"},
-	{"secret-file",   0,   "FILE", option_text,     FIELD(secret_file),
-	 "the secret that the server wants to have proved"},
-	{"wait",          0,   "TIME", option_duration, FIELD(wait_ms),
-	 "how long to try to reach a server, such as 10s (0s)"},
-	{"json",          0,   "FILE", option_text,     FIELD(json),
-	 "replaces FILE by the result, - shows it (verbmark-HOST-UTC.json)"},
-	{"no-save",       0,   NULL,   option_flag,     FIELD(no_save),       "write no result"},
-	{"redact",        0,   NULL,   option_flag,     FIELD(is_redacted),   "write the result without names of hosts and addresses"},
-	{"units",         0,   "UNIT", table_parse_unit, FIELD(unit),         "of the table: Gb/s, Mb/s, GB/s, MB/s, MiB/s (Gb/s)"},
-	{"quiet",         0,   NULL,   option_flag,     FIELD(is_quiet),      "no progress on a terminal"},
-	{"progress",      0,   NULL,   option_flag,     FIELD(with_progress), "progress, terminal or not"},
-	{"fail-below",    0,   "LIMIT", threshold_parse_below, FIELD(limits),
-	 "a bandwidth below that fails: 90%line, 50Gb/s, 10GB/s, 1.2Mmsg/s"},
-	{"fail-above",    0,   "LIMIT", threshold_parse_above, FIELD(limits),
-	 "a latency above that fails: p99=5us, max=1ms"},
-	{"rdma-cm",       'R', NULL,   option_flag,     FIELD(ignored),       "perftest's; it needs nothing here"},
-	{"cpu-freq",      'F', NULL,   option_flag,     FIELD(ignored),       "perftest's; it needs nothing here"},
+	{"all", 'a', FLAG(all_sizes),
+	 "all sizes from 1 to 8m, in powers of two",
+	 .group = OPTION_WHAT, .is_rare = true},
+	{"events", 'e', FLAG(with_events),
+	 "same as --cq event",
+	 .group = OPTION_WHAT, .is_rare = true},
+	{"dry-run", 0, FLAG(is_dry),
+	 "print the cases without running them",
+	 .group = OPTION_HOW},
+	{"device", 'd', "NAME", option_text, FIELD(device),
+	 "RDMA device: NAME, NAME/PORT, soft0 (software) or auto (a device that reaches HOST)",
+	 .group = OPTION_WHERE},
+	{"device-port", 'i', "PORT", option_device_port, FIELD(device_port),
+	 "port of the device (one that reaches HOST)",
+	 .group = OPTION_WHERE, .is_rare = true},
+	{"server-device", 0, "NAME", option_text, FIELD(server_device),
+	 "RDMA device of the server (chosen automatically)",
+	 .group = OPTION_WHERE, .is_rare = true},
+	{"port", 'p', "PORT", option_port, FIELD(port),
+	 "TCP port of the server (7471)",
+	 .group = OPTION_WHERE},
+	{"launch", 0, "COMMAND", option_text, FIELD(launch),
+	 "start the server by this command, for example 'ssh %h'",
+	 .group = OPTION_WHERE},
+	{"secret-file", 0, "FILE", option_text, FIELD(secret_file),
+	 "file with the secret shared with the server",
+	 .group = OPTION_WHERE, .is_rare = true},
+	{"wait", 0, "TIME", option_duration, FIELD(wait_ms),
+	 "keep trying to reach the server for this long (0s)",
+	 .group = OPTION_WHERE, .is_rare = true},
+	{"json", 0, "FILE", option_text, FIELD(json),
+	 "write the result to FILE; - is standard output (verbmark-HOST-UTC.json)",
+	 .group = OPTION_OUTPUT},
+	{"no-save", 0, FLAG(no_save),
+	 "do not write a result",
+	 .group = OPTION_OUTPUT},
+	{"redact", 0, FLAG(is_redacted),
+	 "omit host names and addresses from the result",
+	 .group = OPTION_OUTPUT, .is_rare = true},
+	{"units", 0, "UNIT", table_parse_unit, FIELD(unit),
+	 "bandwidth unit of the table: Gb/s, Mb/s, GB/s, MB/s or MiB/s (Gb/s)",
+	 .group = OPTION_OUTPUT, .is_rare = true, .values = OPTION_VALUES(unit_values)},
+	{"quiet", 0, FLAG(is_quiet),
+	 "do not show progress",
+	 .group = OPTION_OUTPUT, .is_rare = true},
+	{"progress", 0, FLAG(with_progress),
+	 "show progress even if standard error is not a terminal",
+	 .group = OPTION_OUTPUT, .is_rare = true},
+	{"fail-below", 0, "LIMIT", threshold_parse_below, FIELD(limits),
+	 "fail if a bandwidth is lower: 90%line, 50Gb/s, 10GB/s or 1.2Mmsg/s",
+	 .group = OPTION_OUTPUT, .may_repeat = true},
+	{"fail-above", 0, "LIMIT", threshold_parse_above, FIELD(limits),
+	 "fail if a latency is higher, for example p99=5us or max=1ms",
+	 .group = OPTION_OUTPUT, .may_repeat = true},
+	{"rdma-cm", 'R', FLAG(ignored),
+	 "ignored; see --connect",
+	 .group = OPTION_COMPAT, .is_rare = true},
+	{"cpu-freq", 'F', FLAG(ignored),
+	 "ignored",
+	 .group = OPTION_COMPAT, .is_rare = true},
 };
 // clang-format on
 
@@ -101,6 +144,25 @@ static bool has_lists(const struct plan *plan)
 	return false;
 }
 
+/* Rejects sizes of operations that all have a fixed one. */
+static int check_atomic_size(struct plan *plan, struct error *error)
+{
+	const struct value_list *ops = asked(plan, "op");
+	const struct value_list *sizes = asked(plan, "size");
+	bool is_wrong = plan->all_sizes;
+
+	for (size_t i = 0; i < ops->count; i++)
+		if (!operations[ops->item[i]].shape.is_atomic)
+			return 0;
+	for (size_t i = 0; i < sizes->count; i++)
+		is_wrong = is_wrong || sizes->item[i] != ATOMIC_SIZE;
+	if (!ops->count || !is_wrong)
+		return 0;
+	return error_set(error, -EINVAL, "--%s: %s always transfers 8 bytes; omit --%s",
+			 plan->all_sizes ? "all" : "size", operation_names[ops->item[0]],
+			 plan->all_sizes ? "all" : "size, or use 8");
+}
+
 /* Expands -a and -e, and the default metric of --pattern. */
 static int expand(struct plan *plan, struct error *error)
 {
@@ -111,6 +173,8 @@ static int expand(struct plan *plan, struct error *error)
 
 	if (plan->all_sizes && asked(plan, "size")->count)
 		return error_set(error, -EINVAL, "--all and --size cannot be used together");
+	if (check_atomic_size(plan, error))
+		return error->code;
 	if (plan->with_events && asked(plan, "cq")->count)
 		return error_set(error, -EINVAL, "--events and --cq cannot be used together");
 	if (asked(plan, "iterations")->count && asked(plan, "duration")->count)
@@ -410,6 +474,54 @@ static void choose_steps(struct product *product)
 		value_list_parse(steps, parameter_find("step"), "all");
 }
 
+/* Returns whether bandwidth has a default size of its own: nobody has chosen one, and it fits. */
+static bool has_own_size(struct plan *plan, struct product *product)
+{
+	const struct value_list *wanted = product_list(product, parameter_find("transport"));
+	const struct value_list *metrics = product_list(product, parameter_find("metric"));
+	bool has_bandwidth = false;
+
+	if (plan->file || plan->preset || plan->usual ||
+	    product_list(product, parameter_find("size"))->count)
+		return false;
+	for (size_t i = 0; i < wanted->count; i++)
+		if (!transport_has(wanted->item[i], TRANSPORT_CONNECTED))
+			return false;
+	for (size_t i = 0; i < metrics->count; i++)
+		has_bandwidth = has_bandwidth || metrics->item[i] == METRIC_BW;
+	return has_bandwidth;
+}
+
+static int add_product(struct plan *plan, struct product *product, json_t *ids, struct error *error)
+{
+	choose_rates(product);
+	choose_steps(product);
+	settle_effort(product, &plan->asked);
+	json_array_append_new(plan->made, product_encode(product));
+	return add_cases(plan, product, ids, error);
+}
+
+/* Makes a product for each metric, so that bandwidth has other sizes than the others. */
+static int add_metrics(struct plan *plan, struct product *product, json_t *ids, struct error *error)
+{
+	struct value_list *list = product_list(product, parameter_find("metric"));
+	struct value_list *sizes = product_list(product, parameter_find("size"));
+	bool is_wanted[METRIC_LOAD + 1] = {false};
+	int code = 0;
+
+	for (size_t i = 0; i < list->count; i++)
+		is_wanted[list->item[i]] = true;
+	for (uint64_t metric = METRIC_LAT; metric <= METRIC_LOAD && !code; metric++) {
+		if (!is_wanted[metric])
+			continue;
+		*list = (struct value_list){.item = {metric}, .count = 1};
+		*sizes =
+			(struct value_list){.item = {BANDWIDTH_SIZE}, .count = metric == METRIC_BW};
+		code = add_product(plan, product, ids, error);
+	}
+	return code;
+}
+
 static int decode_part(const struct plan *plan, struct product *product, json_t *part,
 		       struct error *error)
 {
@@ -441,11 +553,8 @@ static int make_cases(struct plan *plan, json_t *base, struct error *error)
 		if (!plan->file && !plan->preset && has_effort(&plan->asked))
 			product_list(product, parameter_find("trials"))->count = 0;
 		product_override(product, &plan->asked);
-		choose_rates(product);
-		choose_steps(product);
-		settle_effort(product, &plan->asked);
-		json_array_append_new(plan->made, product_encode(product));
-		code = add_cases(plan, product, ids, error);
+		plan->has_own_size = has_own_size(plan, product);
+		code = (plan->has_own_size ? add_metrics : add_product)(plan, product, ids, error);
 	}
 	json_decref(ids);
 	free(product);

@@ -38,6 +38,7 @@ struct plan {
 	const char *usual; /* the preset used because nothing else was asked for, or NULL */
 	uint16_t port;     /* 0: not given; see plan_port */
 	unsigned int wait_ms;
+	bool has_own_size; /* bandwidth was given its default size, 64 KiB */
 	bool no_save;
 	bool is_redacted;
 	bool is_dry;
@@ -58,7 +59,7 @@ extern const struct option_table plan_options;
 /* The options except those that choose a plan. */
 extern const struct option_table plan_preset_options;
 
-/* Parses a command line and makes the plan's cases. Returns 1 if --help was given. */
+/* Parses a command line into a plan and makes its cases. Returns as option_parse does. */
 int plan_open(struct plan *plan, int argc, char *argv[], struct error *error);
 
 /*

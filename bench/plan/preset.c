@@ -14,90 +14,94 @@
 /* Characters of a path that are always printed. */
 #define PATH_LEAST 24
 
-/* Each limits the warm-up: on noisy machines it would otherwise dominate the run. */
-static const struct preset {
-	const char *name;
-	const char *text;
-} presets[] = {
-	{"quick",
-	 "[{\"op\": [\"send\", \"write\", \"read\"], \"metric\": [\"lat\"], \"size\": [64, 4096],"
-	 "  \"cq\": [\"poll\", \"event\"], \"duration\": [\"100ms\"], \"trials\": [6],"
-	 "  \"warmup\": [\"100ms\"]},"
-	 " {\"op\": [\"send\", \"write\", \"read\"], \"metric\": [\"bw\"],"
-	 "  \"size\": [64, 65536, 1048576], \"cq\": [\"poll\", \"event\"],"
-	 "  \"duration\": [\"100ms\"], \"trials\": [6],"
-	 "  \"warmup\": [\"100ms\"]}]"					  },
-	{"standard",  "[{\"op\": [\"send\", \"write\", \"read\", \"write-imm\"],"
-		     "  \"metric\": [\"lat\", \"bw\"],"
-		     "  \"size\": [8, 64, 512, 4096, 16384, 65536, 262144, 1048576],"
-		     "  \"cq\": [\"poll\", \"event\"], \"duration\": [\"100ms\"], \"trials\": [6],"
-		     "  \"warmup\": [\"50ms\"]}]"           },
-	{"full",
-	 "[{\"op\": [\"send\", \"write\", \"read\", \"write-imm\", \"fetch-add\","
-	 "  \"compare-swap\", \"write-notify\", \"read-notify\", \"doorbell\"],"
-	 "  \"metric\": [\"lat\", \"bw\"], \"size\": [\"1:8m\"],"
-	 "  \"cq\": [\"poll\", \"event\", \"adaptive\"], \"duration\": [\"100ms\"],"
-	 "  \"trials\": [6],"
-	 "  \"warmup\": [\"400ms\"]},"
-	 " {\"op\": [\"alloc\"], \"metric\": [\"lat\"], \"size\": [\"4k\", \"64k\", \"1m\"],"
-	 "  \"cq\": [\"poll\", \"event\", \"adaptive\"], \"duration\": [\"100ms\"],"
-	 "  \"trials\": [6],"
-	 "  \"warmup\": [\"400ms\"]}]"					  },
- /* First what operations need and cost, one at a time with events; then how fast they are. */
-	{"semantics",
-	 "[{\"op\": [\"send\", \"write-imm\", \"write\", \"read\", \"write-notify\","
-	 "  \"read-notify\"], \"metric\": [\"bw\"],"
-	 "  \"cq\": [\"event\"], \"tx-depth\": [1], \"cq-mod\": [1], \"needs\": [true],"
-	 "  \"duration\": [\"100ms\"], \"trials\": [6],"
-	 "  \"warmup\": [\"100ms\"]},"
-	 " {\"op\": [\"send\"], \"metric\": [\"lat\"], \"cq\": [\"event\"], \"cq-mod\": [1],"
-	 "  \"duration\": [\"100ms\"], \"trials\": [6],"
-	 "  \"warmup\": [\"100ms\"]},"
-	 " {\"op\": [\"send\", \"write-imm\", \"write\", \"write-notify\", \"read-notify\"],"
-	 "  \"metric\": [\"lat\"],"
-	 "  \"think\": [\"0ns\", \"10us\"], \"duration\": [\"100ms\"], \"trials\": [6],"
-	 "  \"warmup\": [\"100ms\"]},"
-	 " {\"op\": [\"write\", \"read\"], \"metric\": [\"lat\"], \"server-cq\": [\"event\"],"
-	 "  \"think\": [\"0ns\", \"10us\"], \"duration\": [\"100ms\"], \"trials\": [6],"
-	 "  \"warmup\": [\"100ms\"]}]"					  },
- /* Each programming technique next to its opposite, which is the first of the list. */
-	{"tips",
-	 "[{\"op\": [\"write\"], \"metric\": [\"lat\"], \"size\": [8, 32, 64], \"inline\": [0, 64],"
-	 "  \"duration\": [\"30ms\"], \"trials\": [12],"
-	 "  \"warmup\": [\"30ms\"], \"interleave\": [true]},"
-	 " {\"op\": [\"write\"], \"metric\": [\"lat\"], \"size\": [128], \"inline\": [0, 128],"
-	 "  \"duration\": [\"30ms\"], \"trials\": [12],"
-	 "  \"warmup\": [\"30ms\"], \"interleave\": [true]},"
-	 " {\"op\": [\"write\"], \"metric\": [\"lat\"], \"size\": [256], \"inline\": [0, 256],"
-	 "  \"duration\": [\"30ms\"], \"trials\": [12],"
-	 "  \"warmup\": [\"30ms\"], \"interleave\": [true]},"
-	 " {\"op\": [\"write\"], \"metric\": [\"bw\"], \"post-list\": [1, 4, 16, 64],"
-	 "  \"duration\": [\"30ms\"], \"trials\": [12], \"warmup\": [\"30ms\"],"
-	 "  \"interleave\": [true]},"
-	 " {\"op\": [\"send\"], \"metric\": [\"lat\"], \"cq\": [\"poll\", \"event\", \"adaptive\"],"
-	 "  \"duration\": [\"30ms\"], \"trials\": [12], \"warmup\": [\"30ms\"],"
-	 "  \"interleave\": [true]},"
-	 " {\"op\": [\"read\"], \"metric\": [\"lat\"], \"size\": [\"4k\", \"64k\", \"1m\"],"
-	 "  \"registration\": [\"once\", \"each\"], \"duration\": [\"30ms\"], \"trials\": [12],"
-	 "  \"warmup\": [\"30ms\"], \"interleave\": [true]},"
-	 " {\"op\": [\"create-cq\"], \"metric\": [\"lat\"], \"tx-depth\": [16, 1024, 8192],"
-	 "  \"duration\": [\"30ms\"], \"trials\": [12], \"warmup\": [\"30ms\"],"
-	 "  \"interleave\": [true]},"
-	 " {\"op\": [\"send\"], \"metric\": [\"bw\"], \"cq-depth\": [1024, 4096, 16384],"
-	 "  \"duration\": [\"30ms\"], \"trials\": [12], \"warmup\": [\"30ms\"],"
-	 "  \"interleave\": [true]},"
-	 " {\"op\": [\"write\"], \"metric\": [\"lat\"], \"size\": [\"4k\"],"
-	 "  \"pin\": [\"off\", \"auto\", \"far\"], \"duration\": [\"30ms\"], \"trials\": [12],"
-	 "  \"warmup\": [\"30ms\"], \"interleave\": [true]},"
-	 " {\"op\": [\"read\"], \"metric\": [\"bw\"], \"size\": [\"4k\"], \"buffer\": [\"64m\"],"
-	 "  \"hugepages\": [false, true], \"duration\": [\"30ms\"], \"trials\": [12],"
-	 "  \"warmup\": [\"30ms\"], \"interleave\": [true]}]"                   },
- /* For the gate: short trials, because it runs them many times. */
-	{"gate",
-	 "[{\"op\": [\"send\", \"write\", \"read\"], \"metric\": [\"lat\"], \"size\": [64, 4096],"
-	 "  \"duration\": [\"30ms\"], \"trials\": [6], \"warmup\": [\"30ms\"]},"
-	 " {\"op\": [\"send\", \"write\", \"read\"], \"metric\": [\"bw\"], \"size\": [64, 65536],"
-	 "  \"duration\": [\"30ms\"], \"trials\": [6], \"warmup\": [\"30ms\"]}]"},
+const struct option_value preset_names[PRESETS] = {
+	{"quick",     "send, write and read: some sizes, poll and event"      },
+	{"standard",  "send, write, read and write-imm: eight sizes"          },
+	{"full",      "all operations that carry messages: all sizes"         },
+	{"semantics", "what operations need of the server, and what they cost"},
+	{"tips",      "the cases of 'verbmark tips'"                          },
+	{"gate",      "the cases of 'verbmark gate'"                          },
+};
+
+/*
+ * Plans in the order of preset_names. Each limits the warm-up: on noisy machines it would otherwise
+ * dominate the run.
+ */
+static const char *const texts[PRESETS] = {
+	"[{\"op\": [\"send\", \"write\", \"read\"], \"metric\": [\"lat\"], \"size\": [64, 4096],"
+	"  \"cq\": [\"poll\", \"event\"], \"duration\": [\"100ms\"], \"trials\": [6],"
+	"  \"warmup\": [\"100ms\"]},"
+	" {\"op\": [\"send\", \"write\", \"read\"], \"metric\": [\"bw\"],"
+	"  \"size\": [64, 65536, 1048576], \"cq\": [\"poll\", \"event\"],"
+	"  \"duration\": [\"100ms\"], \"trials\": [6],"
+	"  \"warmup\": [\"100ms\"]}]",
+	"[{\"op\": [\"send\", \"write\", \"read\", \"write-imm\"],"
+	"  \"metric\": [\"lat\", \"bw\"],"
+	"  \"size\": [8, 64, 512, 4096, 16384, 65536, 262144, 1048576],"
+	"  \"cq\": [\"poll\", \"event\"], \"duration\": [\"100ms\"], \"trials\": [6],"
+	"  \"warmup\": [\"50ms\"]}]",
+	"[{\"op\": [\"send\", \"write\", \"read\", \"write-imm\", \"fetch-add\","
+	"  \"compare-swap\", \"write-notify\", \"read-notify\", \"doorbell\"],"
+	"  \"metric\": [\"lat\", \"bw\"], \"size\": [\"1:8m\"],"
+	"  \"cq\": [\"poll\", \"event\", \"adaptive\"], \"duration\": [\"100ms\"],"
+	"  \"trials\": [6],"
+	"  \"warmup\": [\"400ms\"]},"
+	" {\"op\": [\"alloc\"], \"metric\": [\"lat\"], \"size\": [\"4k\", \"64k\", \"1m\"],"
+	"  \"cq\": [\"poll\", \"event\", \"adaptive\"], \"duration\": [\"100ms\"],"
+	"  \"trials\": [6],"
+	"  \"warmup\": [\"400ms\"]}]",
+	/* First what operations need and cost, one at a time with events; then how fast they are. */
+	"[{\"op\": [\"send\", \"write-imm\", \"write\", \"read\", \"write-notify\","
+	"  \"read-notify\"], \"metric\": [\"bw\"],"
+	"  \"cq\": [\"event\"], \"tx-depth\": [1], \"cq-mod\": [1], \"needs\": [true],"
+	"  \"duration\": [\"100ms\"], \"trials\": [6],"
+	"  \"warmup\": [\"100ms\"]},"
+	" {\"op\": [\"send\"], \"metric\": [\"lat\"], \"cq\": [\"event\"], \"cq-mod\": [1],"
+	"  \"duration\": [\"100ms\"], \"trials\": [6],"
+	"  \"warmup\": [\"100ms\"]},"
+	" {\"op\": [\"send\", \"write-imm\", \"write\", \"write-notify\", \"read-notify\"],"
+	"  \"metric\": [\"lat\"],"
+	"  \"think\": [\"0ns\", \"10us\"], \"duration\": [\"100ms\"], \"trials\": [6],"
+	"  \"warmup\": [\"100ms\"]},"
+	" {\"op\": [\"write\", \"read\"], \"metric\": [\"lat\"], \"server-cq\": [\"event\"],"
+	"  \"think\": [\"0ns\", \"10us\"], \"duration\": [\"100ms\"], \"trials\": [6],"
+	"  \"warmup\": [\"100ms\"]}]",
+	/* Each programming technique next to its opposite, which is the first of the list. */
+	"[{\"op\": [\"write\"], \"metric\": [\"lat\"], \"size\": [8, 32, 64], \"inline\": [0, 64],"
+	"  \"duration\": [\"30ms\"], \"trials\": [12],"
+	"  \"warmup\": [\"30ms\"], \"interleave\": [true]},"
+	" {\"op\": [\"write\"], \"metric\": [\"lat\"], \"size\": [128], \"inline\": [0, 128],"
+	"  \"duration\": [\"30ms\"], \"trials\": [12],"
+	"  \"warmup\": [\"30ms\"], \"interleave\": [true]},"
+	" {\"op\": [\"write\"], \"metric\": [\"lat\"], \"size\": [256], \"inline\": [0, 256],"
+	"  \"duration\": [\"30ms\"], \"trials\": [12],"
+	"  \"warmup\": [\"30ms\"], \"interleave\": [true]},"
+	" {\"op\": [\"write\"], \"metric\": [\"bw\"], \"post-list\": [1, 4, 16, 64],"
+	"  \"duration\": [\"30ms\"], \"trials\": [12], \"warmup\": [\"30ms\"],"
+	"  \"interleave\": [true]},"
+	" {\"op\": [\"send\"], \"metric\": [\"lat\"], \"cq\": [\"poll\", \"event\", \"adaptive\"],"
+	"  \"duration\": [\"30ms\"], \"trials\": [12], \"warmup\": [\"30ms\"],"
+	"  \"interleave\": [true]},"
+	" {\"op\": [\"read\"], \"metric\": [\"lat\"], \"size\": [\"4k\", \"64k\", \"1m\"],"
+	"  \"registration\": [\"once\", \"each\"], \"duration\": [\"30ms\"], \"trials\": [12],"
+	"  \"warmup\": [\"30ms\"], \"interleave\": [true]},"
+	" {\"op\": [\"create-cq\"], \"metric\": [\"lat\"], \"tx-depth\": [16, 1024, 8192],"
+	"  \"duration\": [\"30ms\"], \"trials\": [12], \"warmup\": [\"30ms\"],"
+	"  \"interleave\": [true]},"
+	" {\"op\": [\"send\"], \"metric\": [\"bw\"], \"cq-depth\": [1024, 4096, 16384],"
+	"  \"duration\": [\"30ms\"], \"trials\": [12], \"warmup\": [\"30ms\"],"
+	"  \"interleave\": [true]},"
+	" {\"op\": [\"write\"], \"metric\": [\"lat\"], \"size\": [\"4k\"],"
+	"  \"pin\": [\"off\", \"auto\", \"far\"], \"duration\": [\"30ms\"], \"trials\": [12],"
+	"  \"warmup\": [\"30ms\"], \"interleave\": [true]},"
+	" {\"op\": [\"read\"], \"metric\": [\"bw\"], \"size\": [\"4k\"], \"buffer\": [\"64m\"],"
+	"  \"hugepages\": [false, true], \"duration\": [\"30ms\"], \"trials\": [12],"
+	"  \"warmup\": [\"30ms\"], \"interleave\": [true]}]",
+	/* For the gate: short trials, because it runs them many times. */
+	"[{\"op\": [\"send\", \"write\", \"read\"], \"metric\": [\"lat\"], \"size\": [64, 4096],"
+	"  \"duration\": [\"30ms\"], \"trials\": [6], \"warmup\": [\"30ms\"]},"
+	" {\"op\": [\"send\", \"write\", \"read\"], \"metric\": [\"bw\"], \"size\": [64, 65536],"
+	"  \"duration\": [\"30ms\"], \"trials\": [6], \"warmup\": [\"30ms\"]}]",
 };
 
 static int parse_failed(const json_error_t *fault, const char *what, struct error *error)
@@ -109,22 +113,31 @@ static int parse_failed(const json_error_t *fault, const char *what, struct erro
 	return error_set(error, -EINVAL, "%s, line %d: %s", what, fault->line, text);
 }
 
+static size_t find_name(const char *name)
+{
+	size_t i = 0;
+
+	while (i < PRESETS && strcmp(preset_names[i].name, name) != 0)
+		i++;
+	return i;
+}
+
+const char *preset_parse_name(const char *text, void *field)
+{
+	*(const char **)field = text;
+	return find_name(text) < PRESETS ? NULL : "is not one of " PRESET_NAMES;
+}
+
 int preset_find(const char *name, json_t **plan, struct error *error)
 {
+	size_t i = find_name(name);
 	json_error_t fault;
-	char names[80] = "";
-	size_t used = 0;
 
-	for (size_t i = 0; i < ARRAY_LENGTH(presets); i++) {
-		if (!strcmp(presets[i].name, name)) {
-			*plan = json_loads(presets[i].text, 0, &fault);
-			return *plan ? 0 : parse_failed(&fault, name, error);
-		}
-		if (used < sizeof(names))
-			used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s",
-						 used ? ", " : "", presets[i].name);
-	}
-	return error_set(error, -EINVAL, "--preset: '%s' is none of %s", name, names);
+	if (i == PRESETS)
+		return error_set(error, -EINVAL, "--preset: '%s' is not one of " PRESET_NAMES,
+				 name);
+	*plan = json_loads(texts[i], 0, &fault);
+	return *plan ? 0 : parse_failed(&fault, name, error);
 }
 
 int preset_blame(const char *path, struct error *error)

@@ -5,10 +5,17 @@
 
 #include <jansson.h>
 
+#include "bench/cli/option.h"
 #include "core/base/error.h"
 
-/* The names of all presets, as printed by --help. */
-#define PRESET_NAMES "quick, standard, full, semantics, tips, gate"
+/* The names of all presets, for help texts. */
+#define PRESET_NAMES "quick, standard, full, semantics, tips or gate"
+
+#define PRESETS 6
+extern const struct option_value preset_names[PRESETS];
+
+/* Parses the name of a preset: an option_parser for a const char *. */
+const char *preset_parse_name(const char *text, void *field);
 
 /* Returns the plan of that name, or -EINVAL with an error that lists the names. */
 int preset_find(const char *name, json_t **plan, struct error *error);

@@ -83,28 +83,20 @@ void product_override(struct product *product, const struct product *by)
 			product->lists[i] = by->lists[i];
 }
 
-/*
- * Returns the key that was probably meant, or NULL: the one with that letter as its option, or the
- * closest one if at most a third of its characters are wrong.
- */
+/* Returns the key that was probably meant, or NULL: that of an option's letter, or the nearest. */
 static const char *similar_key(const char *name)
 {
-	const char *nearest = NULL;
-	unsigned int least = SPELLING_LONGEST;
+	struct spelling search;
 
+	spelling_begin(&search, name);
 	for (size_t i = 0; i < PARAMETERS; i++) {
 		const struct option_row *row = &parameter_table[i].option;
-		size_t longer = strlen(name) > strlen(row->name) ? strlen(name) : strlen(row->name);
-		unsigned int distance = spelling_distance(name, row->name);
 
 		if (row->letter && row->letter == name[0] && !name[1])
 			return row->name;
-		if (distance >= least || distance > longer / 3)
-			continue;
-		nearest = row->name;
-		least = distance;
+		spelling_try(&search, row->name);
 	}
-	return nearest;
+	return search.nearest;
 }
 
 static int no_such_key(const char *name, struct error *error)

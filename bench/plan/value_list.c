@@ -186,10 +186,11 @@ static const char *take_member(struct value_list *list, const struct parameter *
 		wrong = parse_range(parameter, member, &range);
 		return wrong ? wrong : add_range(list, parameter, &range);
 	}
-	if (parameter->words && !strcmp(member, "all")) {
+	if (parameter->option.values.has_all && !strcmp(member, "all")) {
 		wrong = NULL;
-		for (uint64_t i = 0; parameter->words[i] && !wrong; i++)
-			wrong = value_list_add(list, i);
+		for (uint64_t i = 0; i < parameter->option.values.count && !wrong; i++)
+			if (!strchr(option_value_at(&parameter->option.values, i)->name, '='))
+				wrong = value_list_add(list, i);
 		return wrong;
 	}
 	wrong = parameter_parse(parameter, member, &value);

@@ -126,9 +126,11 @@ class Stage:
 
 def endless(stage, dice):
     """Returns a client that would measure for an hour."""
+    op = dice.choice(OPERATIONS)
     return v.client(
-        "-D", "3600s", "--op", dice.choice(OPERATIONS), "--metric", dice.choice(("lat", "bw")),
-        "--cq", dice.choice(("poll", "event", "adaptive")), "-s", dice.choice((8, 4096)),
+        "-D", "3600s", "--op", op, "--metric", dice.choice(("lat", "bw")),
+        "--cq", dice.choice(("poll", "event", "adaptive")),
+        "-s", 8 if op == "fetch-add" else dice.choice((8, 4096)),
         "--connect", dice.choice(("cm", "qp")), port=stage.server.port,
     )
 

@@ -30,10 +30,10 @@ NAMES = {
 
 def options_of(command):
     """Returns (long name, how) of each option; how is '', ' ', or '=' for an optional value."""
-    shown = v.verbmark(command, "--help").out
-    found = re.findall(r"^\s+(?:-\w, )?--([a-z-]+)( \[|\[=| \S)?", shown, re.MULTILINE)
+    shown = v.verbmark(command, "--help-all").out
+    found = re.findall(r"^  (?:-\w, |    )--([a-z-]+)( \[|\[=| \S)?", shown, re.MULTILINE)
     return [
-        (name, "=" if "[" in value else value[:1]) for name, value in found if name != "help"
+        (name, "=" if "[" in value else value[:1]) for name, value in found if not name.startswith("help")
     ]
 
 

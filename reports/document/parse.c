@@ -227,7 +227,9 @@ static int check_schema(const json_t *document, struct error *error)
 	char text[64];
 
 	if (!schema || strncmp(schema, DOCUMENT_SCHEMA, (size_t)(slash + 1 - DOCUMENT_SCHEMA)) != 0)
-		return error_set(error, -EINVAL, "not a verbmark result");
+		return error_set(error, -EINVAL,
+				 "JSON, but not a verbmark result: \"schema\" is not \"%s\"",
+				 DOCUMENT_SCHEMA);
 	if (!strcmp(schema, DOCUMENT_SCHEMA))
 		return 0;
 	if (json_member_text(document, "schema", text, sizeof(text), error))
@@ -407,6 +409,8 @@ int parse_text(struct result *result, const char *text, size_t length, struct er
 	int code = parse_json(text, length, "a result", &document, error);
 
 	*result = (struct result){0};
+	if (code == -EINVAL)
+		error_wrap(error, "not a verbmark result");
 	if (!code)
 		code = parse_document(result, document, error);
 	json_decref(document);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Completion in bash by the script that is installed for it."""
+"""Completion for bash, zsh and fish."""
 
 import os
 import re
@@ -10,7 +10,8 @@ import unittest
 
 from verbmark import PATIENCE, VERBMARK, verbmark
 
-SCRIPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "data", "verbmark.bash")
+DATA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "data")
+SCRIPT = f"{DATA}/verbmark.bash"
 
 # Calls the script as bash does: with the words as bash splits them, completing the last one.
 CALL = """
@@ -23,6 +24,73 @@ for reply in "${COMPREPLY[@]}"; do
 	printf '%s\\n' "$reply"
 done
 """
+
+
+# Stands in for zsh's completion system, and prints what would be offered.
+ZSH = """
+source "$1"
+shift
+compset() { : }
+_describe() { print -l -- "${(@P)2}" }
+_files() { print files }
+_hosts() { print hosts }
+words=("$@")
+CURRENT=$#words
+_verbmark
+"""
+
+
+class OtherShells(unittest.TestCase):
+    """The words that fish and zsh offer; zsh selects those that begin like the last word."""
+
+    @unittest.skipUnless(shutil.which("fish"), "fish is not installed")
+    def test_fish(self):
+        for line, words in (
+            ("re", {"report"}),
+            ("help hi", {"history"}),
+            ("run --server-", {"--server-cq", "--server-device", "--server-gid-index", "--server-numa",
+                               "--server-pin"}),
+            ("run --cq ", {"poll", "event", "adaptive", "all"}),
+            ("run --cq=poll,e", {"--cq=poll,event"}),
+            ("run -c U", {"UC", "UD"}),
+            ("run --access s", {"same", "sequential", "stride="}),
+            ("run --pin 3,o", {"3,off"}),
+            ("serve -d ", {"soft0", "auto"}),
+            ("export --format j", {"junit"}),
+            ("history ", {"add", "import", "list", "show", "check"}),
+            ("run --size ", set()),
+        ):
+            with self.subTest(line):
+                ended = subprocess.run(
+                    ["fish", "--no-config", "-c",
+                     f"source {DATA}/verbmark.fish; complete -C 'verbmark {line}'"],
+                    capture_output=True, text=True, timeout=PATIENCE, check=True,
+                    env=os.environ | {"PATH": os.path.dirname(VERBMARK) + ":" + os.environ["PATH"]},
+                )
+                self.assertEqual({shown.split("\t")[0] for shown in ended.stdout.splitlines()}, words)
+
+    @unittest.skipUnless(shutil.which("zsh"), "zsh is not installed")
+    def test_zsh(self):
+        for line, words in (
+            (["re"], {"run", "report", "help", "--version"}),
+            (["help", "hi"], {"run", "history"}),
+            (["run", "--server-"], {"--server-cq", "--op", "--json", "--help"}),
+            (["run", "--cq", ""], {"poll", "event", "adaptive", "all"}),
+            (["run", "-c", "U"], {"RC", "UC", "UD"}),
+            (["run", "--access", "s"], {"same", "sequential", "random", "stride="}),
+            (["serve", "-d", ""], {"soft0", "auto"}),
+            (["run", "--json", "a"], {"files"}),
+            (["history", ""], {"add", "import", "list", "show", "check"}),
+            (["history", "add", ""], {"files"}),
+            (["run", ""], {"hosts"}),
+        ):
+            with self.subTest(line):
+                ended = subprocess.run(
+                    ["zsh", "-f", "-c", ZSH, "zsh", f"{DATA}/verbmark.zsh", VERBMARK, *line],
+                    capture_output=True, text=True, timeout=PATIENCE, check=True,
+                )
+                self.assertEqual(ended.stderr, "")
+                self.assertLessEqual(words, {shown.split(":")[0] for shown in ended.stdout.splitlines()})
 
 
 @unittest.skipUnless(shutil.which("bash"), "bash is not installed")
@@ -38,17 +106,18 @@ class Completion(unittest.TestCase):
     def test_commands(self):
         shown = set(re.findall(r"(?m)^  ([a-z-]+)", verbmark("--help").out))
         self.assertIn("run", shown)
-        self.assertEqual(self.completed(""), shown | {"--help", "--version"})
+        self.assertEqual(self.completed(""), shown | {"help", "--help", "--version"})
         self.assertEqual(self.completed("re"), {"report"})
         self.assertEqual(self.completed("--v"), {"--version"})
         self.assertEqual(self.completed("x"), set())
+        self.assertEqual(self.completed("help", "re"), {"report"})
 
     def test_options(self):
         for command in ("run", "serve", "report", "compare", "gate", "history",
                         "export", "devices"):
             with self.subTest(command):
                 shown = re.findall(r"(?m)^  (?:-\w, |    )(--[\w-]+)",
-                                   verbmark(command, "--help").out)
+                                   verbmark(command, "--help-all").out)
                 self.assertIn("--help", shown)
                 self.assertEqual(self.completed(command, "--"), set(shown))
         self.assertEqual(
@@ -168,5 +237,5 @@ class Completion(unittest.TestCase):
     def test_missing_program(self):
         for words in (("",), ("run", "--"), ("report", "--merge", "--")):
             self.assertLessEqual(
-                self.completed(*words, program="/nowhere/verbmark"), {"--help", "--version"}
+                self.completed(*words, program="/nowhere/verbmark"), {"help", "--help", "--version"}
             )

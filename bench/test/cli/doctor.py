@@ -65,7 +65,7 @@ class Doctor(unittest.TestCase):
         self.assertTrue(lines[1].startswith(f"! {socket.gethostname()}: no RDMA device"))
         self.assertTrue(lines[2].startswith("  why:  "))
         self.assertIn(SOFT_ROCE, lines[3])
-        self.assertRegex(lines[-1], r"^\d+ of \d+ findings would spoil a measurement \(!\)$")
+        self.assertRegex(lines[-1], r"^\d+ of \d+ findings would skew a measurement \(!\)$")
 
     def test_nobody_listens(self):
         # Keep the port bound so that no other program can take it.

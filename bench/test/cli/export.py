@@ -495,7 +495,7 @@ class Export(unittest.TestCase):
         torn["cases"][0]["latency_ns"]["histogram"]["bins"][0][2] += 1
         for words in FORMATS:
             for document, sentence in (
-                ({}, "not a verbmark result"),
+                ({}, 'JSON, but not a verbmark result: "schema" is not "verbmark.result/1"'),
                 (torn, "send/lat/64/poll: latency_ns: the bins do not add up to the count 2000"),
             ):
                 bad = self.write("bad.json", document)
@@ -512,24 +512,10 @@ class Export(unittest.TestCase):
         link = f"{self.folder.name}/link"
         os.symlink("a.json", link)
         for words, sentence in (
-            (("export", path), f"--format is missing: {NAMES}"),
-            (("export", "--format", "pdf", path), f"--format: 'pdf' is none of {NAMES}"),
-            (("export", "--format", "bmf"), "FILE is missing: a result that run has left"),
-            (("export", "--format", "github-benchmark", path),
-             "github-benchmark needs --metric: lat, for customSmallerIsBetter, or bw, for "
-             "customBiggerIsBetter"),
-            (("export", "--format", "bmf", "--metric", "lat", path),
-             "--metric is for github-benchmark"),
-            (("export", "--format", "github-benchmark", "--metric", "load", path),
-             "--metric: 'load' is none of lat, bw"),
-            (("export", "--format", "csv", "--case", "a", path), "--case is for hgrm"),
-            (("export", "--format", "hgrm", path, f"{path}2"),
-             "hgrm is of one FILE: report --merge makes one"),
-            (("export", "--format", "bmf", path, path), f"'{path}' is there twice"),
-            (("export", "--format", "bmf", path, dotted), f"'{dotted}' is there twice"),
-            (("export", "--format", "bmf", path, link), f"'{link}' is there twice"),
-            (("export", "--format", "bmf", path, "-o", path),
-             "--output is a result: it would be lost"),
+            (("export", "--format", "bmf", path, dotted), f"'{dotted}' is given twice"),
+            (("export", "--format", "bmf", path, link), f"'{link}' is given twice"),
+            (("export", "--format", "bmf", path, "-o", link),
+             f"--output: '{link}' is an input file and would be overwritten"),
         ):
             ended = verbmark(*words)
             self.assertEqual((ended.status, ended.out, ended.err), (2, "", f"verbmark: {sentence}"))

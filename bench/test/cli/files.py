@@ -115,14 +115,15 @@ class Files(unittest.TestCase):
         shutil.copy(SAMPLE, other)
         for words, sentence in (
             (("report", "--merge", self.result, other, "--json", self.result),
-             "--json is a result: it would be lost"),
+             f"--json: '{self.result}' is an input file and would be overwritten"),
             (("report", "--redact", self.result, "--json", f"{self.folder}/./a.json"),
-             "--json is a result: it would be lost"),
-            (("report", self.result, "-o", self.result), "--output is a result: it would be lost"),
+             f"--json: '{self.folder}/./a.json' is an input file and would be overwritten"),
+            (("report", self.result, "-o", self.result),
+             f"--output: '{self.result}' is an input file and would be overwritten"),
             (("gate", "--base", "a/b", "--head", "a/b", "--json", "x", "--junit", "x"),
-             "--json and --junit are the same file"),
+             "--json and --junit name the same file"),
             (("gate", "--base", "a/b", "--head", "a/b", "--markdown", other, "--junit",
-              f"{self.folder}/./b.json"), "--markdown and --junit are the same file"),
+              f"{self.folder}/./b.json"), "--markdown and --junit name the same file"),
         ):
             self.assertEqual(self.refused(*words), f"verbmark: {sentence}")
         self.assertEqual(read(self.result), before)

@@ -32,18 +32,18 @@ class History(Histories):
         with open(path, "rb") as given:
             self.assertEqual(zlib.decompress(packed), given.read())
         self.assertEqual(size, os.path.getsize(path))
-        self.assertEqual(self.add(path), f"{path}: {name} is there already")
+        self.assertEqual(self.add(path), f"{path}: {name} was added before")
         self.assertEqual(len(self.shown()["runs"]), 1)
 
     def test_labels(self):
         path, = self.runs(0)
         self.add(path)
         self.assertEqual(self.shown()["runs"][0]["version"], "1.2.3")
-        self.assertIn("is there already, with new labels", self.add(path, version="5.0", commit="abc"))
-        self.assertTrue(self.add(path).endswith("is there already"))
+        self.assertIn("was added before; labels updated", self.add(path, version="5.0", commit="abc"))
+        self.assertTrue(self.add(path).endswith("was added before"))
         run, = self.shown()["runs"]
         self.assertEqual((run["version"], run["commit"]), ("5.0", "abc"))
-        self.assertIn("is there already, with new labels", self.add(path, commit="def"))
+        self.assertIn("was added before; labels updated", self.add(path, commit="def"))
         run, = self.shown()["runs"]
         self.assertEqual((run["version"], run["commit"]), ("5.0", "def"))
         for words in (("--version", "x" * 128), ("--commit", "\x1b[2J"), ("--version", "=1+1"),
@@ -85,23 +85,6 @@ class History(Histories):
         self.add(*self.runs(0))
         self.assertEqual(len(self.shown()["runs"]), 1)
 
-    def test_usage(self):
-        for words, sentence in (
-            ((), "the verb is missing: add, import, list, show, check"),
-            (("look",), "'look' is none of add, import, list, show, check"),
-            (("add",), "FILE is missing: a result of 'verbmark run --json FILE'"),
-            (("import",), "FOLDER is missing: the one that has runs/*.json"),
-            (("list", "x"), "'x' is one word too many"),
-            (("check", "--format", "json"), "'history check' has no option --format"),
-            (("list", "--worse"), "'history list' has no option --worse"),
-            (("show", "--last", "x"), "--last: 'x' is not a number of runs"),
-            (("check", "--window", "5"), "--window: '5' is not a number of runs from 20 to 200"),
-            (("check", "--magnitude", "3"), "--magnitude: '3' is not a percentage such as 3%"),
-            (("show", "--format", "xml"), "--format: 'xml' is none of table, html, csv, json"),
-        ):
-            ended = verbmark("history", *words)
-            self.assertEqual((ended.status, ended.err), (2, f"verbmark: {sentence}"))
-
     def test_default(self):
         path, = self.runs(0)
         environment = {name: value for name, value in os.environ.items()
@@ -114,8 +97,8 @@ class History(Histories):
             self.assertEqual(len(self.kept()), 1)
         ended = verbmark("history", "list", env=environment)
         self.assertEqual((ended.status, ended.err),
-                         (1, "verbmark: where is the history? give --db FILE, or set "
-                             "$XDG_DATA_HOME or $HOME"))
+                         (1, "verbmark: cannot find the history: neither $XDG_DATA_HOME nor $HOME is "
+                             "set; use --db FILE"))
 
     def test_change_point(self):
         self.changed()
@@ -143,7 +126,7 @@ class History(Histories):
         self.assertTrue(self.called("check", "--last", "0", status=1).endswith(
             "38 runs, 2 series: 2 change points in all runs, 2 of them worse; 0 older"))
         self.called("check", "--magnitude", "30%")
-        self.assertIn("no run has a complete case like x*", self.refused("show", "x*"))
+        self.assertIn("no complete case in the history matches 'x*'", self.refused("show", "x*"))
         self.assertEqual(len(self.shown("send/*")["series"]), 1)
 
     def test_better(self):

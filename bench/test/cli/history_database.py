@@ -207,7 +207,7 @@ class Database(Histories):
             # A reader may start before the first writer.
             self.assertTrue(not ended.status or "no history in" in ended.err, ended.err)
         # Each was added once.
-        self.assertEqual((words.count("added"), words.count("is there already")),
+        self.assertEqual((words.count("added"), words.count("was added before")),
                          (20, sum(map(len, parts)) - 20))
         self.check_whole(*self.kept())
         self.assertEqual(len(self.kept()), 20)
@@ -250,7 +250,7 @@ class Folder(Histories):
             file.write(text)
 
     def test_import(self):
-        for word in ("added", "is there already"):
+        for word in ("added", "was added before"):
             lines = self.called("import", f"{self.folder}/old").splitlines()
             self.assertEqual([line.split(maxsplit=2)[2] for line in lines], [word] * 4)
             self.assertEqual(self.shown(), self.before)

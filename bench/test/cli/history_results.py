@@ -197,11 +197,10 @@ class Compared(Histories):
         ended = self.compared(self.write("stranger.json", stranger), status=3)
         self.assertEqual(
             ended.err,
-            f"verbmark: {self.db} has no run of this setup before NEW: 'verbmark history list' shows "
-            "its setups",
+            f"verbmark: {self.db} has no earlier run of the same setup; see 'verbmark history list'",
         )
         first = self.write("first.json", self.document(0))
-        self.assertIn("of this setup before NEW", self.compared(first, status=3).err)
+        self.assertIn("no earlier run of the same setup", self.compared(first, status=3).err)
 
     def test_usage(self):
         new, base = self.runs(0, 1)

@@ -339,7 +339,7 @@ class Import(unittest.TestCase):
 
     def test_usage(self):
         for words, word in (
-            ((), "the format is missing"), (("fio", "a"), "'fio' is not a format"),
+            ((), "FORMAT is missing"), (("fio", "a"), "unknown format 'fio'"),
             (("perftest",), "FILE is missing"), (("perftest", "a", "a"), "twice"),
             (("perftest", "--xml", "a"), "--xml"),
         ):
@@ -352,7 +352,7 @@ class Import(unittest.TestCase):
         os.symlink("a.txt", link)
         for again in (link, f"{self.folder.name}/./a.txt"):
             ended = verbmark("import", "perftest", path, again)
-            self.assertEqual((ended.status, ended.err), (2, f"verbmark: '{again}' is there twice"))
+            self.assertEqual((ended.status, ended.err), (2, f"verbmark: '{again}' is given twice"))
         for wrong in (self.folder.name, f"{self.folder.name}/none", "/dev/null"):
             self.assertEqual(verbmark("import", "perftest", wrong).status, 1)
         ended = verbmark("import", "perftest", path, "--json", "/dev/full")
@@ -408,11 +408,11 @@ class Import(unittest.TestCase):
         self.assertIn('timestamp="2025-11-23T10:12:44"',
                       verbmark("export", "--format", "junit", out).out)
         for words, sentence in (
-            (words, "--started is for what --json writes"),
+            (words, "--started needs --json FILE"),
             ((*words[:-1], "yesterday", "--json", out),
-             "--started: 'yesterday' is no time such as 2026-11-23T10:12:44Z"),
+             "--started: 'yesterday' is not a time (e.g. 2026-11-23T10:12:44Z)"),
             ((*words[:-1], "2025-02-30T10:12:44Z", "--json", out),
-             "--started: '2025-02-30T10:12:44Z' is no time such as 2026-11-23T10:12:44Z"),
+             "--started: '2025-02-30T10:12:44Z' is not a time (e.g. 2026-11-23T10:12:44Z)"),
         ):
             ended = verbmark(*words)
             self.assertEqual((ended.status, ended.out, ended.err),

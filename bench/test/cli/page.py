@@ -486,10 +486,10 @@ class Page(unittest.TestCase):
         self.assertEqual(ended.status, 1)
         self.assertEqual(ended.out.count("<section>"), 2)
         for words, reason in (
-            (self.against(base, new), "--baseline is for --format html"),
-            (["--format", "html", "--merge", *self.against(base, new)], "leave out --merge"),
-            (["--format", "html", *self.against(["-"], new)], "'-' is no file"),
-            (["--format", "html", "-o", base[0], *self.against(base, new)], "would be lost"),
+            (self.against(base, new), "--baseline needs --format html"),
+            (["--format", "html", "--merge", *self.against(base, new)], "cannot be used with --merge"),
+            (["--format", "html", *self.against(["-"], new)], "standard input is not supported"),
+            (["--format", "html", "-o", base[0], *self.against(base, new)], "would be overwritten"),
         ):
             ended = verbmark("report", *words)
             self.assertEqual((ended.status, ended.out), (2, ""))

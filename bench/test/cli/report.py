@@ -474,9 +474,9 @@ class Report(unittest.TestCase):
         for document, sentence in (
             (other, "schema is verbmark.result/2, but only verbmark.result/1 is supported"),
             (torn, "send/lat/64/poll: latency_ns: the bins do not add up to the count 2000"),
-            ({}, "not a verbmark result"),
-            ("", "line 1, column 0: '[' or '{' expected near end of file"),
-            (json.dumps(result(latency(FAST)))[:-2], "line 1, column "),
+            ({}, 'JSON, but not a verbmark result: "schema" is not "verbmark.result/1"'),
+            ("", "not a verbmark result: line 1, column 0: '[' or '{' expected near end of file"),
+            (json.dumps(result(latency(FAST)))[:-2], "not a verbmark result: line 1, column "),
         ):
             with self.subTest(sentence):
                 bad = self.write("bad.json", document)
@@ -490,36 +490,6 @@ class Report(unittest.TestCase):
             self.assertEqual(
                 self.shown(path, status=1).err, f"verbmark: cannot read {path}: {why}"
             )
-
-    def test_usage(self):
-        path = self.write("a.json", result())
-        for words, sentence in (
-            ((), "FILE is missing: a result that run has left"),
-            (("--merge",), "FILE is missing: a result that run has left"),
-            (("--json", "b", path), "--json goes with --merge, or with --redact of one FILE"),
-            (("--redact", path), "--redact is for what --json writes"),
-            (("--redact", "--json", "b", path, path + "2"),
-             "--json goes with --merge, or with --redact of one FILE"),
-            (("--units", "bits", path), "--units: 'bits' is none of Gb/s, Mb/s, GB/s, MB/s, MiB/s"),
-            (("--units", "MB/s", "--format", "csv", path),
-             "--units is for table, html and markdown: csv has bytes per second"),
-            (("--format", "json", "--units", "MB/s", path),
-             "--units is for table, html and markdown: json has bytes per second"),
-            (("--merge", path, path), f"'{path}' is there twice"),
-            (("--merge", path, f"{self.folder.name}/./a.json"),
-             f"'{self.folder.name}/./a.json' is there twice"),
-            (("-o", path, path), "--output is a result: it would be lost"),
-            (("-o", f"{self.folder.name}/./a.json", path),
-             "--output is a result: it would be lost"),
-            (("--format", "json", "--redact", path, "--json", f"{path}.new"),
-             "--redact is for what --json writes: --format json shows all"),
-            (("--format", "pdf", path), "--format: 'pdf' is none of table, html, markdown, csv, json"),
-            (("--merge", "--json", "b", "-o", "b", path),
-             "--output and --json are the same file"),
-        ):
-            with self.subTest(words):
-                ended = self.shown(*words, status=2)
-                self.assertEqual((ended.out, ended.err), ("", f"verbmark: {sentence}"))
 
     def test_merged(self):
         paths = [

@@ -9,19 +9,34 @@
 struct target {
 	const char *name;
 	const char *operand;
+	const struct option_value *color;
 	unsigned int wait_ms;
 	uint16_t port;
 	bool all;
 	bool bare;
 };
 
-static const struct option_row rows[] = {
-	{"all",  'a', NULL,   option_flag,     offsetof(struct target, all),     "everything"   },
-	{"bare", 'b', NULL,   option_flag,     offsetof(struct target, bare),    "without extra"},
-	{"name", 'n', "NAME", option_text,     offsetof(struct target, name),    "what to call" },
-	{"port", 'p', "PORT", option_port,     offsetof(struct target, port),    "where to"     },
-	{"wait", 0,   "TIME", option_duration, offsetof(struct target, wait_ms), "how long"     },
+static const struct option_value names[] = {
+	{"red",   "the color of fire" },
+	{"green", "the color of grass"},
 };
+
+// clang-format off
+static const struct option_row rows[] = {
+	{"all", 'a', NULL, option_flag, offsetof(struct target, all),
+	 "everything", .group = OPTION_WHAT},
+	{"bare", 'b', NULL, option_flag, offsetof(struct target, bare),
+	 "without extra", .group = OPTION_HOW, .is_rare = true},
+	{"name", 'n', "NAME", option_text, offsetof(struct target, name),
+	 "what to call", .group = OPTION_WHAT, .may_repeat = true},
+	{"port", 'p', "PORT", option_port, offsetof(struct target, port),
+	 "where to", .group = OPTION_WHERE},
+	{"wait", 0, "TIME", option_duration, offsetof(struct target, wait_ms),
+	 "how long", .group = OPTION_HOW},
+	{"color", 0, "NAME", NULL, offsetof(struct target, color),
+	 "which color", .group = OPTION_WHAT, .values = OPTION_VALUES(names)},
+};
+// clang-format on
 static const struct option_table with_operand = {.rows = rows,
 						 .count = ARRAY_LENGTH(rows),
 						 .operand = "HOST",
@@ -40,30 +55,34 @@ static void test_good_lines(void **unused)
 		const char *line;
 		struct target target;
 	} good[] = {
-		{"",                  {0}						},
-		{"--all",             {.all = true}                                      },
-		{"-a",                {.all = true}				      },
-		{"-ab",               {.all = true, .bare = true}                        },
-		{"-a|-a|--all",       {.all = true}                                      },
-		{"--port|8",          {.port = 8}					},
-		{"--port=8",          {.port = 8}					},
-		{"-p|8",              {.port = 8}					},
-		{"-p8",               {.port = 8}					},
-		{"-abp8",             {.all = true, .bare = true, .port = 8}             },
-		{"-abp|8",            {.all = true, .bare = true, .port = 8}             },
-		{"-p|0|--port=65535", {.port = 65535}                                    },
-		{"--name=a=b",        {.name = "a=b"}                                    },
-		{"-n=b",              {.name = "=b"}                                     },
-		{"--name|-a",         {.name = "-a"}                                     },
-		{"--name|--",         {.name = "--"}                                     },
-		{"-n|--help",         {.name = "--help"}                                 },
-		{"--wait|500ms",      {.wait_ms = 500}                                   },
-		{"a.example",         {.operand = "a.example"}                           },
-		{"-a|a.example|-b",   {.operand = "a.example", .all = true, .bare = true}},
-		{"-",                 {.operand = "-"}                                   },
-		{"--|-a",             {.operand = "-a"}                                  },
-		{"-b|--|--help",      {.operand = "--help", .bare = true}                },
-		{"a.example|--",      {.operand = "a.example"}                           },
+		{"",                {0}						},
+		{"--all",           {.all = true}                                      },
+		{"-a",              {.all = true}				      },
+		{"-ab",             {.all = true, .bare = true}                        },
+		{"-a|-a|--all",     {.all = true}                                      },
+		{"--port|8",        {.port = 8}					},
+		{"--port=8",        {.port = 8}					},
+		{"-p|8",            {.port = 8}					},
+		{"-p8",             {.port = 8}					},
+		{"-abp8",           {.all = true, .bare = true, .port = 8}             },
+		{"-abp|8",          {.all = true, .bare = true, .port = 8}             },
+		{"--name=a=b",      {.name = "a=b"}                                    },
+		{"-n=b",            {.name = "=b"}                                     },
+		{"--name|-a",       {.name = "-a"}                                     },
+		{"--name|--",       {.name = "--"}                                     },
+		{"-n|--help",       {.name = "--help"}                                 },
+		{"--wait|500ms",    {.wait_ms = 500}                                   },
+		{"a.example",       {.operand = "a.example"}                           },
+		{"-a|a.example|-b", {.operand = "a.example", .all = true, .bare = true}},
+		{"-",               {.operand = "-"}                                   },
+		{"--|-a",           {.operand = "-a"}                                  },
+		{"-b|--|--help",    {.operand = "--help", .bare = true}                },
+		{"a.example|--",    {.operand = "a.example"}                           },
+		{"--al|--ba",       {.all = true, .bare = true}                        },
+		{"--n=b",           {.name = "b"}                                      },
+		{"-nc|-nb",         {.name = "b"}                                      },
+		{"--color|red",     {.color = &names[0]}                               },
+		{"--col=green",     {.color = &names[1]}                               },
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(good); i++) {
@@ -82,6 +101,7 @@ static void test_good_lines(void **unused)
 		assert_int_equal(target.port, wanted->port);
 		assert_int_equal(target.all, wanted->all);
 		assert_int_equal(target.bare, wanted->bare);
+		assert_ptr_equal(target.color, wanted->color);
 	}
 }
 
@@ -100,35 +120,40 @@ static void check_refusal(const struct option_table *table, const char *line, co
 static void test_bad_lines(void **unused)
 {
 	static const char *const bad[][2] = {
-		{"--colour",            "there is no option --colour; see --help"              },
-		{"--colour=red",        "there is no option --colour; see --help"              },
-		{"--al",                "there is no option --al; see --help"                  },
-		{"--allx",              "there is no option --allx; see --help"                },
-		{"--=x",                "there is no option --; see --help"                    },
-		{"---all",              "there is no option ---all; see --help"                },
-		{"-x",                  "there is no option -x; see --help"                    },
-		{"-ax",                 "there is no option -x; see --help"                    },
-		{"-a-",                 "there is no option --; see --help"                    },
+		{"--size",              "unknown option '--size'; see --help"                  },
+		{"--size=red",          "unknown option '--size'; see --help"                  },
+		{"--allx",              "unknown option '--allx'; did you mean '--all'?"       },
+		{"--prot|1",            "unknown option '--prot'; did you mean '--port'?"      },
+		{"--helpp",             "unknown option '--helpp'; did you mean '--help'?"     },
+		{"--h",                 "option '--h' is ambiguous: --help, --help-all"        },
+		{"--=x",                "unknown option '--'; see --help"                      },
+		{"---all",              "unknown option '---all'; did you mean '--all'?"       },
+		{"-x",                  "unknown option '-x'; see --help"                      },
+		{"-ax",                 "unknown option '-x'; see --help"                      },
+		{"-a-",                 "unknown option '--'; see --help"                      },
 		{"--all=yes",           "--all takes no value"                                 },
 		{"--all=",              "--all takes no value"                                 },
-		{"--port",              "--port needs PORT"                                    },
-		{"-p",                  "--port needs PORT"                                    },
-		{"-abp",                "--port needs PORT"                                    },
-		{"--port|65536",        "--port: '65536' is not a port: 0 to 65535"            },
-		{"-p-1",                "--port: '-1' is not a port: 0 to 65535"               },
-		{"--port=",             "--port: '' is not a port: 0 to 65535"                 },
-		{"-p|8|-p|x",           "--port: 'x' is not a port: 0 to 65535"                },
+		{"--port",              "--port needs a value: PORT"                           },
+		{"-p",                  "--port needs a value: PORT"                           },
+		{"-abp",                "--port needs a value: PORT"                           },
+		{"--port|65536",        "--port: '65536' is not a port number (0 to 65535)"    },
+		{"-p-1",                "--port: '-1' is not a port number (0 to 65535)"       },
+		{"--port=",             "--port: '' is not a port number (0 to 65535)"         },
+		{"-p|8|-p|x",           "--port is given twice"                                },
+		{"-p|8|--port=8",       "--port is given twice"                                },
 		{"--name=",             "--name: '' is empty"                                  },
 		{"--name|",             "--name: '' is empty"                                  },
-		{"--wait|10d",          "--wait: '10d' is not a time, such as 10s or 500ms"    },
-		{"a.example|b.example", "'b.example' is one word too many: HOST is 'a.example'"},
-		{"a.example|--|-a",     "'-a' is one word too many: HOST is 'a.example'"       },
+		{"--wait|10d",          "--wait: '10d' is not a time (e.g. 10s or 500ms)"      },
+		{"--color|grene",       "--color: unknown value 'grene'; did you mean 'green'?"},
+		{"--color|blue",        "--color: unknown value 'blue'; use red or green"      },
+		{"a.example|b.example", "unexpected argument 'b.example': HOST is 'a.example'" },
+		{"a.example|--|-a",     "unexpected argument '-a': HOST is 'a.example'"        },
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(bad); i++)
 		check_refusal(&with_operand, bad[i][0], bad[i][1]);
-	check_refusal(&without_operand, "a.example", "'a.example' is one word too many");
-	check_refusal(&without_operand, "--|-a", "'-a' is one word too many");
+	check_refusal(&without_operand, "a.example", "unexpected argument 'a.example'");
+	check_refusal(&without_operand, "--|-a", "unexpected argument '-a'");
 }
 
 /* The error has a bounded length, even if a value is as long as a command line may be. */
@@ -151,23 +176,35 @@ static void test_long_value(void **unused)
 	error.code = 0;
 	assert_int_equal(option_parse(&with_operand, words.argc, words.argv, &target, &error),
 			 -EINVAL);
-	assert_contains(error.text, "there is no option --xort");
+	assert_contains(error.text, "unknown option '--xort'");
 }
 
-static void test_help(void **unused)
+static void check_request(const char *line, enum option_request request, bool has_values)
 {
-	static const char *const lines[] = {"--help", "-h", "-a|--help|--nonsense", "a|-h|b"};
+	const struct option_values *values;
+	struct target target = {0};
+	struct error error = {0};
+	struct words words;
 
-	for (size_t i = 0; i < ARRAY_LENGTH(lines); i++) {
-		struct target target = {0};
-		struct error error = {0};
-		struct words words;
+	words_init(&words, line);
+	assert_int_equal(option_parse(&with_operand, words.argc, words.argv, &target, &error),
+			 request);
+	assert_int_equal(error.code, 0);
+	assert_int_equal(option_find_request(&with_operand, words.argc, words.argv, &values),
+			 request);
+	assert_ptr_equal(values, has_values ? &rows[5].values : NULL);
+}
 
-		words_init(&words, lines[i]);
-		assert_int_equal(
-			option_parse(&with_operand, words.argc, words.argv, &target, &error), 1);
-		assert_int_equal(error.code, 0);
-	}
+static void test_requests(void **unused)
+{
+	check_request("--help", OPTION_HELP, false);
+	check_request("-h", OPTION_HELP, false);
+	check_request("-a|--help|--nonsense", OPTION_HELP, false);
+	check_request("a|-h|b", OPTION_HELP, false);
+	check_request("-p|8|--help-all|--help", OPTION_HELP_ALL, false);
+	check_request("--help-a", OPTION_HELP_ALL, false);
+	check_request("--color|help", OPTION_LIST, true);
+	check_request("a|--col=help|-h", OPTION_LIST, true);
 }
 
 /* Options that are part of larger rows, in a table that another one chains to. */
@@ -177,9 +214,23 @@ struct part {
 };
 
 static const struct part parts[] = {
-	{{.name = "list", .letter = 'l', .argument = "[N]", .help = "may be alone"}, 7},
-	{{.name = "size", .letter = 's', .argument = "SIZE", .help = "may not"},     8},
-	{{.name = "room", .argument = "[ SIZE]", .help = "may be the next word"},    9},
+	{{.name = "list",
+	  .letter = 'l',
+	  .argument = "[N]",
+	  .help = "may be alone",
+	  .group = OPTION_WHAT},
+	 7},
+	{{.name = "size",
+	  .letter = 's',
+	  .argument = "SIZE",
+	  .help = "may not",
+	  .group = OPTION_WHAT},
+	 8},
+	{{.name = "room",
+	  .argument = "[ SIZE]",
+	  .help = "may be the next word",
+	  .group = OPTION_WHAT},
+	 9},
 };
 
 /* The last arguments of take_part(). */
@@ -261,15 +312,16 @@ static void test_chained_table(void **unused)
 static void test_chained_table_rejects(void **unused)
 {
 	static const char *const bad[][2] = {
-		{"--size",   "--size needs SIZE"                    },
-		{"-s",       "--size needs SIZE"                    },
-		{"--size|!", "--size: '!' is refused"               },
-		{"--list=!", "--list: '!' is refused"               },
-		{"-l3",      "there is no option -3; see --help"    },
-		{"--lis",    "there is no option --lis; see --help" },
-		{"--all=3",  "--all takes no value"                 },
-		{"-Z",       "there is no option -Z; see --help"    },
-		{"a|b",      "'b' is one word too many: HOST is 'a'"},
+		{"--size",          "--size needs a value: SIZE"                     },
+		{"-s",              "--size needs a value: SIZE"                     },
+		{"--size|!",        "--size: '!' is refused"                         },
+		{"--list=!",        "--list: '!' is refused"                         },
+		{"--list|--list=3", "--list is given twice"                          },
+		{"-l3",             "unknown option '-3'; see --help"                },
+		{"--lsit",          "unknown option '--lsit'; did you mean '--list'?"},
+		{"--all=3",         "--all takes no value"                           },
+		{"-Z",              "unknown option '-Z'; see --help"                },
+		{"a|b",             "unexpected argument 'b': HOST is 'a'"           },
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(bad); i++)
@@ -291,42 +343,82 @@ static const struct option_table first_of_second = {.next = &second, .hides = is
 static const struct option_table less_of_second = {
 	.next = &second, .hides = is_other_than_list, .says = say_less};
 
-static void check_printed(const struct option_table *table, const char *wanted)
+static void check_printed(const struct option_table *table, bool with_all, const char *wanted)
 {
 	char text[1024] = "";
 	FILE *out = fmemopen(text, sizeof(text), "w");
 
 	assert_non_null(out);
-	option_print(table, out);
+	option_print(table, with_all, out);
 	fclose(out);
 	assert_string_equal(text, wanted);
 }
 
 static void test_printed_options(void **unused)
 {
-	check_printed(&with_operand, "  -a, --all                      everything\n"
-				     "  -b, --bare                     without extra\n"
-				     "  -n, --name NAME                what to call\n"
-				     "  -p, --port PORT                where to\n"
-				     "      --wait TIME                how long\n"
-				     "  -h, --help                     this text\n");
-	check_printed(&second, "  -l, --list[=N]                 may be alone\n"
-			       "  -s, --size SIZE                may not\n"
-			       "      --room [SIZE]              may be the next word\n"
-			       "  -h, --help                     this text\n");
-	check_printed(&first_of_second, "  -l, --list[=N]                 may be alone\n"
-					"  -h, --help                     this text\n");
-	check_printed(&less_of_second, "  -l, --list[=N]                 less than that\n"
-				       "  -h, --help                     this text\n");
-	check_printed(&chained, "  -a, --all                      everything\n"
-				"  -b, --bare                     without extra\n"
-				"  -n, --name NAME                what to call\n"
-				"  -p, --port PORT                where to\n"
-				"      --wait TIME                how long\n"
-				"  -l, --list[=N]                 may be alone\n"
-				"  -s, --size SIZE                may not\n"
-				"      --room [SIZE]              may be the next word\n"
-				"  -h, --help                     this text\n");
+	check_printed(&with_operand, false,
+		      "What to measure:\n"
+		      "  -a, --all                   everything\n"
+		      "  -n, --name NAME             what to call\n"
+		      "      --color NAME            which color\n"
+		      "\nHow to measure:\n"
+		      "      --wait TIME             how long\n"
+		      "\nWhere to measure:\n"
+		      "  -p, --port PORT             where to\n"
+		      "\nHelp:\n"
+		      "  -h, --help                  show this help\n"
+		      "      --help-all              show all options\n");
+	check_printed(&second, false,
+		      "What to measure:\n"
+		      "  -l, --list[=N]              may be alone\n"
+		      "  -s, --size SIZE             may not\n"
+		      "      --room [SIZE]           may be the next word\n"
+		      "\nHelp:\n"
+		      "  -h, --help                  show this help\n");
+	check_printed(&first_of_second, true,
+		      "What to measure:\n"
+		      "  -l, --list[=N]              may be alone\n"
+		      "\nHelp:\n"
+		      "  -h, --help                  show this help\n");
+	check_printed(&less_of_second, true,
+		      "What to measure:\n"
+		      "  -l, --list[=N]              less than that\n"
+		      "\nHelp:\n"
+		      "  -h, --help                  show this help\n");
+	check_printed(&chained, true,
+		      "What to measure:\n"
+		      "  -a, --all                   everything\n"
+		      "  -n, --name NAME             what to call\n"
+		      "      --color NAME            which color\n"
+		      "  -l, --list[=N]              may be alone\n"
+		      "  -s, --size SIZE             may not\n"
+		      "      --room [SIZE]           may be the next word\n"
+		      "\nHow to measure:\n"
+		      "  -b, --bare                  without extra\n"
+		      "      --wait TIME             how long\n"
+		      "\nWhere to measure:\n"
+		      "  -p, --port PORT             where to\n"
+		      "\nHelp:\n"
+		      "  -h, --help                  show this help\n"
+		      "      --help-all              show all options\n");
+}
+
+static void test_wrapped_text(void **unused)
+{
+	char text[512] = "";
+	FILE *out = fmemopen(text, sizeof(text), "w");
+
+	assert_non_null(out);
+	option_print_wrapped(out, "one two three four", 72, 4);
+	option_print_wrapped(out, "four letters", 76, 70);
+	option_print_wrapped(out, "longer-than-a-line-may-be", 70, 60);
+	fclose(out);
+	assert_string_equal(text,
+			    "one two\n    three four\n"
+			    "four\n"
+			    "                                                                      "
+			    "letters\n"
+			    "longer-than-a-line-may-be\n");
 }
 
 int main(void)
@@ -335,10 +427,11 @@ int main(void)
 		cmocka_unit_test(test_good_lines),
 		cmocka_unit_test(test_bad_lines),
 		cmocka_unit_test(test_long_value),
-		cmocka_unit_test(test_help),
+		cmocka_unit_test(test_requests),
 		cmocka_unit_test(test_chained_table),
 		cmocka_unit_test(test_chained_table_rejects),
 		cmocka_unit_test(test_printed_options),
+		cmocka_unit_test(test_wrapped_text),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -334,7 +334,7 @@ class Networks(unittest.TestCase):
     def test_invalid_addresses(self):
         for options, sentence in (
             (("--bind", "192.0.2.1"), "--bind: this host has no address 192.0.2.1: 'ip address'"),
-            (("--bind", "nobody.invalid"), "--bind: 'nobody.invalid' is not an address, such as"),
+            (("--bind", "nobody.invalid"), "--bind: 'nobody.invalid' is not an IP address"),
             (("--allow", "10.0.0.0/33"), "--allow: '10.0.0.0/33' is not a list of networks"),
         ):
             with self.subTest(options):

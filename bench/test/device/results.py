@@ -40,7 +40,8 @@ class Results(Served):
         return self.run_words(ADDRESS, "-p", self.server.port, *options)
 
     def run_words(self, *options):
-        plain = ("--op", "send", "--trials", 1, "-n", 50)
+        defaults = {"--op": "send", "--trials": 1, "-n": 50}
+        plain = [word for pair in defaults.items() if pair[0] not in options for word in pair]
         program = Program(VERBMARK, "run", *plain, *options, cwd=self.folder)
         ended = Ended(program, RUN_PATIENCE)
         self.assertEqual(ended.status, 0, ended.err)
@@ -89,7 +90,7 @@ class Results(Served):
 
     def test_default_preset(self):
         """The default preset is announced, unless options select the cases."""
-        notice = "preset quick, as no option such as --op or --size says what is measured"
+        notice = "preset quick, because no option such as --op or --size chooses cases"
         short = ("-p", self.server.port, "-n", 5, "--warmup", "0ms", "--no-save")
         for options, count in ((), 1), (("--op", "send"), 0), (("--preset", "quick"), 0):
             ended = Ended(Program(VERBMARK, "run", ADDRESS, *short, *options), RUN_PATIENCE)
@@ -281,7 +282,9 @@ class Results(Served):
     def on_a_terminal(self, *options, **streams):
         """Returns what a terminal shows, and what went to a redirected stream."""
         controller, terminal = pty.openpty()
-        words = ("--op", "send", "--trials", 1, *WARMUP, *options)
+        defaults = {"--op": "send", "--trials": 1, "--warmup": WARMUP[1]}
+        words = [word for pair in defaults.items() if pair[0] not in options for word in pair]
+        words += options
         process = subprocess.Popen(
             [VERBMARK, "run", ADDRESS, "-p", str(self.server.port), *map(str, words)],
             stdin=subprocess.DEVNULL, **{"stdout": terminal, "stderr": terminal, **streams},

@@ -113,7 +113,7 @@ class Shared(Secrets):
         """The token of a server that a run starts is a secret as well."""
         server = Program(VERBMARK, "serve", "-p", "0", "--token")
         self.assertEqual(server.wait(), 1)
-        self.assertIn("standard input has no line", server.errors)
+        self.assertIn("cannot read a line from standard input", server.errors)
         for token, sentence in (
             ("0123456789abcdef0123", None), ("short", "--token: a secret of less than 16 bytes")
         ):
@@ -139,7 +139,7 @@ class Shared(Secrets):
             (("run", "n02", "--secret-file", readable), f"others can read {readable}: chmod 600 it"),
             (("serve", "--secret-file", "/nowhere"), "cannot open /nowhere: No such file"),
             (("serve", "--secret-file", self.secret(b"short")), "less than 16 bytes"),
-            (("serve", "--token", "--secret-file", self.file), "exclude each other"),
+            (("serve", "--token", "--secret-file", self.file), "cannot be used together"),
             (("run", "--secret-file", self.file), "started by this run gets its own secret"),
             (
                 ("run", "n02", "--launch", "ssh %h", "--secret-file", self.file),

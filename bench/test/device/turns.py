@@ -190,4 +190,4 @@ class Tips(Served):
         for options in (("--preset", "quick"), ("--plan", "plan.json")):
             ended = self.tips(*options)
             self.assertEqual(ended.status, 2)
-            self.assertEqual(ended.err, f"verbmark: there is no option {options[0]}; see --help")
+            self.assertEqual(ended.err, f"verbmark: unknown option '{options[0]}'; see --help")

@@ -136,7 +136,8 @@ class Server(Program):
     """verbmark serve on a free port, once it is ready."""
 
     def __init__(self, *options, before=(), program=VERBMARK):
-        super().__init__(*before, program, "serve", "-p", "0", *options)
+        port = () if {"-p", "--port"} & set(options) else ("-p", "0")
+        super().__init__(*before, program, "serve", *port, *options)
         try:
             wait_until(
                 lambda: ready_line(self.out) or self.process.poll() is not None, what="the ready line"
@@ -193,8 +194,19 @@ def client(*options, port=None, host=ADDRESS, before=(), program=VERBMARK):
     """
     where = () if port is None else ("-p", port)
     save = () if "--json" in options else ("--no-save",)
-    plain = ("--op", "send", "--trials", 1, *(() if "--warmup" in options else WARMUP))
+    defaults = {"--op": "send", "--trials": 1, "--warmup": f"{WARMUP_MS}ms"} | small_messages(options)
+    plain = [word for name, value in defaults.items() if name not in options for word in (name, value)]
     return Program(*before, program, "run", host, *where, *plain, *save, *options)
+
+
+def small_messages(options):
+    """The size for a bandwidth without one: its default of 64 KiB is slow on an emulated machine."""
+    values = dict(zip(options, options[1:]))
+    metrics = str(values.get("--metric", "bw" if "--pattern" in options else "lat")).split(",")
+    atomics = set(values.get("--op", "send").split(",")) <= {"fetch-add", "compare-swap"}
+    if "bw" not in metrics or atomics or {"-s", "--size", "-a", "--preset", "--plan"} & set(options):
+        return {}
+    return {"-s": 64}
 
 
 class Ended:

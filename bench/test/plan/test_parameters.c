@@ -100,7 +100,7 @@ static void test_option_names_and_defaults(void **unused)
 		assert_string_equal(printed(parameter, parameter->fallback), rows[i].fallback);
 		assert_null(parameter_parse(parameter, rows[i].least, &value));
 		assert_null(parameter_parse(parameter, rows[i].most, &value));
-		if (parameter->words)
+		if (parameter->type == PARAMETER_WORD || parameter->type == PARAMETER_ACCESS)
 			continue;
 		assert_string_equal(printed(parameter, parameter->least), rows[i].least);
 		assert_string_equal(printed(parameter, parameter->most), rows[i].most);
@@ -163,13 +163,8 @@ static void check_round_trip(const struct parameter *parameter, uint64_t value)
 
 static uint64_t last(const struct parameter *parameter)
 {
-	uint64_t count = 0;
-
-	if (parameter->type != PARAMETER_WORD)
-		return parameter->most;
-	while (parameter->words[count])
-		count++;
-	return count - 1;
+	return parameter->type == PARAMETER_WORD ? parameter->option.values.count - 1
+						 : parameter->most;
 }
 
 static void test_values_round_trip(void **unused)

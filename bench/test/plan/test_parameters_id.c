@@ -107,14 +107,16 @@ static uint64_t longest_value(const struct parameter *parameter)
 	uint64_t longest;
 	size_t count = 3;
 
-	if (parameter->words) {
-		for (count = 0; parameter->words[count]; count++)
+	bool has_words = parameter->type == PARAMETER_WORD || parameter->type == PARAMETER_ACCESS;
+
+	if (has_words) {
+		for (count = 0; count < parameter->option.values.count; count++)
 			values[count] = count;
 		assert_true(count < ARRAY_LENGTH(values));
 		if (parameter->type == PARAMETER_ACCESS)
 			values[count++] = parameter->most - 1;
 	}
-	for (size_t i = 0; i < ARRAY_LENGTH(texts) && !parameter->words; i++)
+	for (size_t i = 0; i < ARRAY_LENGTH(texts) && !has_words; i++)
 		if (!parameter_parse(parameter, texts[i], &values[count]))
 			count++;
 	longest = values[0];

@@ -176,10 +176,35 @@ static void test_product(void **unused)
 /* Cases are grouped by metric, in whatever order they were given. */
 static void test_metrics_stay_together(void **unused)
 {
-	check_cases("--metric|bw,lat|--op|write,send|h",
+	check_cases("--metric|bw,lat|--op|write,send|-s|64|h",
 		    "write/lat/64/poll send/lat/64/poll write/bw/64/poll send/bw/64/poll");
 	check_cases("--metric|lat,bw|-s|1,2|h",
 		    "send/lat/1/poll send/lat/2/poll send/bw/1/poll send/bw/2/poll");
+}
+
+/* Bandwidth has a default size of its own, which a plan carries along. Datagrams keep 64 bytes. */
+static void test_default_sizes(void **unused)
+{
+	check_cases("--metric|bw|h", "send/bw/64k/poll");
+	check_cases("--metric|load,bw,lat|--rate|1k|--op|send,write|h",
+		    "send/lat/64/poll write/lat/64/poll send/bw/64k/poll write/bw/64k/poll "
+		    "send/load/64/poll/rate1k write/load/64/poll/rate1k");
+	assert_int_equal(json_array_size(plan.made), 3);
+	check_cases("--metric|bw|--op|fetch-add,send|h", "fetch-add/bw/8/poll send/bw/64k/poll");
+	check_cases("--metric|bw|-c|RC,UD|h", "send/bw/64/poll send/bw/64/poll/UD");
+	check_cases("--metric|bw|-s|64,8|h", "send/bw/64/poll send/bw/8/poll");
+	check_cases("--preset|semantics|--metric|bw|--op|send|--cq|event|--think|0ns|h",
+		    "send/bw/64/event/t1/Q1/needs send/bw/64/event/Q1 send/bw/64/event");
+}
+
+static void test_sizes_of_atomics(void **unused)
+{
+	check_cases("--op|fetch-add|-s|8|h", "fetch-add/lat/8/poll");
+	check_cases("--op|fetch-add,send|-s|64|h", "fetch-add/lat/8/poll send/lat/64/poll");
+	check_refusal("--op|fetch-add|-s|8,64|h",
+		      "--size: fetch-add always transfers 8 bytes; omit --size, or use 8");
+	check_refusal("--op|compare-swap,fetch-add|-a|h",
+		      "--all: compare-swap always transfers 8 bytes; omit --all");
 }
 
 /* By default the server uses the client's completion mode. */
@@ -262,9 +287,8 @@ static void test_presets_with_lists(void **unused)
 		    "read/bw/8/poll read/bw/64/poll read/bw/512/poll read/bw/4k/poll "
 		    "read/bw/16k/poll read/bw/64k/poll read/bw/256k/poll read/bw/1m/poll");
 	check_refusal("--preset|slow|h",
-		      "--preset: 'slow' is none of quick, standard, full, semantics, "
-		      "tips, gate");
-	check_refusal("--preset||h", "--preset: '' is empty");
+		      "--preset: unknown value 'slow'; use quick, standard, full, semantics, "
+		      "tips or gate");
 }
 
 /* If a list makes parts of a preset equal, each case is still run once. */
@@ -441,11 +465,13 @@ static void test_effort_is_in_no_id(void **unused)
 	check_refusal("--trials|1:4|h", "--trials: '1:4' has more than one value");
 }
 
-/* If an option is given twice, the last one counts. */
 static void test_given_twice(void **unused)
 {
-	check_cases("--op|send,write|-s|1,2,3|h|--op|read|-s|8|-n|5|-n|6", "read/lat/8/poll");
-	assert_int_equal(parameters_of(0)->iterations, 6);
+	check_refusal("--op|send|h|--op|read", "--op is given twice");
+	check_refusal("-s|8|h|--size|8", "--size is given twice");
+	check_refusal("-n|5|-n|6|h", "--iterations is given twice");
+	check_refusal("-d|soft0|-s|8|-d|soft0|h", "--device is given twice");
+	check_cases("--use-srq|--use-srq|--quiet|--quiet|h", "send/lat/64/poll/srq");
 }
 
 static void test_refusals(void **unused)
@@ -462,18 +488,18 @@ static void test_refusals(void **unused)
 		{"-D|1d|h",			       "--duration: '1d' is not a time (e.g. 10s, 100ms or 10us)"},
 		{"-D|1us|h",			      "--duration: '1us' must be between 1ms and 86400s"        },
 		{"--trials|0|h",                          "--trials: '0' must be between 1 and 1000"                },
-		{"--op|push|h",                           "--op: 'push' " NO_OPERATION                              },
-		{"--op||h",			       "--op: '' " NO_OPERATION                                  },
-		{"--cq|busy|h",                           "--cq: 'busy' is none of poll, event, adaptive"           },
+		{"--op|push|h",                           "--op: unknown value 'push'; '--op help' lists the values"                              },
+		{"--op||h",			       "--op: unknown value ''; '--op help' lists the values"                                  },
+		{"--cq|busy|h",                           "--cq: unknown value 'busy'; did you mean 'poll'?"           },
 		{"--server-cq|poll,,event|h",
-		 "--server-cq: 'poll,,event' is none of poll, event, adaptive"                                      },
-		{"--metric|speed|h",                      "--metric: 'speed' is none of lat, bw, load"              },
+		 "--server-cq: unknown value ''; use poll, event or adaptive"                                      },
+		{"--metric|speed|h",                      "--metric: unknown value 'speed'; use lat, bw or load"              },
 		{"-t|0|h",				"--tx-depth: '0' must be between 1 and 16384"             },
-		{"-p|70000|h",                            "--port: '70000' is not a port: 0 to 65535"               },
-		{"--wait|soon|h",                         "--wait: 'soon' is not a time, such as 10s or 500ms"      },
+		{"-p|70000|h",                            "--port: '70000' is not a port number (0 to 65535)"               },
+		{"--wait|soon|h",                         "--wait: 'soon' is not a time (e.g. 10s or 500ms)"      },
 		{"--json||h",                             "--json: '' is empty"                                     },
 		{"--hugepages=1|h",                       "--hugepages takes no value"                              },
-		{"h|g",				   "'g' is one word too many: HOST is 'h'"                   },
+		{"h|g",				   "unexpected argument 'g': HOST is 'h'"                   },
 		{"--launch|ssh %h",                       "--launch needs HOST: without one, the server runs here"  },
 		{"-s|1:200:+1|-t|1:200:+1|-r|1:200:+1|h", "the plan has more than a million cases"                  },
 	};
@@ -560,6 +586,8 @@ int main(void)
 		cmocka_unit_test_teardown(test_short_options, end),
 		cmocka_unit_test_teardown(test_product, end),
 		cmocka_unit_test_teardown(test_metrics_stay_together, end),
+		cmocka_unit_test_teardown(test_default_sizes, end),
+		cmocka_unit_test_teardown(test_sizes_of_atomics, end),
 		cmocka_unit_test_teardown(test_server_mode_follows_client, end),
 		cmocka_unit_test_teardown(test_kinds_of_cases, end),
 		cmocka_unit_test_teardown(test_all_sizes, end),

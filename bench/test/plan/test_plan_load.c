@@ -74,7 +74,7 @@ static void test_loads(void **unused)
 		    "send/load/64/poll/rate60% send/load/64/poll/rate70% send/load/64/poll/rate80% "
 		    "send/load/64/poll/rate90% send/load/64/poll/rate100%");
 	/* The maximum was also asked for; it runs once. */
-	check_cases("--metric|load,bw|--latencies|--rate|1k|h",
+	check_cases("--metric|load,bw|--latencies|--rate|1k|-s|64|h",
 		    "send/bw/64/poll/latencies send/load/64/poll/latencies/rate1k");
 	check_refusal("--metric|lat|--rate|1k|h", "--rate applies only to --metric load");
 	check_refusal("--arrivals|poisson|h", "--arrivals applies only to --metric load");
@@ -140,7 +140,7 @@ static void test_maxima(void **unused)
 	assert_string_equal(plan.cases[1].skipped,
 			    "not needed: every load that depends on it was skipped");
 	/* The maximum was asked for. */
-	check_cases("--metric|load,bw|--rate|50%|--latencies|h",
+	check_cases("--metric|load,bw|--rate|50%|--latencies|-s|64|h",
 		    "send/bw/64/poll/latencies send/load/64/poll/latencies/rate50%");
 	strcpy(plan.cases[1].skipped, "as a device has it");
 	plan_drop_maxima(&plan);

@@ -52,7 +52,7 @@ static void test_turns(void **unused)
 /* Parameters that affect neither case are ignored; cases are compared within their product. */
 static void test_compared_cases(void **unused)
 {
-	open_plan("--op|write|--pages|touched,untouched|--op|register|--interleave|h");
+	open_plan("--pages|touched,untouched|--op|register|--interleave|h");
 	assert_int_equal(plan.n_cases, 2);
 	assert_string_equal(plan.cases[1].by->option.name, "pages");
 	/* Steps are not alternatives to each other. */

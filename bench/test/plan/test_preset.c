@@ -74,7 +74,7 @@ static void test_names(void **unused)
 		char text[128];
 
 		assert_int_equal(preset_find(none[i], &plan, &error), -EINVAL);
-		snprintf(text, sizeof(text), "--preset: '%s' is none of " PRESET_NAMES, none[i]);
+		snprintf(text, sizeof(text), "--preset: '%s' is not one of " PRESET_NAMES, none[i]);
 		assert_string_equal(error.text, text);
 		assert_null(plan);
 	}

@@ -372,11 +372,9 @@ static void test_limits(void **unused)
 /* A step that overflows ends the range. */
 static void test_overflow(void **unused)
 {
-	static const char *const names[] = {"poll", NULL};
 	const struct parameter wide = {
 		.option = {.name = "wide"},
 		.type = PARAMETER_COUNT,
-		.words = names,
 		.least = 0,
 		.most = UINT64_MAX - 1,
 		.mark = "w",

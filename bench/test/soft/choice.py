@@ -253,7 +253,10 @@ class Fallback(OnSoft):
     def test_on_a_terminal(self):
         status, shown = self.on_terminal("run", *SHORT, "--no-save", "--quiet")
         self.assertEqual(status, 0, shown)
-        self.assertTrue(shown.startswith(HEAD), shown)
+        notice, how, heading, *_ = shown.splitlines()
+        self.assertTrue(notice.startswith("no RDMA device found: measuring on soft0"), shown)
+        self.assertIn("rdma link add rxe0 type rxe netdev eth0", how)
+        self.assertTrue(heading.startswith(HEAD), shown)
 
     def test_no_fallback_with_a_host(self):
         status, shown = self.on_terminal("run", "127.0.0.1", *SHORT, "--no-save")

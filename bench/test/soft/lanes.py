@@ -22,7 +22,8 @@ class Stalled(OnSoft):
 
     def check(self, op, hint):
         ended = self.run_it(
-            "run", *SOFT, "--op", op, "--metric", "bw", "-D", "2s", "--trials", 1, "--json", "-",
+            "run", *SOFT, "--op", op, "--metric", "bw", "-s", 64, "-D", "2s", "--trials", 1,
+            "--json", "-",
             env=dict(self.environment, VERBMARK_SOFT_FAULTS="message#3000=delay:60s"),
         )
         self.assertEqual(ended.status, 1, ended.err)
@@ -48,7 +49,8 @@ class Stalled(OnSoft):
 class Many(OnSoft):
     def test_thousands_of_queue_pairs(self):
         ended = self.run_it(
-            "run", *SOFT, "--op", "write", "--metric", "bw", "-q", MANY, "-n", 5 * MANY, "--trials", 1,
+            "run", *SOFT, "--op", "write", "--metric", "bw", "-s", 64, "-q", MANY, "-n", 5 * MANY,
+            "--trials", 1,
             "--warmup", 0, "--json", f"{self.folder}/r.json",
             before=("sh", "-c", 'ulimit -Sn 1024; exec "$0" "$@"'),
         )
@@ -66,7 +68,8 @@ class Faulty(OnSoft):
     def one_fails(self, plan, *options):
         """Runs a case in which one thread fails, and a second case that must succeed."""
         threads = () if "--threads" in options else ("--threads", "3,2")
-        words = ("run", *SOFT, *threads, "--trials", 1)
+        trials = () if "--trials" in options else ("--trials", 1)
+        words = ("run", *SOFT, *threads, *trials)
         ended = self.run_it(
             *words, "--json", "-", *(() if "--warmup" in options else WARMUP), *options,
             env=dict(self.environment, VERBMARK_SOFT_FAULTS=plan),
@@ -78,7 +81,7 @@ class Faulty(OnSoft):
 
     def test_local_completion(self):
         first, second = self.one_fails(
-            "send#5000=REM_ACCESS_ERR", "--op", "write", "--metric", "bw", "-D", "2s",
+            "send#5000=REM_ACCESS_ERR", "--op", "write", "--metric", "bw", "-s", 64, "-D", "2s",
             "--warmup", "0ms",
         )
         self.assertRegex(first["error"], r"^thread [0-2]: post: remote access error.* messages$")
@@ -93,7 +96,7 @@ class Faulty(OnSoft):
     def test_remote_receive(self):
         """The server reports why, once, and all threads of the client end."""
         first, second = self.one_fails(
-            "receive#3000=LOC_PROT_ERR", "--op", "send", "--metric", "bw", "-D", "2s"
+            "receive#3000=LOC_PROT_ERR", "--op", "send", "--metric", "bw", "-s", 64, "-D", "2s"
         )
         self.assertIn("receive", first["error"])
         self.assertNotIn("shares", first)
@@ -116,10 +119,10 @@ class Sweep(OnSoft):
         for options in (
             ("--op", "send,write,read,write-imm,fetch-add,write-notify", "--metric", "lat,bw"),
             ("--op", "send", "--metric", "lat,bw", "--cq", "event,adaptive"),
-            ("--op", "send,write", "--metric", "bw", "-b", "-q", 2),
-            ("--op", "send", "--metric", "bw", "-c", "UC,UD"),
-            ("--op", "send,read", "--metric", "bw", "--verify", "-q", 2, "--connect", "qp"),
-            ("--op", "send", "--metric", "bw", "--use-srq", "-q", 2, "--latencies"),
+            ("--op", "send,write", "--metric", "bw", "-s", 64, "-b", "-q", 2),
+            ("--op", "send", "--metric", "bw", "-s", 64, "-c", "UC,UD"),
+            ("--op", "send,read", "--metric", "bw", "-s", 64, "--verify", "-q", 2, "--connect", "qp"),
+            ("--op", "send", "--metric", "bw", "-s", 64, "--use-srq", "-q", 2, "--latencies"),
         ):
             with self.subTest(options):
                 document = self.document(

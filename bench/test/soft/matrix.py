@@ -126,7 +126,7 @@ class Pool:
 DRIVERS = [
     Core("event"),
     Run("cm", "--op", "send", "--cq", "event"),
-    Run("qp", "--op", "write-imm", "--connect", "qp", "--metric", "bw"),
+    Run("qp", "--op", "write-imm", "--connect", "qp", "--metric", "bw", "-s", "64"),
     Pool("event"),
     Run("connecting", "--op", "connect", "--step", "whole"),
     Run("granting", "--op", "alloc", "--cq", "event"),

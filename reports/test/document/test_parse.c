@@ -204,10 +204,10 @@ static void test_refusals(void **unused)
 		 "warnings: \"host\" is not printable"											     },
 		{"warnings",                           "[{}, 7]",                                "warnings: an element is not an object"           },
 		{"parties",			    "[{\"name\": \"n01\"}]",                  "parties: \"device\" is missing"                  },
-		{"schema",			     NULL,				     "not a verbmark result"                           },
-		{"schema",			     "1",				      "not a verbmark result"                           },
-		{"schema",			     "\"fio\"",                                "not a verbmark result"                           },
-		{"schema",			     "\"verbmark.result\"",                    "not a verbmark result"                           },
+		{"schema",			     NULL,				     "JSON, but not a verbmark result: \"schema\" is not \"verbmark.result/1\""                           },
+		{"schema",			     "1",				      "JSON, but not a verbmark result: \"schema\" is not \"verbmark.result/1\""                           },
+		{"schema",			     "\"fio\"",                                "JSON, but not a verbmark result: \"schema\" is not \"verbmark.result/1\""                           },
+		{"schema",			     "\"verbmark.result\"",                    "JSON, but not a verbmark result: \"schema\" is not \"verbmark.result/1\""                           },
 		{"schema",			     "\"verbmark.result/\\u001b[2J\"",         "\"schema\" is not printable"                     },
 		{"tool",			       "7",				      "\"tool\" is not an object"                       },
 		{"tool/version",                       NULL,                                     "\"version\" is missing"                          },
@@ -427,8 +427,8 @@ static void test_text(void **unused)
 		{"[] x",					       "end of file expected"                                  },
 		{"\x1b[2J",					    "expected near '?'"                                     },
 		{"{\"a\": \"\xff\"}",                                  "unable to decode byte 0xff"                            },
-		{"[]",						 "not a verbmark result"                                 },
-		{"{}",						 "not a verbmark result"                                 },
+		{"[]",						 "JSON, but not a verbmark result: \"schema\" is not \"verbmark.result/1\""                                 },
+		{"{}",						 "JSON, but not a verbmark result: \"schema\" is not \"verbmark.result/1\""                                 },
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
