@@ -79,7 +79,7 @@ static void test_lists_are_bounded(void **unused)
 	device_list_close(&list);
 	json_object_set_new(json_array_get(many, 9), "addresses", array_of(257, address));
 	assert_int_equal(inventory_decode(&list, many, &error), -EPROTO);
-	assert_contains(error.text, "257 addresses");
+	assert_contains(error.text, "on one port: 257");
 	json_decref(many);
 }
 
