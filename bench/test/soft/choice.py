@@ -291,7 +291,7 @@ class Refused(OnSoft):
         if not ended.status:
             self.skipTest("the library is installed on this machine")
         self.assertEqual((ended.status, ended.out), (1, ""))
-        self.assertRegex(ended.err, r"^verbmark: soft0: there is no libverbmark-soft\.so, ")
+        self.assertRegex(ended.err, r"^verbmark: soft0: libverbmark-soft\.so is neither in ")
 
     def test_library_moved_with_the_program(self):
         program = self.copied(f"{self.folder}/moved", True)

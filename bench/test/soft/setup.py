@@ -93,7 +93,7 @@ class SetUp(unittest.TestCase):
             ("post-recv", "ibv_post_recv#60", "cannot post a receive"),
             ("post-recv", "ibv_query_qp#3", "cannot empty the receive queue"),
             ("post-recv", "ibv_modify_qp#10", "cannot empty the receive queue"),
-            ("poll-cq", "ibv_poll_cq#20", "cannot be polled"),
+            ("poll-cq", "ibv_poll_cq#20", "cannot poll the completion queue"),
         ):
             ended = self.run_at(server, "--op", op, faults=f"{call}=ENOMEM")
             self.assertEqual(ended.status, 1, call)
