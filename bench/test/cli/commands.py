@@ -66,6 +66,12 @@ def commands():
             yield from ((os.path.basename(path), each) for each in in_manual(file.read()))
 
 
+def table_shape(lines):
+    """Returns the words of a table without hosts, figures, warnings and the last line."""
+    return [[word for word in line.split() if word.isalpha()]
+            for line in lines if not re.match(r"\S+ soft0/1 -> |\d+/|!", line)]
+
+
 class Commands(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -113,3 +119,12 @@ class Commands(unittest.TestCase):
                 ended = self.run_words(words)
                 self.assertEqual((ended.status, ended.err), (0, ""))
         self.assertGreater(count, 75)
+
+    def test_table_of_the_readme(self):
+        with open(os.path.join(TOP, "README.md"), encoding="utf-8") as file:
+            shown = re.search(r"^    \$ (verbmark run .*)\n((?:    .*\n)+)", file.read(), re.M)
+        ended = Ended(Program(VERBMARK, *after_verbmark(shown[1]), "-D", "30ms", "--trials", 6,
+                              "--no-save", "--quiet"))
+        self.assertEqual(ended.status, 0, ended.err)
+        self.assertEqual(table_shape(line[4:] for line in shown[2].splitlines()),
+                         table_shape(ended.out.splitlines()))
