@@ -55,3 +55,10 @@ class Reported(OnSoft):
         self.assertIn(f": {worst // 10}.{worst % 10} % of the messages were lost", line)
         for text in (finding["what"], finding["mend"]):
             self.assertIn(text, line)
+
+    def test_sent_includes_the_warmup(self):
+        """Losses are relative to everything that was sent; a warm-up is at least 100 messages."""
+        self.good("run", *DATAGRAMS, "-n", 200000, "--json", "r.json")
+        document = documents.parse(self.good("report", "--format", "json", "r.json").out)
+        (case,) = document["cases"]
+        self.assertGreaterEqual(case["loss"]["sent"], 200000 + 100)
