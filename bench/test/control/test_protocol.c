@@ -339,11 +339,11 @@ static void test_expected_messages(void **unused)
 		{"{\"type\":\"refused\",\"reason\":\"too many\"}",                                   -ESHUTDOWN, "n02: too many"             },
 		{"{\"type\":\"refused\",\"reason\":\"no\",\"protocol\":1,\"version\":\"0.0.9\"}",
 		 -ESHUTDOWN,
-		 "n02 speaks protocol 1 (verbmark 0.0.9), we speak 4 (" VERBMARK_VERSION
+		 "n02 speaks protocol 1 (verbmark 0.0.9), this host speaks 4 (" VERBMARK_VERSION
 		 "): upgrade n02"													    },
 		{"{\"type\":\"refused\",\"reason\":\"no\",\"protocol\":5,\"version\":\"9\\u0007\"}",
 		 -ESHUTDOWN,
-		 "n02 speaks protocol 5 (verbmark 9?), we speak 4 (" VERBMARK_VERSION
+		 "n02 speaks protocol 5 (verbmark 9?), this host speaks 4 (" VERBMARK_VERSION
 		 "): upgrade this host"												      },
 		{"{\"type\":\"refused\",\"reason\":\"no\",\"protocol\":4,\"version\":\"0.0.9\"}",
 		 -ESHUTDOWN,										     "n02: no"                   },
