@@ -125,8 +125,8 @@ class Limits(unittest.TestCase):
             ended = Ended(client("-D", "60s", "--json", path, port=server.port))
             self.assertEqual(ended.status, 1)
             self.assertIn(
-                f"{ADDRESS}: this client's time limit of 2 s is over: raise 'serve --max-time' on "
-                "the server",
+                f"{ADDRESS}: this client exceeded its time limit of 2 s: raise 'serve --max-time' "
+                "on the server",
                 ended.out + ended.err,
             )
             self.assertEqual(documents.read(path)["cases"][0]["status"], "interrupted")
