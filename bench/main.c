@@ -23,7 +23,7 @@ static const struct command *const commands[] = {
 
 static const char *const headings[COMMAND_GROUPS] = {
 	[COMMAND_MEASURE] = "Measure",
-	[COMMAND_COMPARE] = "Compare and look",
+	[COMMAND_COMPARE] = "Compare and view",
 	[COMMAND_INSPECT] = "Inspect",
 	[COMMAND_CONVERT] = "Convert",
 };

@@ -22,7 +22,7 @@ int inputs_load(struct result *result, const char *path, struct error *error);
 /* Adds a path to an array that has room for it. Returns what is wrong with the path, or NULL. */
 const char *inputs_add(const char **paths, size_t *count, const char *path);
 
-/* Fails if there is no file; what is the name of the operand, for the error. */
+/* Fails if there is no file. `what` names the missing operand in the error. */
 int inputs_require(size_t count, const char *what, struct error *error);
 
 /* Fails if the output of an option would overwrite one of the files. NULL is standard output. */

@@ -21,13 +21,13 @@ static bool has_room(void)
 	return poll(&out, 1, 0) > 0 && !(out.revents & (POLLERR | POLLNVAL));
 }
 
-/* Writes the line by one call, so that it is not interleaved with others. */
+/* Writes the line in one call, so that it is not interleaved with others. */
 static bool print(const char *line)
 {
 	char text[PIPE_BUF];
 	int length = n_lost ? snprintf(text, sizeof(text),
-				       "verbmark: %" PRIu64 " lines more were lost here: nobody "
-				       "read this\nverbmark: %s\n",
+				       "verbmark: %" PRIu64 " lines omitted: standard error "
+				       "was not read\nverbmark: %s\n",
 				       n_lost, line)
 			    : snprintf(text, sizeof(text), "verbmark: %s\n", line);
 

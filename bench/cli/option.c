@@ -17,7 +17,7 @@
 #define COLUMNS   80
 #define HELP_AT   30 /* column of help texts */
 #define VALUE_AT  18 /* column of what values mean */
-/* An error names so many values at most; otherwise it says how to list them. */
+/* Errors list at most this many values; beyond that, they say how to list them. */
 #define NAMED_MOST 8
 
 static const char *const headings[OPTION_GROUPS] = {
@@ -200,7 +200,7 @@ static bool is_name(const struct option_row *row, const char *text)
 	return row->values.has_all && !strcmp(text, "all");
 }
 
-/* Names the first member of a rejected value that has no such name. 0: the fault is another one. */
+/* Reports the first unknown name in a rejected value. Returns 0 if all names are known. */
 static int find_misspelled(const struct option_row *row, const char *value, struct error *error)
 {
 	char what[64];
@@ -482,7 +482,7 @@ static bool is_shown(const struct option_table *table, const struct found *found
 {
 	if (is_hidden(table, found->row))
 		return false;
-	/* --help-all is of use only where there is more to show. */
+	/* List --help-all only if it shows more options than --help. */
 	if (found->row == &help_rows[1])
 		return option_count_rare(table) > 0;
 	return with_all || !found->row->is_rare;

@@ -18,8 +18,8 @@ struct interrupt {
 
 /*
  * Blocks those signals, except those that this program was started to ignore (nohup). Returns a
- * descriptor to read them from, which the caller closes, or a negative errno; before: the mask
- * until then, or NULL.
+ * descriptor to read them from, which the caller closes, or a negative errno. Stores the previous
+ * signal mask in *before unless that is NULL.
  */
 int interrupt_block(sigset_t *before, struct error *error);
 

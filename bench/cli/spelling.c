@@ -10,10 +10,10 @@
 
 #include "core/base/compiler.h"
 
-/* Shorter words begin too many others. */
+/* Shorter words are prefixes of too many names. */
 #define PREFIX_LEAST 3
 
-/* Words that people use for names, and that are not spelled like them. */
+/* Words that users may type for a name that is spelled differently. */
 static const struct {
 	const char *word;
 	const char *name;
@@ -47,7 +47,7 @@ static int lower(char letter)
 
 unsigned int spelling_distance(const char *a, const char *b)
 {
-	/* Between the first i letters of a and the first j letters of b. */
+	/* of[i][j]: distance between the first i letters of a and the first j letters of b. */
 	unsigned int of[SPELLING_LONGEST + 1][SPELLING_LONGEST + 1];
 	size_t n = strlen(a);
 	size_t m = strlen(b);

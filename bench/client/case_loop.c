@@ -223,7 +223,7 @@ static bool has_ended(const struct case_loop *loop, const struct tips_list *turn
 		loop->result->cases[turns->first + i].n_trials == wanted->parameters.trials);
 }
 
-/* Returns whether the server is needed for no further case. */
+/* Returns whether no later case or trial needs the server. */
 static bool are_last(const struct case_loop *loop, const struct tips_list *turns)
 {
 	for (size_t i = 0; i < turns->count; i++)

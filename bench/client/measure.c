@@ -9,7 +9,7 @@
 #include "bench/lane/cpu_cost.h"
 #include "bench/op/op.h"
 
-/* The warm-up, which is extra, lasts at least this many messages and this long. */
+/* The warm-up, which is not measured, lasts at least this many messages and this long. */
 #define WARMUP_MESSAGES 100
 #define WARMUP_NS       (20 * NS_PER_MS)
 /* Length of a warm-up window. After each, the last few are checked for agreement. */

@@ -19,7 +19,7 @@ static int receive(struct trial *trial, json_t **message, struct error *error)
 	const struct trial_settings *settings = trial->settings;
 	unsigned int timeout_ms = settings->answer_ms ? settings->answer_ms : PROTOCOL_ANSWER_MS;
 
-	/* The server has as much memory to register, and as many queue pairs to create. */
+	/* The server registers the same amount of memory and creates the same queue pairs. */
 	if (trial->wanted)
 		timeout_ms += lane_setup_ms(&trial->wanted->parameters, &trial->wanted->op->shape);
 	return control_await(settings->control, message, timeout_ms, settings->stop, error);
@@ -271,11 +271,12 @@ static int count_arrived(struct trial *trial, struct result_trial *found, struct
 	if (found->lost)
 		found->messages = arrived_of(outcome, found);
 	if (!found->messages)
-		return error_set(error, -ETIMEDOUT,
-				 "no message arrived during the measurement (sent in all: %" PRIu64
-				 ", arrived: %" PRIu64 "): only RC retransmits; try RC, a smaller "
-				 "size, or a larger --rx-depth",
-				 found->sent, outcome->arrived);
+		return error_set(
+			error, -ETIMEDOUT,
+			"no message arrived during the measurement (sent in total: %" PRIu64
+			", arrived: %" PRIu64 "): only RC retransmits; try RC, a smaller "
+			"size, or a larger --rx-depth",
+			found->sent, outcome->arrived);
 	found->messages_per_s = (double)found->messages / seconds;
 	found->bytes_per_s = found->messages_per_s * (double)trial->wanted->parameters.size;
 	/* Which windows and queue pairs lost messages is unknown. */

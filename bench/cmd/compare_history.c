@@ -20,7 +20,7 @@ static enum command_status add_run(struct comparison *comparison, struct history
 	return compare_sides_add(comparison, COMPARE_BASE, &result, name->text, error);
 }
 
-/* Returns the oldest run of a side: what started before it started before all of them. */
+/* Returns the oldest run of a side. */
 static const struct result *oldest(const struct compare_runs *side)
 {
 	const struct result *result = &side->runs[0].result;

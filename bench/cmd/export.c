@@ -81,7 +81,7 @@ static const struct option_table options = {
 	.add_operand = add_file,
 };
 
-/* Exports all files that can be read, and reports the others. -ENODATA: it could read none. */
+/* Exports all files that can be read, and reports the others. -ENODATA: none can be read. */
 static int add_files(const struct settings *settings, void *state, int *status, struct error *error)
 {
 	bool has_any = false;

@@ -136,7 +136,7 @@ static int use(struct pool_client *client, const struct settings *settings, stru
 	       (double)(clock_now_ns() - start) / 1e6);
 	code = pool_client_free(client, client->grant.address, error);
 	if (!code)
-		puts("given back");
+		puts("returned");
 	return code;
 }
 

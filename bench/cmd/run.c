@@ -63,7 +63,7 @@ static void interruption_close(struct interruption *interruption)
 	close(interruption->watch.fd);
 }
 
-/* The output of a run: the table, and the document, which is saved again and again. */
+/* The output of a run: the table, and the document, which is saved repeatedly. */
 struct screen {
 	struct sweep_view view;
 	const struct plan *plan;
@@ -79,7 +79,7 @@ struct screen {
 
 #define PATH_SIZE 256
 
-/* Saving takes at most one part in this many of the time. */
+/* Saving takes at most 1/SAVE_SHARE of the time. */
 #define SAVE_SHARE 100
 
 /* Creates a file that did not exist, and changes the path if it did. A failure shows when saving. */
@@ -261,7 +261,7 @@ static int check_left(const struct result *result, struct error *error)
 		last = &result->cases[i];
 	}
 	return error_set(error, -EOPNOTSUPP, "no case can be measured: %s",
-			 last ? last->error : "no case");
+			 last ? last->error : "the plan is empty");
 }
 
 /*

@@ -244,7 +244,7 @@ static int open_pool(struct server *server, const struct settings *settings,
 		     const struct device_list *devices, uint16_t *port, struct error *error)
 {
 	struct pool_settings wanted = {
-		/* Without a name, any device that is up. */
+		/* Without a name, the pool uses any device that is up. */
 		.device = settings->device && devices->n_ports ? devices->ports[0].device : NULL,
 		.device_port = settings->device && devices->n_ports == 1
 				       ? (uint8_t)devices->ports[0].port
@@ -392,7 +392,7 @@ static int cmd_serve_check(const struct settings *settings, struct error *error)
 
 static int cmd_serve_run(int argc, char *argv[], const char **operands, struct error *error)
 {
-	/* A pool cannot be adaptive: here it means that --pool-cq is not given. */
+	/* RDMA_ADAPTIVE, which a pool does not support, means that --pool-cq is not given. */
 	struct settings settings = {.port = HOSTS_PORT, .pool.wait = RDMA_ADAPTIVE};
 	struct server server;
 	int code;

@@ -17,7 +17,7 @@
 #define ASLEEP_NS (1 * NS_PER_S)
 /* How early a thread that is awake may send a beat, so that connections share a wakeup. */
 #define EARLY_NS (BEAT_NS / 4)
-/* How soon a stop is noticed. */
+/* A wait checks this often whether it was canceled. */
 #define SLICE_MS 200
 /* Time limit for one message to arrive, even if its bytes trickle in. */
 #define FRAME_NS (10 * NS_PER_S)
@@ -62,7 +62,7 @@ static void deliver(struct control *control, json_t *message)
 		json_decref(message);
 	} else if (control->n_inbox == CONTROL_INBOX) {
 		json_decref(message);
-		fail_locked(control, -EPROTO, "too many control messages that were not asked for");
+		fail_locked(control, -EPROTO, "too many unexpected control messages");
 	} else {
 		control->inbox[control->n_inbox++] = message;
 		wake(control);
@@ -131,7 +131,7 @@ static void beat(struct control *control)
 	pthread_mutex_unlock(&control->send_lock);
 }
 
-/* Returns when there is something to do next: ticks take time from the measurement. */
+/* Returns when the next tick is needed; earlier ticks would disturb the measurement. */
 static uint64_t next_tick(const struct control *control)
 {
 	uint64_t next = control->beat_ns;
@@ -304,7 +304,7 @@ static int wait_until(struct control *control, uint64_t deadline_ns)
 	return code;
 }
 
-/* Same, but returns -EINTR soon after the stop is over. */
+/* Same, but returns -EINTR soon after `stop` cancels the wait. */
 static int wait_for(struct control *control, uint64_t deadline_ns, const struct dial_stop *stop)
 {
 	int code = -ETIMEDOUT;

@@ -70,7 +70,7 @@ int control_send(struct control *control, json_t *message, struct error *error);
 int control_receive(struct control *control, json_t **message, unsigned int timeout_ms,
 		    struct error *error);
 
-/* Same, but returns -EINTR soon after the stop is over. stop may be NULL. */
+/* Same, but returns -EINTR soon after `stop` cancels the wait. stop may be NULL. */
 int control_await(struct control *control, json_t **message, unsigned int timeout_ms,
 		  const struct dial_stop *stop, struct error *error);
 

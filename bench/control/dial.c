@@ -103,7 +103,7 @@ static void filter(struct address_list *list, const struct allowed_networks *all
 	list->count = count;
 }
 
-/* Recognizes HOST:PORT, as other programs have it, but not a plain IPv6 address. */
+/* Recognizes HOST:PORT, as other programs accept it, but not a plain IPv6 address. */
 static bool is_with_port(const char *host)
 {
 	const char *colon = strrchr(host, ':');
@@ -175,8 +175,7 @@ static int make_socket(int family)
 static int cannot_listen(const char *own, uint16_t port, int code, struct error *error)
 {
 	if (code == -EADDRINUSE)
-		return error_set(error, code, "TCP port %u is in use; take another with --port",
-				 port);
+		return error_set(error, code, "TCP port %u is in use; use another --port", port);
 	if (code == -EADDRNOTAVAIL)
 		return error_set(error, code,
 				 "--bind: this host has no address %s: 'ip address' lists them",

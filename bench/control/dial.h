@@ -20,8 +20,8 @@ struct dial_stop {
 
 /*
  * Connects, retrying for wait_ms while nothing listens there. allowed: networks of the addresses to
- * try; NULL: all. Returns the socket. With a stop (may be NULL), returns -EINTR soon
- * after the stop says that the wait is over.
+ * try; NULL: all. Returns the socket. Returns -EINTR soon after `stop` (may be NULL) cancels the
+ * wait.
  */
 int dial_until(const char *host, uint16_t port, unsigned int wait_ms,
 	       const struct allowed_networks *allowed, const struct dial_stop *stop,

@@ -51,7 +51,8 @@ static int refused(const json_t *message, const char *who, const char *reason, s
 		return error_set(error, -ESHUTDOWN, "%s: %s", who, reason);
 	printable_copy(text, sizeof(text), version);
 	return error_set(error, -ESHUTDOWN,
-			 "%s speaks protocol %" JSON_INTEGER_FORMAT " (verbmark %s), we speak %d "
+			 "%s speaks protocol %" JSON_INTEGER_FORMAT
+			 " (verbmark %s), this host speaks %d "
 			 "(%s): upgrade %s",
 			 who, number, text, PROTOCOL_NUMBER, VERBMARK_VERSION,
 			 number < PROTOCOL_NUMBER ? who : "this host");

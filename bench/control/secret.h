@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A secret shared by the two ends of a control connection: the contents of a file, or the token of
- * a server that a run starts. Each end proves that it knows the secret over nonces of both, and the
- * connection's keys are derived from the secret and the nonces. The secret never crosses the wire.
+ * a server that a run starts. Each end proves that it knows the secret, using nonces of both ends,
+ * and the connection's keys are derived from the secret and the nonces. The secret never crosses
+ * the wire.
  */
 #ifndef BENCH_CONTROL_SECRET_H
 #define BENCH_CONTROL_SECRET_H
@@ -26,7 +27,7 @@ struct secret {
 	bool is_token;
 };
 
-/* What both ends have announced before the proof. */
+/* The values that both ends have announced before the proof. */
 struct secret_talk {
 	const char *client_version;
 	const char *server_version;

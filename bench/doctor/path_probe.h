@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests a path with a few messages between two ports, using trials over an existing control
- * connection: first small messages, connected in both ways, then messages that need packets of the
- * full MTU. Lost messages are an outcome, not an error; path_advice.h interprets them.
+ * connection: first small messages, connected by --connect qp and by rdma_cm, then messages that
+ * need packets of the full MTU. Lost messages are an outcome, not an error; path_advice.h
+ * interprets them.
  */
 #ifndef BENCH_DOCTOR_PATH_PROBE_H
 #define BENCH_DOCTOR_PATH_PROBE_H

@@ -444,7 +444,7 @@ static bool is_undecided(const struct rounds *rounds)
 	       !rounds_are_over(rounds);
 }
 
-/* Doubles the pairs of runs of unclear cases until they are decided, or the time is over. */
+/* Doubles the pairs of runs of unclear cases until they are decided, or the time is up. */
 static int go_on(struct rounds *rounds, const struct gate_settings *settings, struct error *error)
 {
 	struct gate_record *gate = rounds->gate;

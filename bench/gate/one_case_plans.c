@@ -79,7 +79,7 @@ static int check_gated(const struct plan_case *found, struct error *error)
 	return 0;
 }
 
-/* Checks all cases: the case of a rate in percent comes after its maximum. */
+/* Checks all cases, because a load in percent adds a bandwidth case before itself. */
 static int check_all_gated(const struct plan *plan, struct error *error)
 {
 	int code = 0;

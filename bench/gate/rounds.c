@@ -222,8 +222,8 @@ static void note_side(struct rounds *rounds, enum gate_side number, const struct
 }
 
 /*
- * Returns the iterations per thread: as many as fit into the time, but at least a thousand in
- * total for the tail if that is not too slow.
+ * Returns the iterations per thread that fit into the time, but at least a thousand in total for
+ * the tail percentiles if that is not too slow.
  */
 static uint64_t choose_iterations(const struct rounds *rounds, const struct one_case_plan *single,
 				  double each_ns)

@@ -24,8 +24,8 @@ uint64_t tally_share(const struct result *result, uint64_t took_ns, size_t count
 void tally_failure(struct gate_case *line, enum gate_side side, const char *why);
 
 /*
- * Adds a trial to pair of runs `round`, which must have room. found is the case in the result, or
- * NULL if it is missing.
+ * Adds a trial to pair of runs number `round`; the case must have room for it. found is the case in
+ * the result, or NULL if it is missing.
  */
 void tally_trial(struct gate_case *line, enum gate_side side, size_t round,
 		 const struct result_case *found, uint64_t share_ns);

@@ -10,7 +10,7 @@
 /* Room for a suggestion. */
 #define REMEDY 128
 
-/* A port and an address of it; NULL: no address. */
+/* A port and one of its addresses; NULL: no address. */
 struct end {
 	const struct device_port *port;
 	const struct device_address *address;

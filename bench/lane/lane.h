@@ -55,7 +55,7 @@ struct verify_slots {
  */
 struct returns {
 	bool is_on;
-	uint32_t spare;     /* that need not be reposted; is_on is set once they are used up */
+	uint32_t spare;     /* need not be reposted; is_on is set once they are used up */
 	unsigned int count; /* receives held back */
 	struct ibv_recv_wr requests[LANE_RETURNS];
 	struct ibv_sge sges[LANE_RETURNS]; /* one per request */
@@ -67,8 +67,8 @@ struct flow {
 	struct post_work work; /* the case's operation */
 	struct post_list list; /* a post list; n is 0 without --post-list */
 	uint64_t left;         /* operations still to post */
-	uint64_t share;        /* `left` when the loop began */
-	uint32_t room_before;  /* and `room` at that time */
+	uint64_t share;        /* value of `left` when the loop began */
+	uint32_t room_before;  /* value of `room` when the loop began */
 	uint32_t number;
 	uint32_t room;         /* operations that can be posted now */
 	uint32_t unsignaled;   /* posts since the last signaled one */
@@ -107,7 +107,7 @@ struct lane_settings {
 	const struct parameters *parameters;
 	const struct operation_shape *shape;
 	uint64_t stalled_ns;
-	uint64_t lost_ns;    /* without a reply for that long a message is lost */
+	uint64_t lost_ns;    /* a message without a reply for this long is lost */
 	uint32_t tx_depth;   /* operations in flight on each queue pair */
 	uint32_t look_every; /* posts of a stream between two polls of the CQ */
 	unsigned int n_flows;
@@ -200,7 +200,7 @@ int lane_renew(struct lane *lane, struct error *error);
 /* Sets the ticket that a flow's next connection shows, or must be shown. */
 void lane_show_ticket(struct flow *flow);
 
-/* Returns the posts of a queue pair between two polls of the CQ: that many, or one list. */
+/* Returns the number of posts between two polls of the CQ; a longer post list is not split. */
 uint32_t lane_look_every(const struct parameters *parameters);
 
 /* Distributes the operations over the queue pairs. UINT64_MAX: unlimited. */

@@ -123,7 +123,7 @@ static struct cpulist without_peer(const struct placement_wish *wish, const stru
 	return cpulist_count(&rest) ? rest : *allowed;
 }
 
-/* Chooses CPUs without a request. */
+/* Chooses CPUs if none were requested. */
 static struct cpulist default_cpus(const struct placement_wish *wish, const struct cpulist *allowed)
 {
 	if (wish->threads > 1)

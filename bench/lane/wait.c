@@ -5,7 +5,7 @@
 #include "bench/lane/lane.h"
 #include "core/verbs/verbs.h"
 
-/* After this many losses in a row, nothing gets through. */
+/* After this many losses in a row, assume that nothing gets through. */
 #define LOST_MAX 10
 
 int lane_failed(const struct flow *flow, struct error *error)

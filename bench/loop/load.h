@@ -61,7 +61,7 @@ COLD void load_give_up(struct load *load, const struct loop_run *run);
 COLD void load_turn(struct load *load);
 
 /*
- * Call when nothing has completed and nothing is due. Sleeps until one of the two, unless the lane
+ * Call when nothing has completed and nothing is due. Sleeps until either happens, unless the lane
  * polls.
  */
 COLD int load_idle(struct load *load, struct lane *lane, const struct loop_run *run,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Code shared by the measurement loops. A shape is one always_inline function, and an
- * operation binds it to its own constant. Whatever else a case asks for is a run-time
- * value, except in the inner loops of the common cases: see LOOP_ON_PATH.
+ * Code shared by the measurement loops. A shape is one always_inline function, and an operation
+ * binds it to its own constant. All other settings of a case are run-time values, except in the
+ * inner loops of the common cases: see LOOP_ON_PATH.
  */
 #ifndef BENCH_LOOP_LOOP_H
 #define BENCH_LOOP_LOOP_H

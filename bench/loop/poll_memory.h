@@ -43,7 +43,7 @@ static ALWAYS_INLINE int poll_memory_await(struct lane *lane, uint8_t round, boo
 
 /*
  * Moves to the next place. Returns the byte that marks this round: the number of full walks, plus
- * one. The place still has the previous one. The local sending buffer stays where it is.
+ * one. Until then, the place holds the byte of the previous walk. The sending buffer is not moved.
  */
 static ALWAYS_INLINE uint8_t poll_memory_walk(struct lane *lane)
 {

@@ -62,7 +62,7 @@ static ALWAYS_INLINE int round_post(struct lane *lane, const struct round_kind k
 			      (unsigned int)signaled, error);
 }
 
-/* Records a single sample: a message may be in flight only that long. */
+/* Records at most one sample: more could take longer than the message is in flight. */
 static ALWAYS_INLINE void round_record(struct round *round)
 {
 	size_t i = round->recorded;
@@ -74,7 +74,7 @@ static ALWAYS_INLINE void round_record(struct round *round)
 	round->recorded++;
 }
 
-/* Runs up to `most` rounds. Stops early if one fails to complete or the time is over. */
+/* Runs up to `most` rounds. Stops early if one fails to complete or the time is up. */
 static ALWAYS_INLINE int round_turn(struct lane *lane, struct round *round, uint64_t most,
 				    const struct round_kind kind, struct error *error)
 {

@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-/* After this long without a message, no more will arrive. */
+/* After this long without a message, assume that no more will arrive. */
 #define QUIET_NS (10 * NS_PER_MS)
 /* Do not wait longer for a client that keeps sending after its stop. */
 #define DRAIN_NS (5 * NS_PER_S)
@@ -29,7 +29,7 @@ int sink_leave(struct lane *lane, const struct ibv_wc *wc, int n_wc, struct erro
 	return error->code;
 }
 
-/* More messages may be in flight than there are receives. */
+/* Reposts receives, because more messages may be in flight than receives are posted. */
 static int post_again(struct lane *lane, const struct ibv_wc *wc, int n_wc, struct error *error)
 {
 	bool is_moved = lane->settings.walks || lane->settings.parameters->verify;

@@ -230,8 +230,8 @@ static ALWAYS_INLINE int stream_fill_singly(struct lane *lane, struct flow *flow
 
 /*
  * Fills one queue pair, several if they have little room, or part of one if messages are large.
- * The turn is the room when it begins: the queue pair is neither left for others, whose state is
- * in other caches, nor kept for posts that complete meanwhile.
+ * A turn posts as many operations as there is room for when it begins: it is not cut short, because
+ * the state of other queue pairs is not cached, nor extended when posts complete meanwhile.
  */
 static ALWAYS_INLINE int stream_fill_due(struct lane *lane, const struct stream_kind kind,
 					 struct error *error)
@@ -396,7 +396,7 @@ static ALWAYS_INLINE int loop_stream_notified(struct lane *lane, const struct lo
 	return stream_run(lane, run, kind, error);
 }
 
-/* Writes, of which each signaled one rings. No lists. */
+/* Streams writes; each signaled one rings. No lists. */
 static ALWAYS_INLINE int loop_stream_ringing(struct lane *lane, const struct loop_run *run,
 					     enum post_operation operation, struct error *error)
 {

@@ -145,7 +145,7 @@ static ALWAYS_INLINE void drive_latency(struct bed *bed, uint64_t messages, unsi
 	}
 }
 
-/* Posts as many messages as share one completion. */
+/* Posts the messages that share one completion. */
 static ALWAYS_INLINE void post_round(struct lane *lane, struct calls_posts *posts,
 				     const struct calls_kind kind)
 {
@@ -170,7 +170,7 @@ static ALWAYS_INLINE void drive_stream(struct bed *bed, uint64_t messages, uint6
 	}
 }
 
-/* Each post brings a message, whose receive is reposted. Polls are full until the end. */
+/* Each post is answered by a message, whose receive is reposted. Polls are full until the end. */
 static ALWAYS_INLINE void drive_both(struct bed *bed, uint64_t messages,
 				     const struct calls_kind kind)
 {

@@ -48,8 +48,8 @@ static uint64_t left(const struct instant *instant, bool is_receive)
 }
 
 /*
- * With nothing in flight, each queue pair is in its initial state; unpolled messages are in the
- * ring.
+ * Checks that each queue pair is in its initial state once nothing is in flight. Unpolled messages
+ * are in the ring.
  */
 static int check_flows(const struct bed *bed, struct error *error)
 {
@@ -67,8 +67,8 @@ static int check_flows(const struct bed *bed, struct error *error)
 }
 
 /*
- * All places were visited equally often, locally and remotely, and messages had the right number
- * of pieces.
+ * Checks that all places were visited equally often, locally and remotely, and that messages had
+ * the right number of pieces.
  */
 static int check_places(const struct bed *bed, uint64_t total, struct error *error)
 {
@@ -92,7 +92,7 @@ static int check_places(const struct bed *bed, uint64_t total, struct error *err
 		       error);
 	}
 	expect("places that were visited once more", found[0], more, error);
-	expect("local places that were", found[1], more, error);
+	expect("local places that were visited once more", found[1], more, error);
 	return error->code;
 }
 
@@ -140,10 +140,11 @@ static int check_row(const struct row *row, struct bed *bed, struct error *error
 }
 
 /*
- * When its time is over, a stream ends with a completion, and only the next run posts again: the
- * provider's work during a post counts for the messages posted. Until it sees a completion a
- * stream fills only one queue pair, even if there are more, because everything that an instant
- * provider completes meanwhile would be counted late. The next run fills another one.
+ * Checks a run that is limited by time. When the time is up, a stream ends with a completion, and
+ * only the next run posts again: the provider's work during a post counts for the messages posted.
+ * Until it sees a completion a stream fills only one queue pair, even if there are more, because
+ * everything that an instant provider completes meanwhile would be counted late. The next run fills
+ * another one.
  */
 static int check_by_time(const struct row *row, struct bed *bed, struct error *error)
 {
@@ -168,7 +169,7 @@ static int check_by_time(const struct row *row, struct bed *bed, struct error *e
 	return error->code;
 }
 
-/* The client checks the alarm before it posts anything. */
+/* Checks that the client looks at the alarm before it posts anything. */
 static int check_by_alarm(const struct row *row, struct bed *bed, struct error *error)
 {
 	struct error fault = {0};
@@ -189,7 +190,7 @@ static int check_by_alarm(const struct row *row, struct bed *bed, struct error *
 	return error->code;
 }
 
-/* Turns grow while they are short, because the alarm is checked between them. */
+/* Checks that turns grow while they are short; the alarm is checked between turns. */
 static int check_turns(struct error *error)
 {
 	static const struct {
@@ -242,7 +243,7 @@ static int check_look(const struct row *row, bool is_calls, struct bed *bed, uin
 	return error->code;
 }
 
-/* The calls alone must ask the same of the provider as the row. */
+/* Checks that the calls alone use the provider in the same way as the row. */
 static int check_calls(const struct row *row, struct bed *bed, struct error *error)
 {
 	uint64_t by_calls[SEEN] = {0};

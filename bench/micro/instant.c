@@ -226,7 +226,7 @@ static int poll_cq(struct ibv_cq *cq, int max, struct ibv_wc *wc)
 	return poll_ring(instant_of(cq->context), max, wc);
 }
 
-/* Nothing else would end a responder. */
+/* Raises the alarm once all messages have arrived: nothing else would end a responder. */
 static int poll_cq_supplied(struct ibv_cq *cq, int max, struct ibv_wc *wc)
 {
 	struct instant *instant = instant_of(cq->context);

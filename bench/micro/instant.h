@@ -2,8 +2,9 @@
 /*
  * A provider without a device that completes everything at once: a signaled post puts its
  * completion into a ring, and whatever the peer would do has happened when the call returns. Only
- * data that some loop looks at is moved. It does as little as possible and keeps balances, so that
- * a micro-benchmark measures the code above it. Not thread-safe; the caller owns the struct.
+ * data that some loop looks at is moved. The provider does as little as possible besides counting,
+ * so that a micro-benchmark measures the code above it. Not thread-safe; the caller owns the
+ * struct.
  */
 #ifndef BENCH_MICRO_INSTANT_H
 #define BENCH_MICRO_INSTANT_H

@@ -32,9 +32,9 @@ static int drop(struct accepting *accepting, struct error *error)
 }
 
 /*
- * Checks a connection request. The client must be permitted and send the same buffer as the lane's
- * own client, which others do not know, and if there is a secret the next ticket, which is valid
- * once.
+ * Checks a connection request. The client must be permitted, and must send the same buffer address
+ * as the lane's own client, which others do not know. With a secret, the client must also send the
+ * next ticket, which is valid once.
  */
 static int connect_server_check(const struct accepting *accepting,
 				const struct rdma_cm_event *event, struct error *error)

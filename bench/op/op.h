@@ -15,8 +15,8 @@ typedef int op_loop(struct lane *lane, const struct loop_run *run, struct error 
 struct op_loops {
 	op_loop *latency;    /* for client and server */
 	op_loop *completion; /* instead of latency where the kind is RESULT_COMPLETION */
-	/* The client's; NULL where the rules refuse the metric. */
-	op_loop *bandwidth; /* many outstanding */
+	/* For the client; NULL if the rules reject the metric. */
+	op_loop *bandwidth; /* many operations in flight */
 	op_loop *load;      /* at a given rate */
 };
 

@@ -27,7 +27,7 @@ static inline bool address_walk_is_on(const struct parameters *parameters)
 	return parameters->access != ACCESS_SAME;
 }
 
-/* Returns the stride that was asked for, or 0. */
+/* Returns the requested stride, or 0. */
 static inline uint64_t address_walk_stride(const struct parameters *parameters)
 {
 	bool has = parameters->access >= ACCESS_STRIDE && parameters->access < PARAMETER_OFF;

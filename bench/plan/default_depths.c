@@ -47,7 +47,7 @@ static uint64_t stream_receives(const struct parameters *parameters)
 	return min_u64(max_u64(VERIFIED_BYTES / parameters->size, BW_DEPTH_LEAST), most);
 }
 
-/* One if each write is timed, else half of the operations in flight. */
+/* Returns the writes per doorbell: 1 if each write is timed, else half of the send depth. */
 static uint64_t doorbell_writes(const struct parameters *p)
 {
 	uint64_t depth = p->tx_depth;
@@ -84,7 +84,10 @@ void default_depths_choose(const struct operation *op, struct parameters *parame
 	parameter_choose(&parameters->cq_mod, max_u64(parameters->tx_depth / (is_bw ? 4 : 2), 1));
 }
 
-/* The server's own direction: bytes between completions, and completions in a counted run. */
+/*
+ * For the server's own direction: maximum number of bytes between completions, and minimum number
+ * of completions per queue pair with -n.
+ */
 #define STEP_BYTES (256U << 10)
 #define STEPS      16
 
@@ -94,7 +97,7 @@ unsigned int default_depths_signal_every(const struct operation *op, const struc
 	uint64_t pairs = pattern_lane_pairs(p, true);
 	uint64_t most;
 
-	/* The client sees each message arrive, or each signaled one rings. */
+	/* The client sees messages arrive: all of them, or the signaled ones, which ring. */
 	if (!is_server || !p->bidirectional || op->is_received || op->shape.rings)
 		return (unsigned int)p->cq_mod;
 	most = STEP_BYTES / (p->size * pairs);

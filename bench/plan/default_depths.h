@@ -12,8 +12,8 @@
 void default_depths_choose(const struct operation *op, struct parameters *parameters);
 
 /*
- * Returns how many posts share one completion (--cq-mod). A server that sends signals more often
- * if the client can learn its progress only from the server's own completions.
+ * Returns how many posts share one completion (--cq-mod). In a bidirectional case, the server
+ * signals more posts if only its own completions show the progress of its direction.
  */
 unsigned int default_depths_signal_every(const struct operation *op, const struct parameters *p,
 					 bool is_server);

@@ -58,7 +58,7 @@ struct operation_shape {
 	bool is_read;     /* data come from the peer */
 	bool is_atomic;   /* of exactly eight bytes */
 	bool is_notified; /* a notification follows */
-	bool rings;       /* writes, of which the signaled one carries immediate data */
+	bool rings;       /* writes; the signaled ones carry immediate data */
 	bool is_granted;  /* each message asks a pool for memory of the case's size */
 	bool is_call;     /* nothing is sent */
 	bool registers;   /* a call that registers memory of the case's size */

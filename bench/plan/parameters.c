@@ -376,7 +376,7 @@ static const char *no_such_word(const struct parameter *parameter)
 	for (uint64_t i = 0; i < parameter->option.values.count && used < sizeof(list); i++)
 		used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s", i ? ", " : "",
 					 word_at(parameter, i));
-	return complain("is none of %s", list);
+	return complain("is not one of %s", list);
 }
 
 static const char *parse_word(const struct parameter *parameter, const char *text, uint64_t *value)
@@ -392,7 +392,7 @@ static const char *parse_word(const struct parameter *parameter, const char *tex
 
 static const char *check_range(const struct parameter *parameter, uint64_t value);
 
-static const char no_such_access[] = "is none of same, sequential, random, stride=SIZE";
+static const char no_such_access[] = "is not one of same, sequential, random, stride=SIZE";
 
 static const char *parse_access(const struct parameter *parameter, const char *text,
 				uint64_t *value)

@@ -19,7 +19,7 @@ enum pattern {
 	PATTERN_ALL_TO_ALL,
 };
 
-/* Returns whether a pattern was asked for. Without one, threads are connected one-to-one. */
+/* Returns whether a pattern was requested. Without one, threads are connected one-to-one. */
 static inline bool pattern_is_on(const struct parameters *p)
 {
 	return p->pattern != PARAMETER_AUTO;
@@ -46,9 +46,9 @@ unsigned int pattern_peer_pair(const struct parameters *p, bool is_server, unsig
 			       unsigned int pair);
 
 /*
- * Returns in how many rounds the server accepts. The client connects queue pairs in the order of
- * their numbers. To accept in the same order, each server lane in turn accepts a part of its queue
- * pairs, once per round.
+ * Returns the number of rounds in which the server accepts. The client connects queue pairs in the
+ * order of their numbers. To accept in the same order, each server lane in turn accepts a part of
+ * its queue pairs, once per round.
  */
 unsigned int pattern_rounds(const struct parameters *p);
 

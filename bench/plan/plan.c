@@ -144,7 +144,7 @@ static bool has_lists(const struct plan *plan)
 	return false;
 }
 
-/* Rejects sizes of operations that all have a fixed one. */
+/* Rejects --all, and sizes other than 8, if all operations are atomics. */
 static int check_atomic_size(struct plan *plan, struct error *error)
 {
 	const struct value_list *ops = asked(plan, "op");
@@ -320,7 +320,10 @@ static bool is_refused(const struct plan *plan, struct parameters wanted)
 	return made.skipped[0];
 }
 
-/* Parameters that affect neither case make no difference. */
+/*
+ * Sets the case that this one is compared with. Looks it up by its id, which omits parameters that
+ * do not affect it.
+ */
 static void compare(struct plan *plan, json_t *ids, const struct product *product, size_t number,
 		    struct plan_case *made)
 {
@@ -353,7 +356,7 @@ static void add_metric(struct plan *plan, const struct product *product, json_t 
 		size_t maximum = 0;
 		struct plan_case *made;
 
-		/* The 100 % must be known before its shares run. */
+		/* The maximum must be measured before loads in percent of it run. */
 		if (metric >= METRIC_BW && is_share(&wanted) && !is_refused(plan, wanted))
 			maximum = (size_t)(add_case(plan, ids, maximum_of(wanted)) - plan->cases);
 		if (wanted.metric != metric)
@@ -452,7 +455,7 @@ static bool has_load(const struct product *product)
 	return false;
 }
 
-/* Without rates, measure the whole curve. */
+/* Sets the default rates, which cover the whole curve. */
 static void choose_rates(struct product *product)
 {
 	struct value_list *rates = product_list(product, parameter_find("rate"));
@@ -461,7 +464,7 @@ static void choose_rates(struct product *product)
 		value_list_parse(rates, parameter_find("rate"), "10%:100%");
 }
 
-/* Without steps, measure all of them. */
+/* Sets the default steps: all of them. */
 static void choose_steps(struct product *product)
 {
 	struct value_list *steps = product_list(product, parameter_find("step"));
@@ -474,7 +477,7 @@ static void choose_steps(struct product *product)
 		value_list_parse(steps, parameter_find("step"), "all");
 }
 
-/* Returns whether bandwidth has a default size of its own: nobody has chosen one, and it fits. */
+/* Returns whether bandwidth uses its own default size: no size was chosen, and the default fits. */
 static bool has_own_size(struct plan *plan, struct product *product)
 {
 	const struct value_list *wanted = product_list(product, parameter_find("transport"));
@@ -501,7 +504,7 @@ static int add_product(struct plan *plan, struct product *product, json_t *ids, 
 	return add_cases(plan, product, ids, error);
 }
 
-/* Makes a product for each metric, so that bandwidth has other sizes than the others. */
+/* Makes a product for each metric, so that bandwidth can have its own sizes. */
 static int add_metrics(struct plan *plan, struct product *product, json_t *ids, struct error *error)
 {
 	struct value_list *list = product_list(product, parameter_find("metric"));

@@ -15,12 +15,12 @@
 #define PATH_LEAST 24
 
 const struct option_value preset_names[PRESETS] = {
-	{"quick",     "send, write and read: some sizes, poll and event"      },
-	{"standard",  "send, write, read and write-imm: eight sizes"          },
-	{"full",      "all operations that carry messages: all sizes"         },
-	{"semantics", "what operations need of the server, and what they cost"},
-	{"tips",      "the cases of 'verbmark tips'"                          },
-	{"gate",      "the cases of 'verbmark gate'"                          },
+	{"quick",     "send, write and read: some sizes, poll and event"    },
+	{"standard",  "send, write, read and write-imm: eight sizes"        },
+	{"full",      "all operations that carry messages: all sizes"       },
+	{"semantics", "what operations need from the server, and their cost"},
+	{"tips",      "the cases of 'verbmark tips'"                        },
+	{"gate",      "the cases of 'verbmark gate'"                        },
 };
 
 /*

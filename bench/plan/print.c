@@ -39,7 +39,7 @@ uint64_t plan_estimate_ns(const struct plan *plan, size_t n_cases)
 	return sum > UINT64_MAX ? UINT64_MAX : (uint64_t)sum;
 }
 
-/* Returns how long warm-ups can take in addition, if the device never becomes steady. */
+/* Returns how much time the warm-ups add if no case ever stabilizes. */
 static double warmups_s(const struct plan *plan)
 {
 	double sum = 0;

@@ -42,7 +42,7 @@ uint64_t rate_most(enum rate_unit unit);
 /* Prints the shortest text for a rate. */
 void rate_print(uint64_t rate, char *text, size_t size);
 
-/* Converts a rate to messages of that many bytes per second. most is what 100 % means. */
+/* Converts a rate to messages per second, each of `bytes`. most: the rate that 100 % stands for. */
 double rate_messages(uint64_t rate, uint64_t bytes, double most);
 
 #endif

@@ -77,7 +77,7 @@ bool rules_is_random(const struct operation *op, const struct parameters *parame
 {
 	if (parameters->access != PARAMETER_AUTO)
 		return parameters->access == ACCESS_RANDOM;
-	/* A given buffer is there to be measured. */
+	/* With an explicit --buffer, messages use all of it. */
 	return parameters->buffer != PARAMETER_AUTO ||
 	       (is_spread(op, parameters) && !is_beyond_buffers(op, parameters));
 }

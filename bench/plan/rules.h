@@ -19,7 +19,7 @@
 /* Chooses values for parameters that were not given. */
 void rules_choose(const struct operation *op, struct parameters *parameters);
 
-/* Returns whether messages go to random places, whether asked for or chosen. */
+/* Returns whether messages go to random places, by request or by default. */
 bool rules_is_random(const struct operation *op, const struct parameters *parameters);
 
 /* Returns why these parameters are impossible, or NULL. */

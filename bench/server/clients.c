@@ -21,7 +21,7 @@ struct client {
 	struct control control;
 	char name[ADDRESS_TEXT];
 	pthread_t thread;
-	uint64_t deadline_ns; /* when its time is over */
+	uint64_t deadline_ns; /* when its time limit expires */
 	bool is_ended;        /* its connection was ended by this server */
 	atomic_bool is_known; /* authenticated and admitted */
 	atomic_bool is_done;
@@ -132,7 +132,7 @@ static int start_client(struct clients *clients, struct client *client, struct e
 	const struct quota *quota = clients->terms->quota;
 
 	make_room(clients);
-	/* Clients that were ended may need a moment to go. */
+	/* Clients that were ended may need a moment to finish. */
 	if (clients->count >= quota->clients + 2 * QUOTA_STRANGERS)
 		return decline(client, "too many clients at once: retry later", error);
 	if (pthread_create(&client->thread, NULL, serve_client, client))
@@ -219,7 +219,7 @@ int clients_timeout(struct clients *clients)
 	char reason[128];
 
 	snprintf(reason, sizeof(reason),
-		 "this client's time limit of %.3g s is over: raise 'serve --max-time' on the "
+		 "this client exceeded its time limit of %.3g s: raise 'serve --max-time' on the "
 		 "server",
 		 clients->terms->quota->time_ms / 1e3);
 	for (struct client *client = clients->latest; client; client = client->next) {

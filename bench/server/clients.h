@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The clients of a server, one thread each. Decides which clients are admitted, ends those whose
- * time is over, and determines when the server may exit. All functions are
- * called from one thread, which waits for `done` and the next timeout. A client that fails is
- * logged and does not affect the others.
+ * The clients of a server, one thread each. Decides which clients are admitted, disconnects those
+ * that exceed their time limit, and determines when the server may exit. All functions are called
+ * from one thread, which waits for `done` and the next timeout. A client that fails is logged and
+ * does not affect the others.
  */
 #ifndef BENCH_SERVER_CLIENTS_H
 #define BENCH_SERVER_CLIENTS_H
@@ -19,7 +19,7 @@ struct clients {
 	int done; /* eventfd, readable when a client is done; -1: not open */
 	const struct responder_terms *terms;
 	struct refused_clients refused;
-	bool is_private; /* started for one client: that it ends the server is not logged */
+	bool is_private; /* started for one client: ending it is not logged */
 	bool is_once;
 	bool has_served;
 	unsigned int idle_ms;   /* 0: no limit */
@@ -48,8 +48,8 @@ void clients_end(struct clients *clients, const char *reason);
 bool clients_are_through(const struct clients *clients);
 
 /*
- * Ends clients whose time is over. Returns the milliseconds until the next deadline of a client or,
- * without clients, the idle timeout; -1: none.
+ * Ends clients that exceed their time limit. Returns the milliseconds until the next deadline of a
+ * client or, without clients, the idle timeout; -1: none.
  */
 int clients_timeout(struct clients *clients);
 

@@ -13,7 +13,7 @@
 /* A "drive" in progress. */
 struct drive {
 	struct start_barrier barrier;
-	struct control *control; /* to the client that asked for it */
+	struct control *control; /* to the client that requested it */
 	unsigned int barrier_ms; /* time limit for the other flows to become ready */
 	struct plan plan;
 	struct result result;
@@ -120,7 +120,7 @@ static int delegate_take(struct drive *drive, json_t *message, const struct resp
 	return code;
 }
 
-/* Drops what the client does not need to merge the flows, which could be long. */
+/* Drops details, possibly long, that the client does not need to merge the flows. */
 static void drop_details(struct result_case *line)
 {
 	if (!line->windows)

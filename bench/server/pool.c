@@ -17,7 +17,7 @@
 #define RECEIVES       1024
 #define RECEIVES_LEAST 8
 #define RECEIVES_MOST  32768
-/* How many failures in a row, each this soon after the start, end the pool. */
+/* The pool ends after QUICK_MOST failures in a row, each within QUICK_NS of the start. */
 #define QUICK_NS   (100 * NS_PER_MS)
 #define QUICK_MOST 3
 /* How long to wait for the reader of stdout; clients wait meanwhile. */
@@ -43,8 +43,9 @@ static bool has_room(int timeout_ms)
 }
 
 /*
- * Returns whether a line can be printed. After a reader was too slow, does not wait for it again
- * until nothing was dropped for as long. The next printed line tells how many were dropped.
+ * Returns whether a line can be printed; waits up to READER_MS for the reader. After a line was
+ * dropped, does not wait again until READER_MS have passed without another one. The next line that
+ * is printed is preceded by the number of dropped ones.
  */
 static bool can_print(struct serve_pool *pooling)
 {

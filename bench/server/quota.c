@@ -66,7 +66,7 @@ static uint64_t count_ports(void)
 	return high > low ? (uint64_t)(high - low + 1) * 3 / 4 : 1;
 }
 
-/* Returns how many connections descriptors and ports suffice for. Each listens on its own port. */
+/* Returns how many connections descriptors and ports allow. Each listens on its own port. */
 static uint64_t count_connected(void)
 {
 	uint64_t descriptors = limit_of(RLIMIT_NOFILE);
@@ -114,7 +114,7 @@ static uint64_t count_tasks(const char *root, uint64_t clients)
 	return clients + (left > others ? left - others : 0);
 }
 
-/* Takes half of what this user may have. Root is limited only by the control group. */
+/* Allows half of this user's process limit. Root is limited only by the control group. */
 void quota_find_threads(struct quota *quota, const char *root)
 {
 	uint64_t of_user = geteuid() ? limit_of(RLIMIT_NPROC) / 2 : UINT32_MAX;
@@ -209,7 +209,7 @@ static int check_case(const struct quota *quota, const struct protocol_case *wan
 {
 	const struct parameters *p = &wanted->parameters;
 	const struct operation_shape *shape = &wanted->op->shape;
-	/* The size of other operations is memory, or does not concern this end. */
+	/* --size is the size of a message, of granted or registered memory, or unused. */
 	bool has_messages = !shape->is_granted && !shape->is_call;
 	bool has_regions = shape->registers && !is_server;
 	uint64_t pairs = lane_limits(p, shape, is_server).queue_pairs;
@@ -285,7 +285,7 @@ static int check_sums(const struct quota *quota, const struct quota_share *wante
 	return 0;
 }
 
-/* Adds to a sum. Returns false if it would exceed `most`. *left: what was left below that. */
+/* Adds to a sum. Returns false if it would exceed `most`. Sets *left to the amount available. */
 static bool add_to(atomic_uint_least64_t *sum, uint64_t most, uint64_t wanted, uint64_t *left)
 {
 	uint_least64_t before = atomic_load(sum);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The limits of a server: the number of clients, and what one client, and all together, may use.
- * A case is checked before anything of it is allocated. If it exceeds the limit of a client, it is
- * unsupported (-EOPNOTSUPP); if other clients use too much, it may succeed later (-EBUSY). Limits
- * are const while there are clients; the counts are atomic.
+ * The limits of a server: the number of clients, and the resources of one client and of all
+ * together. A case is checked before anything of it is allocated. If it exceeds the limit of a
+ * client, it is unsupported (-EOPNOTSUPP); if other clients use too much, it may succeed later
+ * (-EBUSY). Limits are const while there are clients; the counts are atomic.
  */
 #ifndef BENCH_SERVER_QUOTA_H
 #define BENCH_SERVER_QUOTA_H
@@ -40,9 +40,9 @@ struct quota_share {
 };
 
 /*
- * Sets default limits: half of the memory that the machine and the control groups allow, as many
- * queue pairs as descriptors and ports suffice for, and otherwise enough for any usual run. root
- * is a prefix of /proc and /sys, for tests; normally empty.
+ * Sets default limits: half of the memory that the machine and the control groups allow, the number
+ * of queue pairs that descriptors and ports allow, and otherwise enough for any usual run. root is
+ * a prefix of /proc and /sys, for tests; normally empty.
  */
 void quota_init(struct quota *quota, const char *root);
 

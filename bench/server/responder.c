@@ -166,7 +166,10 @@ static int make_lanes(struct session *session, const struct protocol_case *wante
 	struct lane_job job = {.session = session, .wanted = wanted};
 	int code;
 
-	/* Drop a spare buffer that is larger than the case. Otherwise it counts while it exists. */
+	/*
+	 * Drop a spare buffer that is larger than the case. A smaller one stays and counts against
+	 * the quota.
+	 */
 	if (session->spare.size > quota_bytes(wanted, true))
 		drop_lanes(session);
 	if (quota_take_more(session->quota, wanted, true, &session->taken, error))

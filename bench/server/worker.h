@@ -15,12 +15,12 @@ struct worker {
 };
 
 /*
- * Returns whether it records when messages completed: those that arrive, if they can be lost;
- * otherwise the messages it sends itself, if it does.
+ * Returns whether the worker records when messages complete: the messages that arrive, if messages
+ * can be lost; otherwise the messages that the worker itself sends, if any.
  */
 bool worker_counts(const struct worker *worker, const struct protocol_case *wanted);
 
-/* Returns whether it answers each message, rather than only receiving messages or sleeping. */
+/* Returns whether the worker answers each message, instead of only receiving or sleeping. */
 bool worker_answers(const struct protocol_case *wanted);
 
 /* Takes part until a message of the client arrives. Fills in worker->done. */

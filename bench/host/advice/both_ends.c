@@ -101,7 +101,7 @@ static bool version(const struct advice_end *end, const struct advice_end *peer,
 		    struct advice_words *words)
 {
 	return differ(end, peer, "tool", "version") &&
-	       advice_what(words, "verbmark %.20s, but %.20s on %.60s",
+	       advice_what(words, "verbmark %.20s here, but %.20s on %.60s",
 			   advice_text(end->facts, "tool", "version"),
 			   advice_text(peer->facts, "tool", "version"), host_name(peer));
 }

@@ -237,7 +237,7 @@ static const struct advice_rule rules[] = {
 	 "only an active port carries traffic",
 	 NULL},
 	{"software-device", false, software_device,
-	 "the kernel does the card's work on the CPUs, and determines its times",
+	 "the kernel does the card's work on the CPUs, which determines the times",
 	 "use an RDMA card; compare these results only with each other"},
 	{"software-device", false, soft_device,
 	 "programs copy memory instead of using a card and a network",

@@ -61,8 +61,8 @@ static void add_driver(json_t *section, const struct facts_place *place, const c
 }
 
 /*
- * Inside a virtual machine, whether the device is a virtual function is unknown; and so it is on
- * CPUs such as arm64's, which do not reveal a hypervisor.
+ * Whether the device is a virtual function is unknown inside a virtual machine, and on CPUs that do
+ * not reveal a hypervisor, such as arm64.
  */
 static void add_function(json_t *section, const struct facts_place *place)
 {

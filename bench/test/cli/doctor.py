@@ -152,7 +152,7 @@ class Doctor(unittest.TestCase):
         found = [row for row in document["findings"] if row["code"] == "version"]
         self.assertEqual(len(found), 1, document["findings"])
         self.assertFalse(found[0]["spoils"])
-        self.assertRegex(found[0]["what"], r"^verbmark [0-9.]+, but 0\.0\.1 on n02$")
+        self.assertRegex(found[0]["what"], r"^verbmark [0-9.]+ here, but 0\.0\.1 on n02$")
 
     def test_facts_of_a_server(self):
         facts = {"host": "n02", "frequency": {"governor": "powersave"},

@@ -78,7 +78,7 @@ class Machine(unittest.TestCase):
                 port = other.getsockname()[1]
                 self.assertEqual(
                     self.fails("serve", "-p", port),
-                    f"verbmark: TCP port {port} is in use; take another with --port",
+                    f"verbmark: TCP port {port} is in use; use another --port",
                 )
 
     def test_document_that_cannot_be_written(self):

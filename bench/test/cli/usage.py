@@ -308,7 +308,7 @@ class Usage(unittest.TestCase):
             ('{"size": []}', ': "size": [] is an empty list'),
             ('{"size": ["4q"]}', ': "size": "4q" is not a size (e.g. 64 or 4k)'),
             ('{"size": [{"from": 1}]}', ': "size": {"from":1} is not a number'),
-            ('{"op": ["push"]}', ': "op": "push" is none of send, write, read'),
+            ('{"op": ["push"]}', ': "op": "push" is not one of send, write, read'),
             ('{"hugepages": ["no"]}', ': "hugepages": "no" must be true or false'),
             ('{"iterations": [1, 2]}', ': "iterations": [1,2] has more than one value'),
         ):

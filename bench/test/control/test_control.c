@@ -328,7 +328,7 @@ static void test_flood(void **unused)
 	}
 	assert_int_equal(received, 4);
 	assert_int_equal(error.code, -EPROTO);
-	assert_string_equal(error.text, "too many control messages that were not asked for");
+	assert_string_equal(error.text, "too many unexpected control messages");
 }
 
 static void open_alarm(struct alarm *alarm)

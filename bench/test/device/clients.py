@@ -126,11 +126,11 @@ class Clients(unittest.TestCase):
 
     def test_invalid_cases(self):
         wrong = [
-            (asking(op="push"), "this server cannot run the case: op is none of send, write, read"),
+            (asking(op="push"), "cannot run the case: op is not one of send, write, read"),
             (asking(size=0), "this server cannot run the case: size must be between 1 and 1g"),
             (asking(size=1 << 40), "this server cannot run the case: size must be between 1 and 1g"),
             (asking(size=[64]), "this server cannot run the case: size is not a number"),
-            (asking(cq="busy"), "cannot run the case: cq is none of poll, event, adaptive"),
+            (asking(cq="busy"), "cannot run the case: cq is not one of poll, event, adaptive"),
             (asking(colour=1), "this server cannot run the case: unknown parameter 'colour'"),
             ({"parameters": []}, "malformed case: its parameters are not an object"),
             ({"parameters": None}, "malformed case"),

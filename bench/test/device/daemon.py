@@ -125,8 +125,8 @@ class Limits(unittest.TestCase):
             ended = Ended(client("-D", "60s", "--json", path, port=server.port))
             self.assertEqual(ended.status, 1)
             self.assertIn(
-                f"{ADDRESS}: this client's time limit of 2 s is over: raise 'serve --max-time' on "
-                "the server",
+                f"{ADDRESS}: this client exceeded its time limit of 2 s: raise 'serve --max-time' "
+                "on the server",
                 ended.out + ended.err,
             )
             self.assertEqual(documents.read(path)["cases"][0]["status"], "interrupted")
@@ -228,11 +228,13 @@ class Readers(unittest.TestCase):
             reader.start()
             wait_until(lambda: lines, what="the lines that fit")
             self.stranger(port)
-            wait_until(lambda: "lines more" in "".join(lines), what="the count")
+            wait_until(lambda: "lines omitted" in "".join(lines), what="the count")
             server.terminate()
             self.assertEqual(server.wait(PATIENCE), 0)
             reader.join()
-        lost = re.findall(r"verbmark: (\d+) lines more were lost here: nobody read this", "".join(lines))
+        lost = re.findall(
+            r"verbmark: (\d+) lines omitted: standard error was not read", "".join(lines)
+        )
         self.assertEqual(len(lost), 1)
         self.assertGreater(int(lost[0]), 100)
         self.assertEqual(len(lines) - 1 + int(lost[0]), 301)

@@ -204,7 +204,7 @@ class Impostors(unittest.TestCase):
                 self.check_impostor(
                     sends(refusal),
                     rf"{ADDRESS} speaks protocol {protocol} \(verbmark 0.0.9\), "
-                    rf"we speak \d+ \({re.escape(own)}\): upgrade {upgraded}$",
+                    rf"this host speaks \d+ \({re.escape(own)}\): upgrade {upgraded}$",
                 )
 
     def test_control_characters_in_reason(self):

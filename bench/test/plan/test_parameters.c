@@ -223,14 +223,14 @@ static void test_access(void **unused)
 		{"stride=8",   "send/lat/64/poll/access-stride=8",   ACCESS_STRIDE + 8   },
 	};
 	static const char *const bad[][2] = {
-		{"there",                      "is none of same, sequential, random, stride=SIZE"},
-		{"stride",                     "is none of same, sequential, random, stride=SIZE"},
-		{"all",			"is none of same, sequential, random, stride=SIZE"},
-		{"stride=",                    "is not a stride (e.g. stride=4k)"                },
-		{"stride=4q",                  "is not a stride (e.g. stride=4k)"                },
-		{"stride=7",                   "must be between stride=8 and stride=64g"         },
-		{"stride=65g",                 "must be between stride=8 and stride=64g"         },
-		{"stride=9223372036854775807", "must be between stride=8 and stride=64g"         },
+		{"there",                      "is not one of same, sequential, random, stride=SIZE"},
+		{"stride",                     "is not one of same, sequential, random, stride=SIZE"},
+		{"all",			"is not one of same, sequential, random, stride=SIZE"},
+		{"stride=",                    "is not a stride (e.g. stride=4k)"                   },
+		{"stride=4q",                  "is not a stride (e.g. stride=4k)"                   },
+		{"stride=7",                   "must be between stride=8 and stride=64g"            },
+		{"stride=65g",                 "must be between stride=8 and stride=64g"            },
+		{"stride=9223372036854775807", "must be between stride=8 and stride=64g"            },
 	};
 	uint64_t value;
 
@@ -254,9 +254,9 @@ static void test_refused_texts(void **unused)
 		{"op",               "",                     NO_OPERATION                             },
 		{"op",               "0",                    NO_OPERATION                             },
 		{"op",               "all",                  NO_OPERATION                             },
-		{"metric",           "speed",                "is none of lat, bw, load"               },
-		{"cq",               "busy",                 "is none of poll, event, adaptive"       },
-		{"server-cq",        "polling",              "is none of poll, event, adaptive"       },
+		{"metric",           "speed",                "is not one of lat, bw, load"            },
+		{"cq",               "busy",                 "is not one of poll, event, adaptive"    },
+		{"server-cq",        "polling",              "is not one of poll, event, adaptive"    },
 		{"size",             "4q",                   "is not a size (e.g. 64 or 4k)"          },
 		{"size",             "",                     "is not a size (e.g. 64 or 4k)"          },
 		{"size",             "-1",                   "is not a size (e.g. 64 or 4k)"          },
@@ -308,7 +308,7 @@ static void test_refused_texts(void **unused)
 		{"threads",          "0",                    "must be between 1 and 256"              },
 		{"threads",          "257",                  "must be between 1 and 256"              },
 		{"numa",             "1024",                 "must be between 0 and 1023"             },
-		{"relaxed-ordering", "1",                    "is none of off, on"                     },
+		{"relaxed-ordering", "1",                    "is not one of off, on"                  },
 		{"server-gid-index", "256",                  "must be between 0 and 255"              },
 		{"server-numa",      "all",                  "must be auto, off or a number"          },
 	};
@@ -490,15 +490,15 @@ static void test_refused_objects(void **unused)
 		int code;
 		const char *text;
 	} rows[] = {
-		{"{\"colour\": 1}",				    -EOPNOTSUPP, "unknown parameter 'colour'"         },
-		{"{\"server_cq\": \"poll\"}",                          -EOPNOTSUPP, "unknown parameter 'server_cq'"      },
-		{"{\"\\u001b[2J\": 1}",                                -EOPNOTSUPP, "unknown parameter '?[2J'"           },
-		{"{\"\": 1}",					  -EOPNOTSUPP, "unknown parameter ''"               },
-		{"{\"size\": 0}",				      -EINVAL,     "size must be between 1 and 1g"      },
-		{"{\"size\": []}",				     -EINVAL,     "size is not a number"               },
-		{"{\"cq\": \"busy\"}",                                 -EINVAL,     "cq is none of poll, event, adaptive"},
+		{"{\"colour\": 1}",				    -EOPNOTSUPP, "unknown parameter 'colour'"            },
+		{"{\"server_cq\": \"poll\"}",                          -EOPNOTSUPP, "unknown parameter 'server_cq'"         },
+		{"{\"\\u001b[2J\": 1}",                                -EOPNOTSUPP, "unknown parameter '?[2J'"              },
+		{"{\"\": 1}",					  -EOPNOTSUPP, "unknown parameter ''"                  },
+		{"{\"size\": 0}",				      -EINVAL,     "size must be between 1 and 1g"         },
+		{"{\"size\": []}",				     -EINVAL,     "size is not a number"                  },
+		{"{\"cq\": \"busy\"}",                                 -EINVAL,     "cq is not one of poll, event, adaptive"},
 		{"{\"0123456789012345678901234567890123456789x\": 1}", -EOPNOTSUPP,
-		 "unknown parameter '0123456789012345678901234567890123456789'"                                          },
+		 "unknown parameter '0123456789012345678901234567890123456789'"                                             },
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {

@@ -8,7 +8,7 @@ DATAGRAMS = (*SOFT, "--op", "send", "--transport", "ud", "--metric", "bw", "--tr
 # During the warm-up, which lasts for at least a hundred messages and 20 ms.
 STALLED = "peer#100=stall:10s"
 NOTHING = (
-    r"^no message arrived during the measurement \(sent in all: \d+, arrived: \d+\): "
+    r"^no message arrived during the measurement \(sent in total: \d+, arrived: \d+\): "
     "only RC retransmits"
 )
 # A receiver that gets no CPU during the whole warm-up sees earlier messages only afterwards.
