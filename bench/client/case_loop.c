@@ -195,7 +195,7 @@ static void run_case(const struct case_loop *loop, size_t number, struct error *
 }
 
 /* Cases whose trials are interleaved. */
-struct tips_list {
+struct interleaved {
 	size_t first;
 	size_t count;
 	uint64_t rounds;
@@ -203,8 +203,8 @@ struct tips_list {
 };
 
 /* Returns the estimated part of the plan that is done before this trial. */
-static uint64_t done_ns(const struct case_loop *loop, const struct tips_list *turns, uint64_t round,
-			size_t number)
+static uint64_t done_ns(const struct case_loop *loop, const struct interleaved *turns,
+			uint64_t round, size_t number)
 {
 	uint64_t before = plan_estimate_ns(loop->plan, turns->first);
 	uint64_t all = plan_estimate_ns(loop->plan, turns->first + turns->count) - before;
@@ -214,7 +214,7 @@ static uint64_t done_ns(const struct case_loop *loop, const struct tips_list *tu
 	       (uint64_t)((double)all * (double)n_done / (double)(turns->rounds * turns->count));
 }
 
-static bool has_ended(const struct case_loop *loop, const struct tips_list *turns, size_t i)
+static bool has_ended(const struct case_loop *loop, const struct interleaved *turns, size_t i)
 {
 	const struct plan_case *wanted = &loop->plan->cases[turns->first + i];
 
@@ -224,7 +224,7 @@ static bool has_ended(const struct case_loop *loop, const struct tips_list *turn
 }
 
 /* Returns whether no later case or trial needs the server. */
-static bool are_last(const struct case_loop *loop, const struct tips_list *turns)
+static bool are_last(const struct case_loop *loop, const struct interleaved *turns)
 {
 	for (size_t i = 0; i < turns->count; i++)
 		if (!loop->plan->cases[turns->first + i].skipped[0] && !has_ended(loop, turns, i))
@@ -233,7 +233,7 @@ static bool are_last(const struct case_loop *loop, const struct tips_list *turns
 }
 
 /* Runs one trial of each case, in reverse order in every other round. */
-static void run_round(const struct case_loop *loop, const struct tips_list *turns, uint64_t round,
+static void run_round(const struct case_loop *loop, const struct interleaved *turns, uint64_t round,
 		      struct error *error)
 {
 	struct trial *trial = loop->trial;
@@ -260,7 +260,7 @@ static void run_round(const struct case_loop *loop, const struct tips_list *turn
  * If the server was lost, cases with missing trials have no figures. All cases are finished before
  * the first is shown, because the document written then contains all of them.
  */
-static void finish_turns(const struct case_loop *loop, const struct tips_list *turns)
+static void finish_turns(const struct case_loop *loop, const struct interleaved *turns)
 {
 	for (size_t i = 0; i < turns->count; i++)
 		if (has_ended(loop, turns, i))
@@ -278,7 +278,7 @@ static void finish_turns(const struct case_loop *loop, const struct tips_list *t
  */
 static void run_turns(const struct case_loop *loop, size_t first, size_t count, struct error *error)
 {
-	struct tips_list turns = {
+	struct interleaved turns = {
 		.first = first, .count = count, .faults = calloc(count, sizeof(*turns.faults))};
 
 	if (!turns.faults) {

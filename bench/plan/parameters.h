@@ -75,7 +75,7 @@ enum registration {
 };
 
 /* The steps of a connection's life that can be timed. */
-enum change_point {
+enum connect_step {
 	STEP_WHOLE, /* everything until it is connected */
 	STEP_CREATE,
 	STEP_BIND,
