@@ -420,9 +420,9 @@ class Tables:
         if " -a" in command:
             self.assertEqual(list(table), [2**n for n in range(1, 24)], output)
         elif " -s " in command:
-            self.assertEqual(list(table), [option(command, "-s", None)])
+            self.assertEqual(list(table), [option(command, "-s", None)], output)
         else:
-            self.assertEqual(len(table), 1)
+            self.assertEqual(len(table), 1, output)
         pairs = option(command, "-q", 1)
         for iterations, *figures in table.values():
             self.assertEqual(iterations, option(command, "-n", None) * pairs)
