@@ -32,7 +32,7 @@ struct gate_case {
 	size_t n_first;               /* pairs of the first measurement that include this case */
 	size_t trials[GATE_SIDES];    /* all trials */
 	size_t failures[GATE_SIDES];  /* trials without figures */
-	size_t unsteady[GATE_SIDES];  /* trials that started before the warm-up was steady */
+	size_t unsteady[GATE_SIDES];  /* trials whose warm-up did not stabilize */
 	size_t troubled[GATE_SIDES];  /* trials in which loss counters rose */
 	size_t lengthy[GATE_SIDES];   /* trials that exceeded their time */
 	uint64_t took_ns[GATE_SIDES]; /* total time of the trials with figures */
