@@ -247,7 +247,7 @@ size_t gate_again_due(const struct gate_record *gate)
 
 /*
  * Returns the number of pairs of runs to judge. If too many of them failed, the spare ones do not
- * count: otherwise every case would reach its twelve pairs no matter what fails.
+ * count: otherwise every case would reach its twelve pairs, whatever fails.
  */
 static size_t count_judged(const struct gate_record *gate, bool is_again)
 {

@@ -103,7 +103,7 @@ bool gate_takes_part(const struct gate_record *gate, bool is_again, size_t numbe
 /* Returns the number of unclear figures. */
 size_t gate_count_unclear(const struct gate_record *gate);
 
-/* Returns the number of pairs of runs for the confirmation: as many as showed the failure. */
+/* Returns the number of pairs of runs for the confirmation: the number that showed the failure. */
 size_t gate_again_due(const struct gate_record *gate);
 
 /* Makes the cells of the cases and judges the first measurement. -ENOMEM. */
