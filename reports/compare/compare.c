@@ -143,7 +143,7 @@ static int fill(struct compare_run *run, const char *name, struct error *error)
 
 static bool is_same_value(double one, double other)
 {
-	/* Exact: a copy has all digits in common. */
+	/* Compares exactly, because a copy has the same digits. */
 	return one == other || (isnan(one) && isnan(other));
 }
 

@@ -59,7 +59,7 @@ struct compare_cell {
 	size_t n_runs[COMPARE_SIDES];
 	struct ratio ratio;
 	struct judged_ratio judged;
-	double chance;    /* of a ratio so far beyond the threshold; NAN: unknown */
+	double chance;    /* of a ratio this far beyond the threshold; NAN: unknown */
 	double corrected; /* the chance, corrected for the number of figures */
 	bool is_repeat;   /* repeats the cell before in another unit: not a test of its own */
 };

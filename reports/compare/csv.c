@@ -30,7 +30,7 @@ static void put_figure(struct grid *grid, const struct result_case *line,
 	grid_put(grid, "%s", figure ? figure->measure : "");
 }
 
-/* Puts the reason for missing values, if any, and what applies to all rows. */
+/* Puts the reason for missing values, if any, and the notices that apply to all rows. */
 static void put_end(struct grid *grid, const struct comparison *comparison, const char *why)
 {
 	const char *banner = compare_banner(comparison);

@@ -40,7 +40,6 @@ void compare_markdown(FILE *out, const struct table_unit *unit, const struct com
 	markdown_begin(out, text);
 	fputc('\n', out);
 	if (page.left_out)
-		fprintf(out,
-			"\n%zu lines are left out here: `verbmark compare` shows all of them\n",
+		fprintf(out, "\n%zu lines omitted here; `verbmark compare` shows all of them\n",
 			page.left_out);
 }

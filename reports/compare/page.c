@@ -144,7 +144,7 @@ static void print_figure(FILE *out, const struct comparison *comparison)
 	chart_print(out, &chart);
 }
 
-/* Lines left, and figures that differ and are not yet printed. */
+/* Remaining lines, and figures that differ but are not yet printed. */
 struct room {
 	size_t lines;
 	size_t differing;
@@ -159,7 +159,7 @@ static struct room room_of(const struct comparison *comparison)
 	return room;
 }
 
-/* If lines are short, all figures that differ are shown, and others while there is room. */
+/* If not all figures fit, reserves lines for those that differ; others share the rest. */
 static bool has_room(const struct comparison *comparison, const struct compare_cell *cell,
 		     struct room *room)
 {
@@ -210,8 +210,8 @@ static void print_tables(FILE *out, const struct table_unit *unit,
 		left_out += print_table(out, unit, comparison, which, &room);
 	if (left_out)
 		fprintf(out,
-			"<p>%zu lines are left out here: <code>verbmark compare</code> shows all "
-			"of them.</p>\n",
+			"<p>%zu lines omitted here; <code>verbmark compare</code> shows all "
+			"of them</p>\n",
 			left_out);
 }
 

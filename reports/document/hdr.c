@@ -252,8 +252,8 @@ static int take_counts(struct hist *hist, const uint8_t *at, const uint8_t *end,
 }
 
 /*
- * Computes count, sum and squares. A sum below 2^63 bounds the count, except for samples of 0, of
- * which there are also fewer than 2^63, so neither overflows. The squares stay below 2^100.
+ * Computes count, sum and squares. A sum below 2^63 bounds the number of samples above 0, and fewer
+ * than 2^63 samples are 0, so neither overflows. The squares stay below 2^100.
  */
 static int add_up(struct hist *hist, struct error *error)
 {

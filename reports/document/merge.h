@@ -2,8 +2,8 @@
 /*
  * Merges several runs of the same cases into one result: histograms are added up, trials and
  * windows are concatenated. Nothing is averaged. A case that only some runs have is taken from
- * them. A case that failed in any run has failed, and has no figures. Runs on other hosts or with
- * other settings are rejected.
+ * them. A case that failed in any run counts as failed, and has no figures. Runs on other hosts or
+ * with other settings are rejected.
  */
 #ifndef REPORTS_DOCUMENT_MERGE_H
 #define REPORTS_DOCUMENT_MERGE_H

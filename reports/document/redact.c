@@ -25,8 +25,8 @@ struct name {
 /* Hosts that get a number; further ones are only redacted. */
 #define PARTIES_MAX 64
 /*
- * Two names of each side, each whole and up to its first dot; for each party two more, as given and
- * as the user has it, both also without their ports.
+ * For each side: two names, each whole and up to its first dot. For each party also its name in the
+ * document and its name on the command line, both with and without the port.
  */
 #define NAMES_MAX (10 + 12 * PARTIES_MAX)
 

@@ -35,7 +35,7 @@ static const struct hist *bins_of(const struct document_bins *bins, const json_t
 	return NULL;
 }
 
-/* Only objects, and no empty ones, contain places. */
+/* Only objects that are not empty contain placeholders. */
 static bool has_places(const struct document_bins *bins, json_t *json)
 {
 	const char *name;

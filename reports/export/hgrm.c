@@ -2,9 +2,9 @@
 /*
  * The latencies of a case as a table of percentiles, as HdrHistogram's library and its
  * HistogramLogProcessor print them for plotters (*.hgrm): in microseconds, five steps per halving
- * of the distance to 100 %. Readers ignore lines that start with '#'. Like everything that
- * HdrHistogram decodes, a value is the largest one of its bin, mean and deviation use the middles
- * of the bins, and samples beyond the last bin are not included.
+ * of the distance to 100 %. Readers ignore lines that start with '#'. As in HdrHistogram's own
+ * output, each value is the largest one of its bin, and mean and deviation use the middles of the
+ * bins. Samples beyond the last bin are not included.
  */
 #include <errno.h>
 #include <float.h>

@@ -117,7 +117,7 @@ static const char *threshold_add(struct threshold_list *limits, const char *text
 	const char *unit;
 
 	if (limits->count == THRESHOLDS_MOST)
-		return "is one limit too many";
+		return "exceeds the maximum of 16 limits";
 	*limit = (struct threshold){.statistic = statistic};
 	snprintf(limit->text, sizeof(limit->text), "%s", text);
 	unit = take_number(text, &limit->bound);

@@ -13,8 +13,8 @@
 size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t size, size_t most, unsigned int seed);
 
 /*
- * Changes one of the texts, which are separated by separator, or every other time any bytes like
- * libFuzzer itself. Returns the new size, which is at most most.
+ * Changes one of the texts, which are separated by separator; every other time, changes any bytes,
+ * like libFuzzer itself. Returns the new size, which is at most most.
  */
 size_t mutate_json(uint8_t *bytes, size_t size, size_t most, unsigned int seed, char separator);
 

@@ -55,7 +55,7 @@ static double median_of_side(const struct judge_rounds *rounds, enum gate_side s
 	return median_of_sorted(values, pairs);
 }
 
-/* Counts the sorted logs above the bound; count_below counts those below. */
+/* Counts the sorted logarithms above the bound; count_below counts those below. */
 static size_t count_above(const double *logs, size_t count, double bound)
 {
 	size_t above = 0;
@@ -90,7 +90,7 @@ static double find_reach(const double *logs, size_t pairs, size_t bound, size_t 
 	return fmax(median - logs[few - 1], logs[pairs - few] - median);
 }
 
-/* Sets the chances of so many pairs beyond the threshold if the head were exactly at it. */
+/* Sets the chances of this many pairs beyond the threshold if the head were exactly at it. */
 static void put_chances(struct judge_finding *finding, const double *logs)
 {
 	struct judged_ratio *judged = &finding->judged;

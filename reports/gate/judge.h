@@ -33,7 +33,7 @@ struct judge_rounds {
 struct judge_finding {
 	size_t pairs; /* pairs with values on both sides */
 	double medians[GATE_SIDES];
-	double chance; /* of so many pairs beyond the threshold if the head were exactly at it */
+	double chance; /* of this many pairs beyond the threshold if the head were exactly at it */
 	struct judged_ratio judged; /* head / base: the median of the ratios with 98 % bounds */
 };
 

@@ -11,7 +11,7 @@ struct count {
 	size_t skipped;
 };
 
-/* Returns the element for a verdict; NULL: the test passed. */
+/* Returns the XML element for a verdict; NULL: the test passed. */
 static const char *element_of(enum verdict verdict)
 {
 	static const char *const elements[] = {

@@ -25,6 +25,6 @@ void gate_markdown(FILE *out, const struct gate_record *gate, size_t room)
 	markdown_begin(out, text);
 	fputc('\n', out);
 	if (page.left_out)
-		fprintf(out, "\n%zu lines are left out here: the document has all of them\n",
+		fprintf(out, "\n%zu lines omitted here; the document has all of them\n",
 			page.left_out);
 }

@@ -12,7 +12,7 @@
 #include "core/base/hist.h"
 #include "reports/stats/sign_test.h"
 
-/* An occasional failed trial is put down to the machine; other trials replace it. */
+/* Occasional failed trials are attributed to the machine, and repeated. */
 #define FAILURES_MOST 0.1
 /* A figure must be worse twice, each time at VERDICT_LEVEL. */
 #define BROKEN_LEVEL (VERDICT_LEVEL * VERDICT_LEVEL)
@@ -112,7 +112,7 @@ static double resolution_of(const struct gate_case *line, const struct gate_valu
 	return coarsest;
 }
 
-/* Returns the largest number that still counts as few. */
+/* Returns the largest number of failures to tolerate; at least one. */
 static double few_of(size_t all, double most)
 {
 	return fmax(1, most * (double)all);
@@ -157,8 +157,9 @@ static void describe_failures(const struct gate_case *line, enum gate_side side,
 }
 
 /*
- * Losses on both sides alike belong to the path, and their noise is in the pairs: Soft-RoCE rarely
- * works without losses. Losses mostly on the base make the head look better than it is.
+ * Equal losses on both sides are a property of the path, and the spread of the pairs includes their
+ * noise: Soft-RoCE rarely works without losses. More losses on the base make the head look better
+ * than it is.
  */
 static bool is_disturbed(const struct gate_record *gate, const struct gate_case *line)
 {
@@ -246,7 +247,7 @@ size_t gate_again_due(const struct gate_record *gate)
 
 /*
  * Returns the number of pairs of runs to judge. If too many of them failed, the spare ones do not
- * count: otherwise every case would reach its twelve pairs no matter what fails.
+ * count: otherwise every case would reach its twelve pairs, whatever fails.
  */
 static size_t count_judged(const struct gate_record *gate, bool is_again)
 {
@@ -261,8 +262,8 @@ static size_t count_judged(const struct gate_record *gate, bool is_again)
 }
 
 /*
- * If both sides were alike, a pair in which only one side fails would be the head's as often as the
- * base's, no matter which or how many cases fail.
+ * Tests the pairs in which only one side fails. If the sides were equal, that side would be the
+ * head in half of them, no matter which or how many cases fail.
  */
 static bool is_head_broken(const struct gate_record *gate, size_t from, size_t end)
 {
@@ -286,8 +287,8 @@ static double surplus(const struct gate_case *line)
 }
 
 /*
- * Whether this case is one of those that show a broken head. If every case fails rarely, it is the
- * one that fails most often.
+ * Whether this case shows that the head is broken: it fails often, or more often than on the base,
+ * or no other case has more additional failures on the head.
  */
 static bool shows_broken_head(const struct gate_record *gate, const struct gate_case *line)
 {

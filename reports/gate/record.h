@@ -32,7 +32,7 @@ struct gate_case {
 	size_t n_first;               /* pairs of the first measurement that include this case */
 	size_t trials[GATE_SIDES];    /* all trials */
 	size_t failures[GATE_SIDES];  /* trials without figures */
-	size_t unsteady[GATE_SIDES];  /* trials that started before the warm-up was steady */
+	size_t unsteady[GATE_SIDES];  /* trials whose warm-up did not stabilize */
 	size_t troubled[GATE_SIDES];  /* trials in which loss counters rose */
 	size_t lengthy[GATE_SIDES];   /* trials that exceeded their time */
 	uint64_t took_ns[GATE_SIDES]; /* total time of the trials with figures */
@@ -103,7 +103,7 @@ bool gate_takes_part(const struct gate_record *gate, bool is_again, size_t numbe
 /* Returns the number of unclear figures. */
 size_t gate_count_unclear(const struct gate_record *gate);
 
-/* Returns the number of pairs of runs for the confirmation: as many as showed the failure. */
+/* Returns the number of pairs of runs for the confirmation: the number that showed the failure. */
 size_t gate_again_due(const struct gate_record *gate);
 
 /* Makes the cells of the cases and judges the first measurement. -ENOMEM. */

@@ -125,7 +125,7 @@ static void say_short(const struct gate_record *gate, said *say, void *owner)
 		}
 }
 
-/* Says that ratios that look like regressions in the table are not confirmed. */
+/* Reports ratios that look like regressions in the table but are not confirmed. */
 static void say_unproven(const struct gate_record *gate, said *say, void *owner)
 {
 	const struct judge_cell *such = NULL;

@@ -18,13 +18,13 @@ void gate_describe_cell(char text[static GATE_TEXT], const struct judge_cell *ce
 /* Whether to list the cell. In an invalid gate only cells with a fault are listed. */
 bool gate_is_listed(const struct gate_record *gate, const struct judge_cell *cell);
 
-/* Says what applies to all cells that are not listed. */
+/* Reports what applies to all cells that are not listed. */
 void gate_say_others(const struct gate_record *gate, said *say, void *owner);
 
-/* Says the banner and both sides. */
+/* Reports the banner and both sides. */
 void gate_say_head(const struct gate_record *gate, said *say, void *owner);
 
-/* Says all listed cells and notes. */
+/* Reports all listed cells and all notes. */
 void gate_say_notes(const struct gate_record *gate, said *say, void *owner);
 
 /* Writes the headline and the counts of verdicts. */

@@ -32,12 +32,12 @@ static size_t pick_figures(const struct compared_figure *picked[static 3], doubl
 	};
 	size_t count = 0;
 
-	/* Takes the first of each list that the trials have. */
+	/* Picks the first figure of each list that all trials have. */
 	for (size_t i = 0; i < ARRAY_LENGTH(wanted); i++)
 		for (size_t j = 0; wanted[i] && wanted[i][j] && !*code; j++) {
 			*code = compared_figure_over_trials(&values[count], line, wanted[i][j],
 							    error);
-			/* NAN: the trials do not have it. */
+			/* NAN: a trial lacks the figure. */
 			if (*code || !(values[count] > 0))
 				continue;
 			picked[count++] = wanted[i][j];

@@ -8,7 +8,7 @@
 
 /* The number of labels that fit. */
 #define LABELS 6
-/* The scale has no end, and no quantile goes further. */
+/* Limits the endless scale of quantiles: 0.999999 has six nines. */
 #define NINES_MOST 6
 /* Up to this spread, a linear axis shows ratios well. */
 #define MANY_TIMES 4

@@ -88,7 +88,7 @@ static int chance(double *p, const struct look *look, struct change_points *poin
 	for (size_t i = from; i < to; i++)
 		logs[i - from] = log(look->values[i]);
 	if (e_divisive_compare(p, &rule, logs, point->at - from, to - from))
-		return error_set_errno(error, -ENOMEM, "cannot look for change points");
+		return error_set_errno(error, -ENOMEM, "cannot search for change points");
 	return 0;
 }
 

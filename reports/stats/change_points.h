@@ -21,7 +21,7 @@
 struct change_points_rule {
 	size_t window;    /* values per window */
 	double level;     /* p of a change point is below this */
-	double magnitude; /* least relative difference of the medians, to the smaller one */
+	double magnitude; /* minimum difference of the medians, relative to the smaller one */
 };
 
 extern const struct change_points_rule change_points_usual;

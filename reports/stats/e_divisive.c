@@ -106,7 +106,7 @@ int e_divisive_find(struct e_divisive_place *place, const double *values, size_t
 				 E_DIVISIVE_MOST);
 	space = create_space();
 	if (!space)
-		return error_set_errno(error, -ENOMEM, "cannot look for changes");
+		return error_set_errno(error, -ENOMEM, "cannot search for changes");
 	*place = e_divisive_find_one(space, values, count, least);
 	free(space);
 	return 0;
@@ -213,7 +213,7 @@ int e_divisive_divide(const struct e_divisive_rule *rule, const double *values, 
 				 E_DIVISIVE_MOST);
 	space = create_space();
 	if (!space)
-		return error_set_errno(error, -ENOMEM, "cannot look for changes");
+		return error_set_errno(error, -ENOMEM, "cannot search for changes");
 	space->bounds[0] = 0;
 	space->bounds[1] = count;
 	space->n_segments = 1;

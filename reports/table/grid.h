@@ -14,8 +14,8 @@
 #define GRID_COLUMNS 26
 
 enum grid_align {
-	GRID_FIGURES, /* end at the right of their column */
-	GRID_WORDS,   /* begin at its left */
+	GRID_FIGURES, /* right-aligned */
+	GRID_WORDS,   /* left-aligned */
 };
 
 struct grid_column {

@@ -9,16 +9,16 @@
 
 typedef void said(void *owner, const char *text);
 
-/* Says the knees of sweeps over load and over the number of queue pairs. */
+/* Reports the knees of sweeps over load and over the number of queue pairs. */
 void said_knees(const struct result *result, said *say, void *owner);
 
-/* Says the fairness of threads, queue pairs and flows; with several hosts, also each flow. */
+/* Reports the fairness of threads, queue pairs and flows; with several hosts, also each flow. */
 void said_shares(const struct result *result, said *say, void *owner);
 
-/* Says the mean of imported cases that have no median. */
+/* Reports the mean of imported cases that have no median. */
 void said_means(const struct result *result, said *say, void *owner);
 
-/* Says each line that print writes. */
+/* Reports each line that print writes as a sentence. */
 void said_printed(const struct result *result,
 		  void (*print)(FILE *out, const struct result *result), said *say, void *owner);
 

@@ -81,7 +81,7 @@ static void test_markdown_room(void **unused)
 			       "server: \\*x\\***");
 	assert_contains(shown,
 			"\ninvalid: 0 figures of 0 cases: nothing; 200 cases not compared\n");
-	assert_contains(shown, "lines are left out here: `verbmark compare` shows all of them\n");
+	assert_contains(shown, "lines omitted here; `verbmark compare` shows all of them\n");
 }
 
 static void test_csv_quotes(void **unused)

@@ -37,7 +37,7 @@ static void test_texts(void **unused)
 		{"02:00:5e:10:00:00 and 00:00:5E:00:53:af",      "redacted and redacted"           },
 		{"enx001122334455, ibp3s0x506b4b0300abcdef",     "enxredacted, ibp3s0xredacted"    },
 		{"UUID=1b4e28ba-2fa1-11d2-883f-0016d3cca427",    "UUID=redacted"                   },
- /* Neither addresses nor serial numbers. */
+ /* Words that are neither addresses nor serial numbers. */
 		{"at 04:05:06 on 0000:01:00.0",                  "at 04:05:06 on 0000:01:00.0"     },
 		{"mlx5_0/1, 22.31.1014",                         "mlx5_0/1, 22.31.1014"            },
 		{"137438953472 bytes",                           "137438953472 bytes"              },

@@ -78,8 +78,10 @@ static void test_too_many(void **unused)
 {
 	for (size_t i = 0; i < THRESHOLDS_MOST; i++)
 		assert_null(threshold_parse_below("1Gb/s", &limits));
-	assert_string_equal(threshold_parse_below("1Gb/s", &limits), "is one limit too many");
-	assert_string_equal(threshold_parse_above("max=1s", &limits), "is one limit too many");
+	assert_string_equal(threshold_parse_below("1Gb/s", &limits),
+			    "exceeds the maximum of 16 limits");
+	assert_string_equal(threshold_parse_above("max=1s", &limits),
+			    "exceeds the maximum of 16 limits");
 	assert_int_equal(limits.count, THRESHOLDS_MOST);
 }
 
