@@ -28,7 +28,7 @@ static void *choose_address(size_t size)
 
 	if (address < HIGHEST)
 		return (void *)address;
-	/* Start again from below: the first mappings are gone by now. */
+	/* Start over at LOWEST: the first mappings are probably gone by now. */
 	atomic_store(&next, LOWEST + length);
 	return (void *)LOWEST;
 }

@@ -107,7 +107,7 @@ static inline uint32_t post_imm(const struct ibv_wc *wc)
 static inline enum post_path post_choose(const struct post_queue *queue,
 					 const struct post_work *work)
 {
-	/* rdma-core's rxe miscounts a list there; mixing the two paths is allowed. */
+	/* rdma-core's rxe miscounts the bytes of a list here; the two paths may be mixed. */
 	if (!queue->qpx || work->n_sges > 1)
 		return POST_CLASSIC;
 	if (work->flags & IBV_SEND_INLINE)

@@ -37,7 +37,7 @@ static uint64_t timer_ns = UINT64_MAX;
 static uint64_t last_round;
 
 /*
- * Sets the timer, but later than asked while the program polls: otherwise, a message every few
+ * Sets the timer, but later than requested while the program polls: otherwise, a message every few
  * microseconds would cost as many system calls and wakeups.
  */
 static void set_timer(uint64_t time_ns)
