@@ -13,7 +13,7 @@
 /*
  * Hint for mmap: an address below all libraries. The kernel searches mappings from the
  * lowest address up, so the lookup of a buffer among the libraries, and with it the time of
- * kernel copies, would vary by chance. Each buffer gets an address above the previous one;
+ * kernel copies, would vary randomly. Each buffer gets an address above the previous one;
  * if that is taken, the kernel chooses another.
  */
 #define LOWEST  ((uintptr_t)1 << 28)

@@ -87,7 +87,7 @@ void post_list_close(struct post_list *list);
 /* Links the work requests for an operation; receives are linked for any operation. */
 void post_list_link(struct post_list *list, enum post_operation operation);
 
-/* Splits a buffer into n_sges consecutive elements of equal length, give or take a byte. */
+/* Splits a buffer into n_sges consecutive elements whose lengths differ by at most a byte. */
 void post_cut(struct post_work *work, const struct ibv_sge *whole, unsigned int n_sges);
 
 /* Moves all elements to address, still consecutive. */

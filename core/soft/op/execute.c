@@ -361,7 +361,7 @@ static enum soft_outcome work(struct soft_qp *qp, const struct soft_target *targ
 			outcome = read_from(qp, target, operation, data);
 		else
 			outcome = do_atomic(qp, target, operation, data);
-		/* A process that stopped the queue pair meanwhile took the lock over. */
+		/* A process that stopped the queue pair has taken the lock over. */
 		if (!soft_lock_is_held(lock))
 			outcome = SOFT_SILENT;
 		else if (outcome == SOFT_DONE)
