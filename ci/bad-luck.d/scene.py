@@ -103,12 +103,12 @@ class Stage:
     def settle(self, before):
         v.wait_until(
             lambda: self.resources() == before, PATIENCE,
-            f"the resources of before: {before}, now {self.resources()}",
+            f"the earlier resources {before}, now {self.resources()}",
         )
 
     @contextlib.contextmanager
     def nothing_left(self, tally, clients=0, room=ROOM_KIB):
-        """Checks that the clients served meanwhile leak nothing. Warms up the heap first."""
+        """Warms up the heap, then checks that the clients of the block leak nothing."""
         for _ in range(3):
             self.serves()
         v.wait_until(lambda: self.server.threads() <= 2, PATIENCE, "the end of the first clients")

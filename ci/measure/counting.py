@@ -38,7 +38,7 @@ def middle(samples, least):
     """
     Returns the packets per second in the middle of the last `least` packets, which are the measured
     ones: the program may have warmed up before them, and at the end only one side may still send.
-    Returns None if there are too few samples, or if packets were retransmitted meanwhile. A sample
+    Returns None if there are too few samples, or if packets were retransmitted then. A sample
     is (time, packets, retransmissions).
     """
     end = samples[-1][1] if samples else 0

@@ -68,7 +68,7 @@ static bool find_in_version_1(const char *root, const char *text, const char *co
 		snprintf(mount, sizeof(mount), GROUPS "/%s%s", controller, others[i]);
 		if (!sysfs_exists(root, "%s", mount))
 			continue;
-		/* A container may have its group as the mount, but see the host's path. */
+		/* In a container, the mount may be its group, but the path the host's. */
 		if (!path[1] || !sysfs_exists(root, "%s%s", mount, path))
 			path[0] = '\0';
 		snprintf(folder, CGROUP_FOLDER, "%s%s", mount, path);
@@ -103,7 +103,7 @@ bool cgroup_parent(char *folder)
 	return true;
 }
 
-/* Returns how many bytes of files the group has in memory. */
+/* Returns the size of the files that the group has in memory. */
 static int64_t read_cached(const struct files *files, const char *root, const char *folder)
 {
 	char *stat = files->cached ? sysfs_text(root, FILE_SIZE, "%s/memory.stat", folder) : NULL;

@@ -26,7 +26,7 @@ enum cgroup_kind {
 	CGROUP_TASKS,  /* processes and threads */
 };
 
-/* Each is the minimum over all groups, not necessarily of the same one; UINT64_MAX: no limit. */
+/* Minima over all groups, possibly of different groups; UINT64_MAX: no limit. */
 struct cgroup_limit {
 	uint64_t most;
 	uint64_t left;

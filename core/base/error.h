@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The reason of a failure, as text. The caller owns the struct and zeroes it. The function
- * that detects a failure sets it, the first error is kept, and callers prepend what they
- * know. Nothing is allocated. A NULL error is allowed everywhere.
+ * The reason for a failure, as text. The caller owns the struct and zeroes it. The function
+ * that detects a failure sets it, the first error is kept, and callers prepend context.
+ * Nothing is allocated. A NULL error is allowed everywhere.
  */
 #ifndef CORE_BASE_ERROR_H
 #define CORE_BASE_ERROR_H

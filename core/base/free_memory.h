@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Memory that a program can still allocate, limited by the machine and by the control
- * groups of the process. A program that uses more is killed, or gets others killed.
+ * groups of the process. If a program uses more, the kernel kills that program or others.
  */
 #ifndef CORE_BASE_FREE_MEMORY_H
 #define CORE_BASE_FREE_MEMORY_H

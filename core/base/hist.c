@@ -156,6 +156,6 @@ double hist_stddev(const struct hist *hist)
 	squares = hist->sum_squares + hist->count * center * center - 2 * center * hist->sum;
 	variance =
 		((double)squares - rest * rest / (double)hist->count) / (double)(hist->count - 1);
-	/* With sums as large as a document may contain, 0 may come out slightly negative. */
+	/* With the large sums that a document may contain, rounding can make a zero negative. */
 	return variance > 0 ? sqrt(variance) : 0;
 }

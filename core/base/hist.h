@@ -18,7 +18,7 @@
 #define HIST_MAX_BITS 37
 #define HIST_BINS     ((size_t)(HIST_MAX_BITS - HIST_SUB_BITS + 1) << HIST_SUB_BITS)
 
-/* Bins below that of min and above that of max are empty, so walks may skip them. */
+/* The bins below min's and above max's are empty, so loops may skip them. */
 struct hist {
 	uint64_t count; /* including over */
 	uint64_t over;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The transports: one row for each, with everything that plans, lanes and queue pairs need to
- * know of it. Its words on the command line, in plans and in results are transport_names.
+ * The transports: one row for each, with all properties that plans, lanes and queue pairs depend
+ * on. transport_names has their names on the command line, in plans and in results.
  */
 #ifndef CORE_BASE_TRANSPORT_H
 #define CORE_BASE_TRANSPORT_H

@@ -129,7 +129,7 @@ int watch_start_thread(pthread_t *started, void *(*function)(void *), void *argu
 
 static int open_set(struct error *error)
 {
-	/* Edge-triggered, so that nobody needs to read the eventfd. */
+	/* Edge-triggered, so that no thread needs to read the eventfd. */
 	struct epoll_event event = {.events = EPOLLIN | EPOLLET};
 
 	wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);

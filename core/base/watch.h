@@ -17,8 +17,8 @@ struct watch {
 	int fd;
 	void (*ready)(struct watch *watch); /* fd is readable, or just was */
 	/*
-	 * Called soon after the watch is added. Returns the time of the next call at the latest;
-	 * only callbacks can make it earlier. NULL: none.
+	 * Called soon after the watch is added, and again no later than the time that it returned.
+	 * Only a callback can bring that time forward. NULL: no tick.
 	 */
 	uint64_t (*tick)(struct watch *watch, uint64_t now_ns);
 	struct watch *next;

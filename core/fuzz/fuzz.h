@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Common code of fuzzers. Each fuzzer is one function of some bytes, which libFuzzer calls with its
- * inputs, and replay.c with the files of a corpus. The function keeps no state between calls and
- * returns 0. A failed check prints a message and aborts.
+ * Common code of fuzzers. Each fuzzer is one function that takes a byte string. libFuzzer calls it
+ * with generated inputs, replay.c with the files of a corpus. The function keeps no state between
+ * calls and returns 0. A failed check prints a message and aborts.
  */
 #ifndef CORE_FUZZ_FUZZ_H
 #define CORE_FUZZ_FUZZ_H

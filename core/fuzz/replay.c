@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls a fuzzer with each file of the given folders, which makes a test of its corpus. */
+/* Calls a fuzzer with each file of the given folders, as a regression test with its corpus. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <string.h>

@@ -16,10 +16,13 @@
 #define ALWAYS_ALLOWED (16UL << 20)
 #define RESERVED       16
 
-/* Touched at once, and counted twice for no longer than that. */
+/*
+ * Touch this much between updates of `promised`. Until an update, touched pages count
+ * twice: as promised, and as used.
+ */
 #define TOUCHED_AT_ONCE (16UL << 20)
 
-/* Memory that buffers of this process were promised and have not touched yet. */
+/* Memory that was promised to buffers of this process, which have not touched it yet. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static size_t promised;
 

@@ -45,7 +45,7 @@ int memory_node(const struct memory *memory)
 	return node == node_of(memory->cpu + memory->size - 1) ? node : -1;
 }
 
-/* Whether the pages are where new ones would be requested: near this thread, or on a node. */
+/* Returns false if the pages are known to be on another node than new ones would be. */
 static bool is_in_place(const struct memory *memory)
 {
 	unsigned int node = (unsigned int)memory->numa_node;
@@ -68,7 +68,7 @@ int memory_take(struct memory *memory, struct memory *spare, const struct memory
 		size_t size, int numa_node, struct error *error)
 {
 	if (!is_as_requested(spare, kind, size, numa_node)) {
-		/* The new memory may need what the spare one has. */
+		/* Free the spare pages first: the new memory may need them. */
 		memory_close(spare);
 		return memory_open(memory, kind, size, numa_node, error);
 	}

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory that a device works on: what messages are sent from and received into. A kind of memory
- * is a const struct memory_kind, declared below. The owner of a struct memory closes it; a zeroed
- * one is closed. Payload is read and written through the functions below only, since the CPU may
- * not reach the bytes itself.
+ * Memory that a device accesses: the buffers that messages are sent from and received into. A kind
+ * of memory is a const struct memory_kind, declared below. The owner of a struct memory closes it;
+ * a zeroed one is closed. Payload is read and written through the functions below only, since the
+ * CPU may be unable to access the bytes directly.
  */
 #ifndef CORE_MEMORY_MEMORY_H
 #define CORE_MEMORY_MEMORY_H
@@ -18,23 +18,23 @@
 
 struct memory {
 	const struct memory_kind *kind; /* NULL: closed */
-	uint64_t address;               /* as work requests name it */
-	char *cpu;                      /* the same bytes for the CPU; NULL: out of its reach */
+	uint64_t address;               /* in work requests */
+	char *cpu;                      /* the same bytes for the CPU; NULL: not accessible */
 	size_t size;                    /* bytes, in whole pages */
 	size_t page;                    /* bytes of a page */
-	int file;                       /* that others may map; 0: none */
+	int file;                       /* descriptor that peers may map; 0: none */
 	int numa_node;                  /* the requested node; negative: the kernel's choice */
 };
 
 struct memory_kind {
 	/* Allocates zeroed memory of at least size bytes. On failure *memory may be half-built. */
 	int (*allocate)(struct memory *memory, size_t size, int numa_node, struct error *error);
-	/* Accepts what a failed allocation leaves. */
+	/* Accepts memory that a failed allocation left half-built. */
 	void (*release)(struct memory *memory);
 	/* Registers length bytes from offset on. Returns NULL and sets the error on failure. */
 	struct ibv_mr *(*register_region)(const struct memory *memory, size_t offset, size_t length,
 					  struct ibv_pd *pd, int access, struct error *error);
-	/* Copy out and in. Called only where the CPU cannot reach the bytes. */
+	/* Copy bytes out and in. Called only for memory that the CPU cannot access. */
 	void (*read)(const struct memory *memory, size_t offset, void *into, size_t length);
 	void (*write)(const struct memory *memory, size_t offset, const void *from, size_t length);
 };
@@ -54,7 +54,7 @@ void memory_close(struct memory *memory);
  */
 int memory_take(struct memory *memory, struct memory *spare, const struct memory_kind *kind,
 		size_t size, int numa_node, struct error *error);
-/* Instead of memory_close: moves the memory to *spare, after closing what was there. */
+/* Instead of memory_close: closes *spare and moves the memory there. */
 void memory_keep(struct memory *memory, struct memory *spare);
 
 /* Returns the NUMA node of the first and the last page, or -1 if they differ or are unknown. */

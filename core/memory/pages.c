@@ -13,7 +13,7 @@
 /*
  * Hint for mmap: an address below all libraries. The kernel searches mappings from the
  * lowest address up, so the lookup of a buffer among the libraries, and with it the time of
- * kernel copies, would vary by chance. Each buffer gets an address above the previous one;
+ * kernel copies, would vary randomly. Each buffer gets an address above the previous one;
  * if that is taken, the kernel chooses another.
  */
 #define LOWEST  ((uintptr_t)1 << 28)
@@ -28,7 +28,7 @@ static void *choose_address(size_t size)
 
 	if (address < HIGHEST)
 		return (void *)address;
-	/* Start again from below: the first mappings are gone by now. */
+	/* Start over at LOWEST: the first mappings are probably gone by now. */
 	atomic_store(&next, LOWEST + length);
 	return (void *)LOWEST;
 }

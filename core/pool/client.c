@@ -14,7 +14,7 @@
 #define UNSIGNALED 128UL
 #define SLOTS      (2 * UNSIGNALED)
 #define TIMEOUT_NS (5 * NS_PER_S)
-/* Bytes that a busy server may take a second to clear for a grant. */
+/* Bytes of a grant that a busy server clears within a second. */
 #define A_SECOND (256U << 20)
 
 /* Offsets in the buffer: the message sent, the message received, and the values in flight. */
@@ -109,7 +109,7 @@ uint64_t pool_client_size(const struct pool_client *client)
 	return client->context.remote.size;
 }
 
-/* A refusal that the server sends unasked is not the answer to the current request. */
+/* An unsolicited refusal is not the answer to the current request. */
 static int take_answer(struct pool_client *client, const struct ibv_wc *wc, struct error *error)
 {
 	const uint8_t *bytes = (const uint8_t *)client->context.buffer + RECEIVED_AT;
@@ -227,7 +227,7 @@ int pool_client_alloc(struct pool_client *client, uint64_t size, uint32_t every,
 	if (code)
 		return code;
 	if (client->answer.size != size || client->answer.address + size < size)
-		return error_set(error, -EPROTO, "the server granted something different");
+		return error_set(error, -EPROTO, "the server sent an invalid grant");
 	client->grant = client->answer;
 	client->grant.every = every;
 	client->written = 0;
@@ -292,7 +292,7 @@ int pool_client_write(struct pool_client *client, uint32_t value, struct error *
 
 	if (client->grant.size < sizeof(value))
 		return error_set(error, -EINVAL,
-				 "a value needs 4 bytes, but the grant has %" PRIu64,
+				 "a value needs 4 bytes, but the size of the grant is %" PRIu64,
 				 client->grant.size);
 	if (is_bell && client->rung == UINT32_MAX)
 		return error_set(error, -EOVERFLOW,

@@ -2,10 +2,10 @@
 /*
  * A client of a pool: connects, gets a grant of memory, writes 32-bit values into its slots
  * in turn, and rings doorbells: every n-th write is signaled and carries the doorbell's
- * number, from 1, as immediate data. Before it reuses a slot, the server has handled all
- * earlier doorbells. Functions return 0 or a negative errno with the error set; after any
- * failure other than a refusal (-EACCES), only pool_client_close may be called. A client
- * belongs to one thread.
+ * number, from 1, as immediate data. The client reuses a slot only after the server has
+ * handled all earlier doorbells. Functions return 0 or a negative errno with the error set;
+ * after any failure other than a refusal (-EACCES), only pool_client_close may be called. A
+ * client belongs to one thread.
  */
 #ifndef CORE_POOL_CLIENT_H
 #define CORE_POOL_CLIENT_H
@@ -19,9 +19,9 @@ struct pool_client {
 	struct pool_message grant; /* size 0: none */
 	struct pool_message answer;
 	bool has_answer;
-	uint32_t refusal; /* enum pool_status that the server sent unasked; POOL_OK: none */
-	bool is_sending;  /* a request is outstanding */
-	bool is_writing;  /* a signaled write is outstanding */
+	uint32_t refusal;          /* enum pool_status of an unsolicited refusal; POOL_OK: none */
+	bool is_sending;           /* a request is outstanding */
+	bool is_writing;           /* a signaled write is outstanding */
 	unsigned int n_unsignaled; /* since the last signaled one */
 	uint64_t written;
 	uint32_t rung;
@@ -51,8 +51,8 @@ int pool_client_alloc(struct pool_client *client, uint64_t size, uint32_t every,
 int pool_client_free(struct pool_client *client, uint64_t address, struct error *error);
 
 /*
- * Writes the next value. A write that rings waits until it is complete; client->rung counts
- * them.
+ * Writes the next value. If the write rings a doorbell, waits for its completion;
+ * client->rung counts the doorbells.
  */
 int pool_client_write(struct pool_client *client, uint32_t value, struct error *error);
 

@@ -24,7 +24,7 @@ struct grants {
 	size_t size; /* total size, in whole chunks */
 	size_t count;
 	bool has_windows;        /* all clients share a domain; set after grants_open */
-	struct error fault;      /* the reason of the last POOL_NO_REGION */
+	struct error fault;      /* the reason for the last POOL_NO_REGION */
 	struct grant *abandoned; /* grants whose regions could not be deregistered */
 };
 
@@ -58,15 +58,14 @@ enum pool_status grants_take(struct grants *grants, struct ibv_pd *pd,
 void grant_revoke(struct grant *grant);
 
 /*
- * Frees a grant, which no queue pair may be accessing. If its region cannot be
+ * Frees a grant. No queue pair may access it any more. If its region cannot be
  * deregistered, the grant keeps its chunks.
  */
 int grants_give(struct grants *grants, struct grant *grant);
 
 /*
- * The same for a grant whose client is gone. If its region cannot be deregistered, that is
- * retried before every grants_take and in grants_close, and its domain is deallocated with
- * its last region.
+ * The same for a grant whose client is gone. If its region cannot be deregistered,
+ * grants_take and grants_close try again. The domain is deallocated with its last region.
  */
 int grants_abandon(struct grants *grants, struct grant *grant);
 

@@ -147,7 +147,7 @@ static int memory_windows_judge(enum ibv_wc_status status, enum ibv_wc_status wa
 	return error_set(error, -EOPNOTSUPP, "%s (%s)", sentence, ibv_wc_status_str(status));
 }
 
-/* A failure breaks the queue pair: each failing write is the last one of its queue pair. */
+/* A rejected write breaks its queue pair, so it is the last write of that queue pair. */
 static int try_window(struct stand *stand, struct error *error)
 {
 	uint32_t beneath = stand->mr->rkey ? stand->mr->rkey : stand->mr->lkey;

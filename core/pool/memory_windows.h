@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Type 2 memory windows isolate clients that share a protection domain. Whether they do so
- * on a device is tested between queue pairs of its own.
+ * Type 2 memory windows isolate clients that share a protection domain.
+ * memory_windows_check tests this on a device, with queue pairs that it creates.
  */
 #ifndef CORE_POOL_MEMORY_WINDOWS_H
 #define CORE_POOL_MEMORY_WINDOWS_H
@@ -12,7 +12,7 @@
 #include "core/base/error.h"
 
 /*
- * Returns 0 if a window gives the queue pair it is bound to access to a region, while a
+ * Returns 0 if the queue pair that a window is bound to can access the region, while a
  * write by another queue pair, or with the key of the region itself, is rejected. Returns
  * -EOPNOTSUPP with the property that does not hold, or another error if that could not be
  * determined.

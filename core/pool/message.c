@@ -65,7 +65,7 @@ const char *pool_status_text(uint32_t status)
 		[POOL_INSIDE] =
 			"the address is inside a grant; free the grant by its start address",
 		[POOL_NO_BELL] = "a doorbell was rung without a grant that has doorbells",
-		[POOL_MALFORMED] = "this is not a valid request",
+		[POOL_MALFORMED] = "the request is malformed",
 		[POOL_HELD] = "the server's device does not release the memory",
 		[POOL_SHARE] = "the request exceeds the client's share; free some memory, or raise "
 			       "'serve --pool-share' on the server",
@@ -74,5 +74,6 @@ const char *pool_status_text(uint32_t status)
 		[POOL_OUT_OF_TURN] = "a doorbell was rung out of order",
 	};
 
-	return status < ARRAY_LENGTH(texts) ? texts[status] : "unknown reason of another version";
+	return status < ARRAY_LENGTH(texts) ? texts[status]
+					    : "unknown reason, sent by another version";
 }

@@ -18,9 +18,9 @@ enum pool_type {
 	POOL_RESP_ALLOC = 2, /* address, rkey and size of the grant, or a status */
 	POOL_REQ_FREE = 3,   /* the grant at that address */
 	POOL_RESP_FREE = 4,
-	POOL_REQ_SYNC = 5, /* the answer follows all earlier doorbells */
+	POOL_REQ_SYNC = 5, /* answered after all earlier doorbells */
 	POOL_RESP_SYNC = 6,
-	POOL_REFUSED = 7, /* status tells why: invalid request, or time limit */
+	POOL_REFUSED = 7, /* status is the reason: invalid request, or time limit */
 };
 
 enum pool_status {

@@ -19,7 +19,8 @@
 /*
  * Destroying a queue pair loses a receive that it has taken but not yet completed. So a
  * queue pair is destroyed when the device reports that it has taken its last receive. rxe
- * never reports this: there, and on a device that stays silent for long, a delay must do.
+ * never reports this, so the server waits for GRACE_MS there, and for SILENT_MS on a device
+ * that does not report it in time.
  */
 #define GRACE_MS  20
 #define SILENT_MS 1000
@@ -61,7 +62,7 @@ static int check_client(const struct pool_server *server, const struct rdma_cm_i
 	return 0;
 }
 
-/* A client that is not allowed is not reported: it could fill a log with requests. */
+/* Does not report clients that are not allowed: their requests could fill a log. */
 static void reject(const struct pool_server *server, struct rdma_cm_id *id,
 		   const struct error *error)
 {
@@ -179,8 +180,8 @@ static int handle(struct pool_server *server, const struct ibv_wc *wc, struct er
 }
 
 /*
- * Handles completions until none is left, or returns 1 if others must have their turn.
- * Shared receives that run low are replenished first.
+ * Handles completions until none is left, or returns 1 after DRAINS batches, so that
+ * connection events get their turn. Shared receives that run low are replenished first.
  */
 static int drain(struct pool_server *server, struct error *error)
 {
@@ -210,8 +211,8 @@ static bool is_finished(const struct pool_server *server, const struct server_cl
 }
 
 /*
- * Marks clients that have finished and returns whether there are any. The completions they
- * still have are in the queue by now.
+ * Marks clients that have finished and returns whether there are any. Their remaining
+ * completions are in the queue by now.
  */
 static bool mark_finished(struct pool_server *server)
 {

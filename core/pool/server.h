@@ -27,7 +27,7 @@ enum pool_event {
 	POOL_GRANTED,
 	POOL_FREED,
 	POOL_RUNG,
-	POOL_DENIED, /* a request was refused; reason tells why */
+	POOL_DENIED, /* a request was refused, for `reason` */
 	POOL_WENT,   /* the client left; all its grants are freed */
 	POOL_EVENTS
 };

@@ -220,7 +220,7 @@ static void post(struct reply *reply, struct ibv_send_wr *wr)
 	if (!ibv_post_send(client->id->qp, wr, &bad))
 		return;
 	give_reply(reply);
-	server_client_leave(client, "cannot send it an answer");
+	server_client_leave(client, "cannot send an answer to the client");
 }
 
 /* Sends an answer. The reply is in use until its completion. */
@@ -231,7 +231,8 @@ static void answer(struct server_client *client, const struct pool_message *mess
 	struct ibv_send_wr wr = {.opcode = IBV_WR_SEND, .sg_list = &sge, .num_sge = 1};
 
 	if (!reply) {
-		server_client_leave(client, "it sends requests, but does not receive the answers");
+		server_client_leave(client,
+				    "the client does not receive the answers to its requests");
 		return;
 	}
 	pool_encode(message, reply->bytes);

@@ -66,9 +66,9 @@ static int choose_device(struct pool_server *server, char name[static IBV_SYSFS_
 		server->device_port = port->port;
 		/*
 		 * For a shared receive, rxe looks up its memory in the domain of the queue pair
-		 * that received the message, so all clients must share a domain. It restricts a
-		 * window to its queue pair, which is tested first, but checks only the bounds of
-		 * the region; hence region and window have the same bounds.
+		 * that received the message, so all clients must share a domain. rxe restricts a
+		 * window to its queue pair (memory_windows_check tests that), but checks only the
+		 * bounds of the region. Hence region and window have the same bounds.
 		 */
 		server->has_domains = port->kind != DEVICE_KIND_RXE;
 		server->reports_last = port->kind != DEVICE_KIND_RXE;

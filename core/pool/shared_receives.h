@@ -33,7 +33,7 @@ struct shared_receives {
 	atomic_bool is_broken;
 };
 
-/* cq receives the completions; an error of it makes the shared receives fail. */
+/* cq is the completion queue of the receives; if it fails, so does shared_receives_look. */
 int shared_receives_open(struct shared_receives *mailbox, struct ibv_pd *pd,
 			 const struct ibv_cq *cq, uint32_t depth, struct error *error);
 int shared_receives_close(struct shared_receives *mailbox); /* a zeroed one is fine */

@@ -58,7 +58,8 @@ int cm_channel_open(struct rdma_event_channel **channel, struct error *error)
 
 /*
  * Linux also returns EADDRNOTAVAIL for a port in use if either listener is bound to all
- * addresses. Binding to another port tells whether the address is at fault.
+ * addresses. If binding to another port succeeds, the port is in use; otherwise the address
+ * is invalid.
  */
 int cm_bind(struct rdma_cm_id *listener, struct sockaddr_storage *address, uint16_t port)
 {
@@ -114,7 +115,7 @@ int cm_take(struct rdma_event_channel *channel, struct cm_event *event, struct e
 		return errno == EAGAIN
 			       ? 0
 			       : error_set_errno(error, -errno, "cannot take a connection event");
-	/* The private data is freed with the acknowledgement: copy it. */
+	/* The private data is freed with the acknowledgment: copy it. */
 	event->event = *taken;
 	length = taken->param.conn.private_data ? taken->param.conn.private_data_len : 0;
 	memcpy(event->data, taken->param.conn.private_data ? taken->param.conn.private_data : "",

@@ -18,8 +18,8 @@ struct cm_event {
 int cm_channel_open(struct rdma_event_channel **channel, struct error *error);
 
 /*
- * Binds a listener to an address, setting its port, or to all addresses. Sets no error. A
- * port in use is -EADDRINUSE, whatever the kernel calls it.
+ * Binds a listener to an address, setting its port, or to all addresses. Sets no error.
+ * Returns -EADDRINUSE for a port in use, whichever error the kernel reports.
  */
 int cm_bind(struct rdma_cm_id *listener, struct sockaddr_storage *address, uint16_t port);
 int cm_bind_all(struct rdma_cm_id *listener, uint16_t port);
@@ -29,8 +29,8 @@ void cm_reject(struct rdma_cm_id *id, const char *reason);
 
 /*
  * Returns whether the client has abandoned its request. No event reports this before the
- * request is accepted, and later failures do not say so either, but the id no longer
- * accepts a queue pair.
+ * request is accepted, and later errors do not reveal it, but the kernel then has no queue
+ * pair attributes for the id.
  */
 bool cm_has_gone(struct rdma_cm_id *id);
 

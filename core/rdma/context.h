@@ -107,7 +107,7 @@ struct completion *context_completion(const struct rdma_context *ctx);
 const struct post_queue *context_queue(const struct rdma_context *ctx);
 struct alarm *context_alarm(const struct rdma_context *ctx);
 
-/* Returns whether set-up has not begun, so that a failed set-up releases the context. */
+/* Returns whether set-up has not begun. If it then fails, the caller releases the context. */
 bool context_is_fresh(const struct rdma_context *ctx);
 
 /* Creates the state of a context, unless context_use did. */
@@ -158,7 +158,7 @@ int context_drop(struct rdma_context *ctx);
 /* Releases everything. */
 int context_release(struct rdma_context *ctx);
 
-/* Stores the reason of a failure in the context. Returns 0 or -1. */
+/* Stores the reason for a failure in the context. Returns 0 or -1. */
 int context_end(struct rdma_context *ctx, int code, const struct error *error);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Resources that connections of one side share: protection domain, buffer, completion
+ * Resources shared by the connections of one side: protection domain, buffer, completion
  * queue, alarm, and optionally a shared receive queue. A context has an endpoint of its own
  * or shares one with other contexts (context_use, manual_qp_open); the alarm then ends the
  * waits of all of them. The verbs context belongs to the caller and must outlive the
@@ -56,7 +56,7 @@ struct endpoint {
 	bool is_used;                      /* had a queue pair since it was opened or renewed */
 	struct limits_inline taken_inline; /* the last result of limits_inline */
 	atomic_bool is_broken;             /* device, CQ or SRQ failed: permanent */
-	/* Bound to the device, if it has an address: only bound ids receive device removal. */
+	/* This id is bound to the device, if possible: only bound ids receive device removal. */
 	struct rdma_event_channel *channel;
 	struct rdma_cm_id *id;
 	struct watch watch;

@@ -8,7 +8,7 @@
 
 #include "core/verbs/verbs.h"
 
-/* Returns the reason of a fatal event, or NULL. */
+/* Returns a fatal event's description, or NULL if the event is not fatal. */
 static const char *fatal_reason(enum ibv_event_type type)
 {
 	switch ((int)type) {
@@ -100,7 +100,7 @@ static void handle(struct async *async, const struct ibv_async_event *event)
 	reason = fatal_reason(event->event_type);
 	if (!reason)
 		return;
-	/* Must be set before a woken thread looks. */
+	/* Set this before the alarm, so that a thread that the alarm wakes sees it. */
 	if (breaks_endpoint(event->event_type))
 		atomic_store(&state->endpoint->is_broken, true);
 	alarm_raise(&state->endpoint->alarm, -EIO, reason);

@@ -275,9 +275,10 @@ static int check_gid(const struct rdma_state *state, const struct manual_qp_addr
 	if (IN6_IS_ADDR_MULTICAST(&other))
 		return error_set(error, -EPROTO, "the peer's GID is a multicast address");
 	if (is_ethernet(state) && is_v4 != IN6_IS_ADDR_V4MAPPED(&own))
-		return error_set(error, -EPROTO,
-				 "the peer's GID is %s, the local one %s; choose the GID index",
-				 is_v4 ? "IPv4" : "IPv6", is_v4 ? "IPv6" : "IPv4");
+		return error_set(
+			error, -EPROTO,
+			"the peer's GID is %s, the local one is %s; choose another GID index",
+			is_v4 ? "IPv4" : "IPv6", is_v4 ? "IPv6" : "IPv4");
 	return 0;
 }
 

@@ -64,8 +64,8 @@ int manual_qp_connect(struct rdma_context *ctx, const struct manual_qp_address *
 		      struct error *error);
 
 /*
- * Returns whether the port addresses its peers by LID. Ports with a link layer of their own
- * use GIDs.
+ * Returns whether the port addresses its peers by LID, as on InfiniBand. Ports with any
+ * other link layer use GIDs.
  */
 bool manual_qp_has_lids(const struct ibv_port_attr *port);
 

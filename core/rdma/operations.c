@@ -47,7 +47,7 @@ static const char *work_name(uint64_t id)
 
 /*
  * A dead peer process or a port that went down often shows up first as a failed completion:
- * give the watcher time to report the cause. A flush error alone says nothing.
+ * give the watcher time to report the cause. A flush error alone does not reveal the cause.
  */
 static int completion_failed(struct rdma_context *ctx, const struct ibv_wc *wc, struct error *error)
 {
@@ -306,9 +306,7 @@ int rdma_notify_read(struct rdma_context *ctx)
 	struct rdma_message message = ctx->last_read;
 
 	message.kind = RDMA_MESSAGE_READ;
-	/*
-	 * The fence waits for a read that the caller posted itself and that may be outstanding.
-	 */
+	/* The fence waits for outstanding reads that the caller posted itself. */
 	return notify(ctx, message, IBV_SEND_FENCE, "notify of a read");
 }
 

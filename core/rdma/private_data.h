@@ -43,7 +43,7 @@ int private_data_check_ticket(const void *data, size_t length,
 /* Writes a refusal. Returns its length. */
 size_t private_data_refuse(uint8_t data[static PRIVATE_DATA_REFUSAL], const char *reason);
 
-/* Returns the reason of a refusal, copied to text, or NULL if it is not a verbmark refusal. */
+/* Returns the reason in a refusal, copied to text, or NULL if data is not a verbmark refusal. */
 const char *private_data_reason(char text[static PRIVATE_DATA_REFUSAL], const void *data,
 				size_t length);
 

@@ -161,7 +161,7 @@ static int accept_client(struct rdma_context *ctx, const struct rdma_conn_param 
 	return context_connected(ctx, ctx->state->channel, error);
 }
 
-/* Moves the client to a channel of its own; other clients wait on ec meanwhile. */
+/* Moves the client to a channel of its own; other clients wait on ec. */
 static int build_for_client(struct rdma_context *ctx, struct error *error)
 {
 	int code = cm_channel_open(&ctx->state->channel, error);

@@ -27,7 +27,7 @@ static void ready(struct watch *watch)
 	}
 }
 
-/* Shared with the program: librdmacm has one context of each device. */
+/* Guards the list, and the descriptors' flags, which all users of a context share. */
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct async *all;
 

@@ -9,7 +9,7 @@
 
 /* Empty polls between two reads of the clock. */
 #define POLLS_PER_LOOK 256
-/* Events per acknowledgement: each acknowledgement takes a lock. */
+/* Events per acknowledgment: each acknowledgment takes a lock. */
 #define ACKNOWLEDGE_AT 64
 /* The watcher may report a lost device slightly after its channel closes. */
 #define REASON_MS 100
@@ -70,7 +70,7 @@ static COLD int last_look(struct completion *completion, int max, struct ibv_wc 
 }
 
 /*
- * Polls until a completion, the alarm or the timeout, for which it returns 0. A pause
+ * Polls until a completion, the alarm or the timeout. Returns 0 after the timeout. A pause
  * instruction would add tens of nanoseconds to the measured latency.
  */
 static int spin(struct completion *completion, int max, struct ibv_wc *wc, uint64_t timeout_ns,

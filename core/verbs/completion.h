@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Completions of one CQ and the completion modes: poll, arm, drain, sleep. To sleep, a
- * thread drains the CQ, arms it, drains it again and then sleeps, so that a completion
- * between the two drains is neither lost nor delayed. After waking, it drains the CQ first
- * and takes the event before re-arming. Events are acknowledged in batches. A raised alarm
- * ends every wait; it is checked only after an empty poll.
+ * Completions of one CQ, and waiting for them in its completion mode. To sleep, a thread
+ * drains the CQ, arms it, drains it again and then sleeps, so that a completion between the
+ * two drains is neither lost nor delayed. After waking, it drains the CQ first and takes
+ * the event before re-arming. Events are acknowledged in batches. A raised alarm ends every
+ * wait; it is checked only after an empty poll.
  */
 #ifndef CORE_VERBS_COMPLETION_H
 #define CORE_VERBS_COMPLETION_H

@@ -72,9 +72,9 @@ int limits_check(const struct limits *wanted, const struct ibv_device_attr *devi
 	check_srq(wanted, device, error);
 	limits_check_one(error, "completion queue depth", wanted->cq_depth,
 			 least(device->max_cqe, INT32_MAX));
-	limits_check_one(error, "number of scatter-gather entries", wanted->sge,
+	limits_check_one(error, "number of scatter/gather entries", wanted->sge,
 			 least(device->max_sge, sge));
-	limits_check_one(error, "number of scatter-gather entries of a read", wanted->read_sge,
+	limits_check_one(error, "number of scatter/gather entries of a read", wanted->read_sge,
 			 zero_is_unlimited(least(device->max_sge_rd, INT32_MAX)));
 	limits_check_one(error, "number of queue pairs", wanted->queue_pairs,
 			 zero_is_unlimited(least(device->max_qp, INT32_MAX)));
@@ -87,7 +87,7 @@ int limits_check(const struct limits *wanted, const struct ibv_device_attr *devi
 	limits_check_one(error, "number of outstanding reads", wanted->reads, reads);
 	if (port)
 		check_port(wanted, port, error);
-	limits_check_one(error, "acknowledgement timeout", wanted->ack_timeout, BITS_5);
+	limits_check_one(error, "acknowledgment timeout", wanted->ack_timeout, BITS_5);
 	limits_check_one(error, "retry count", wanted->retries, BITS_3);
 	limits_check_one(error, "RNR retry count", wanted->rnr_retries, BITS_3);
 	limits_check_one(error, "RNR timer", wanted->rnr_timer, BITS_5);

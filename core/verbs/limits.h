@@ -30,7 +30,7 @@ struct limits {
 	uint64_t memory_bytes; /* of each region */
 	uint64_t message_bytes;
 	enum ibv_mtu mtu; /* 0: the port's active one */
-	/* Limited by their number of bits in the specification. */
+	/* Limited by their field width in the specification. */
 	uint32_t ack_timeout;
 	uint32_t retries;
 	uint32_t rnr_retries;

@@ -87,7 +87,7 @@ void post_list_close(struct post_list *list);
 /* Links the work requests for an operation; receives are linked for any operation. */
 void post_list_link(struct post_list *list, enum post_operation operation);
 
-/* Splits a buffer into n_sges consecutive elements of equal length, give or take a byte. */
+/* Splits a buffer into n_sges consecutive elements whose lengths differ by at most a byte. */
 void post_cut(struct post_work *work, const struct ibv_sge *whole, unsigned int n_sges);
 
 /* Moves all elements to address, still consecutive. */
@@ -107,7 +107,7 @@ static inline uint32_t post_imm(const struct ibv_wc *wc)
 static inline enum post_path post_choose(const struct post_queue *queue,
 					 const struct post_work *work)
 {
-	/* rdma-core's rxe miscounts a list there; mixing the two paths is allowed. */
+	/* rdma-core's rxe miscounts the bytes of a list here; the two paths may be mixed. */
 	if (!queue->qpx || work->n_sges > 1)
 		return POST_CLASSIC;
 	if (work->flags & IBV_SEND_INLINE)

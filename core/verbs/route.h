@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How a work request reaches its peer. A zeroed route is for a connected queue pair, whose
- * requests name nobody. The posting code of core/verbs/post.h applies the route of each send;
- * whoever made the address handle owns it. To add another way, add a member to enum route_kind and
- * a case to the two functions here.
+ * How a work request reaches its peer. A zeroed route is for a connected queue pair, whose requests
+ * carry no address. The posting code of core/verbs/post.h applies the route of each send; the
+ * creator of the address handle owns it. To add another kind, add a member to enum route_kind and a
+ * case to the two functions here.
  */
 #ifndef CORE_VERBS_ROUTE_H
 #define CORE_VERBS_ROUTE_H
@@ -21,8 +21,8 @@ struct route {
 };
 
 /*
- * Sets the peer of a send that is being built by ibv_wr_*, and of one for ibv_post_send.
- * Other operations have connected queue pairs only, and pay for no test.
+ * Set the peer of a send: one that is being built by ibv_wr_*, and one for ibv_post_send.
+ * Other operations exist only on connected queue pairs and need no route.
  */
 static ALWAYS_INLINE void route_set(const struct route *route, struct ibv_qp_ex *qpx)
 {

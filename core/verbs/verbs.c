@@ -37,7 +37,7 @@ static const char *const hints[] = {
 	[IBV_WC_REM_ACCESS_ERR] = "the peer rejected the address, length or rkey",
 	[IBV_WC_REM_OP_ERR] = "the peer failed to execute the operation",
 	[IBV_WC_RETRY_EXC_ERR] =
-		"no acknowledgement; is the peer alive, and does the path carry the MTU?",
+		"no acknowledgment; is the peer alive, and does the path carry the MTU?",
 	[IBV_WC_RNR_RETRY_EXC_ERR] = "the peer had no receive posted in time",
 };
 

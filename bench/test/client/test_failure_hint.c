@@ -5,7 +5,7 @@
 #include "bench/client/failure_hint.h"
 #include "core/test/lib/check.h"
 
-#define SILENCE "post: transport retry counter exceeded: no acknowledgement"
+#define SILENCE "post: transport retry counter exceeded: no acknowledgment"
 
 /* One case and how it ended. */
 struct ended {

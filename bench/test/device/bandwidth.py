@@ -211,7 +211,7 @@ class Bandwidth(Sweep):
         self.assertLessEqual(sent, messages * per_message + (2 + 2 * again) * more)
 
     def test_packets(self):
-        # Each message needs one packet and its acknowledgement; for a read, the data acknowledge.
+        # Each message needs one packet and its acknowledgment; for a read, the data acknowledge.
         for op in OPS:
             for cq in MODES:
                 with self.subTest(op, cq=cq):
@@ -225,7 +225,7 @@ class Bandwidth(Sweep):
 
 
     def test_packets_of_grants(self):
-        """Each grant needs a request and a reply, with acknowledgements; nothing else is sent."""
+        """Each grant needs a request and a reply, with acknowledgments; nothing else is sent."""
         before = counter("sent_pkts")
         again = [counter(name) for name in AGAIN]
         self.cases("--op", "alloc", "-s", "1,1m", "-n", 300, "--warmup", 0, "--trials", 1)

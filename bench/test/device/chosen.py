@@ -120,7 +120,7 @@ class Chosen(Served):
         for index in (index for index, address in rows.items() if not address):
             ended = Ended(client("-n", 20, "--server-gid-index", index, port=self.server.port))
             self.assertEqual(ended.status, 1, ended.out)
-            self.assertIn("the peer's GID is IPv4, the local one IPv6", ended.out)
+            self.assertIn("the peer's GID is IPv4, the local one is IPv6", ended.out)
 
     def test_clock(self):
         """The resolution is a tick of the counter, or that of the kernel's clock."""

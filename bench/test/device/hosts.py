@@ -175,7 +175,7 @@ class Doctor(Wire):
         found = self.examine()
         self.assertFalse(found["path"]["spoils"], found)
         self.assertIn("get to softroce2 and back, with an MTU of 4096", found["path"]["what"])
-        # Late acknowledgements, as on an emulated machine, must not cause these findings.
+        # Late acknowledgments, as on an emulated machine, must not cause these findings.
         self.assertFalse(set(found) & {"path-blocked", "path-mtu", "path-loss", "connect-cm"})
 
     def check_blocked(self):

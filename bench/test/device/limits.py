@@ -81,7 +81,7 @@ class Limits(Served):
             )
 
     def test_inline(self):
-        # Inline data take the place of scatter-gather entries of 16 bytes each.
+        # Inline data take the place of scatter/gather entries of 16 bytes each.
         most = self.limits["max_sge"] * 16
         self.check(
             (("-I", most, most + 1),), f"inline size {most + 1} exceeds the device's limit {most}"
@@ -90,7 +90,7 @@ class Limits(Served):
     def test_scatter_gather_entries(self):
         # rxe supports the maximum of the option.
         if self.limits["max_sge"] < 32:
-            self.check((("--sge", 1, 32),), self.exceeds("number of scatter-gather entries", 32, "max_sge"))
+            self.check((("--sge", 1, 32),), self.exceeds("number of scatter/gather entries", 32, "max_sge"))
         cases = measure(self.server, "-n", 20, "--sge", "1,2,32", "-s", "31,32").document["cases"]
         self.assertEqual(
             [case.get("error") for case in cases],

@@ -75,7 +75,7 @@ class Loss(Wire):
             "--rx-depth",
             "--transport", "ud", "--metric", "bw",
         )
-        self.fails("transport retry counter exceeded: no acknowledgement.*; during warm-up")
+        self.fails("transport retry counter exceeded: no acknowledgment.*; during warm-up")
 
     def test_large_packets_are_lost(self):
         self.lose(100, *self.LONGEST)

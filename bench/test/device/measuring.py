@@ -191,24 +191,24 @@ class Packets(Served):
         wanted = messages * per_message
         sent = wait_until_settled() - before
         # The connection needs a handful: REQ, REP, RTU, DREQ, DREP, some of them twice. On a busy
-        # machine an acknowledgement may be late; rxe counts that and sends the message again.
+        # machine an acknowledgment may be late; rxe counts that and sends the message again.
         # Each packet of the duplicate is acknowledged.
         again = counter("completer_retry_err") - retries
         self.assertGreaterEqual(sent, wanted)
         self.assertLessEqual(sent, wanted + 20 + again * 2 * per_message)
 
     def test_packets_of_send(self):
-        # Ping and pong need a packet and an acknowledgement each: rxe acknowledges each SEND
+        # Ping and pong need a packet and an acknowledgment each: rxe acknowledges each SEND
         # separately.
         self.check_packets("send", "poll", 64, 4)
-        # 64 KiB are 16 packets at this MTU; only the last one requests an acknowledgement.
+        # 64 KiB are 16 packets at this MTU; only the last one requests an acknowledgment.
         self.check_packets("send", "event", "64k", 2 * (16 + 1))
 
     def test_packets_of_write(self):
         # A ping-pong with polling of memory also consists of two messages.
         self.check_packets("write", "poll", 64, 4)
         self.check_packets("write", "poll", "4k", 4)
-        # Up to the local completion: one message and its acknowledgement.
+        # Up to the local completion: one message and its acknowledgment.
         self.check_packets("write", "event", 64, 2)
         self.check_packets("write", "event", "64k", 16 + 1)
 

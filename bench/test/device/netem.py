@@ -84,7 +84,7 @@ class Impaired(Wire):
 
 class Cut(Wire):
     """
-    Nothing leaves this machine anymore: no message, acknowledgement or heartbeat. In some tests
+    Nothing leaves this machine anymore: no message, acknowledgment or heartbeat. In some tests
     nothing leaves the second machine either, as if both had lost power.
     """
 

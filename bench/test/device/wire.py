@@ -117,7 +117,7 @@ class Wire(ServedRemotely):
             lengths = [
                 packet.length for packet in self.packets("-m", mtu, "-s", "8k") if packet.is_local
             ]
-            # Acknowledgements are smaller.
+            # Acknowledgments are smaller.
             self.assertEqual(max(lengths), BTH + mtu + ICRC)
             self.assertGreaterEqual(lengths.count(max(lengths)), 20 * 8192 // mtu)
 

@@ -2,8 +2,8 @@
 #include "bench/doctor/path_advice.h"
 #include "bench/test/unit.d/advise.h"
 
-#define RETRIES                                                                               \
-	"post: transport retry counter exceeded: no acknowledgement; is the peer alive, and " \
+#define RETRIES                                                                              \
+	"post: transport retry counter exceeded: no acknowledgment; is the peer alive, and " \
 	"does the path carry the MTU?"
 #define UNANSWERED "192.0.2.2 port 45678: no answer within 5000 ms"
 #define UNLOCKED   "the server: cannot register 136 KiB: memlock is 64 KiB"

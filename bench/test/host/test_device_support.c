@@ -96,10 +96,10 @@ static void test_scatter_gather_entries(void **unused)
 {
 	check(made_up_device, "sge=4", NULL);
 	check(made_up_device, "sge=5",
-	      OWN "number of scatter-gather entries 5 exceeds the device's limit 4");
+	      OWN "number of scatter/gather entries 5 exceeds the device's limit 4");
 	check(made_up_device, "sge=2 use-srq=1 rx-depth=500", NULL);
 	check(made_up_device, "sge=3 use-srq=1 rx-depth=500",
-	      OWN "number of scatter-gather entries 3 exceeds the device's limit 2");
+	      OWN "number of scatter/gather entries 3 exceeds the device's limit 2");
 }
 
 static void check_side(bool is_server, const char *text, const char *sentence)
@@ -114,7 +114,7 @@ static void check_side(bool is_server, const char *text, const char *sentence)
 static void test_scatter_gather_entries_of_reads(void **unused)
 {
 	static const char sentence[] =
-		OWN "number of scatter-gather entries of a read 4 exceeds the device's limit 3";
+		OWN "number of scatter/gather entries of a read 4 exceeds the device's limit 3";
 
 	check_side(false, "op=read sge=3", NULL);
 	check_side(false, "op=read sge=4", sentence);

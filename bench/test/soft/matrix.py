@@ -64,7 +64,7 @@ SAID = {
     "rdma_create_qp_ex#1=EIO": r"client 1: .*cannot create a queue pair: Input/output error",
     "cm:ADDR_RESOLVED#1=DISCONNECTED": r"client 1: .*the peer closed the connection",
     "cm:ESTABLISHED#1=UNREACHABLE": r"client 1: .*the peer does not answer",
-    "send#3=RETRY_EXC_ERR": r"transport retry counter exceeded: no acknowledgement",
+    "send#3=RETRY_EXC_ERR": r"transport retry counter exceeded: no acknowledgment",
     "link#3=down:60s": r"transport retry counter exceeded|the port of the device went down",
     "device#3=removed": r"the RDMA device .*(was removed|failed)|Flushed",
 }

@@ -140,7 +140,7 @@ SOFT_EXPORT int rdma_connect(struct rdma_cm_id *verbs, struct rdma_conn_param *p
 	if (find_listener(id, &slot))
 		return refuse(id);
 	fd = soft_peer_knock(slot, SOFT_MESSAGE_CONNECTION, NULL);
-	/* The listener exited meanwhile. */
+	/* The listener has exited in the meantime. */
 	if (fd == -ECONNREFUSED || fd == -ENOENT)
 		return refuse(id);
 	return fd < 0 ? soft_cm_return(fd) : request(id, fd);
@@ -168,7 +168,7 @@ static int reply(struct soft_cm_id *id)
 	int result;
 
 	pthread_mutex_lock(&soft_cm_mutex);
-	/* The peer may have given up meanwhile. */
+	/* The peer may have given up in the meantime. */
 	result = id->state == SOFT_CM_REQUESTED ? soft_cm_socket_send(id->link, &id->local)
 						: -EINVAL;
 	if (!result && soft_cm_is_ud(id)) {

@@ -41,7 +41,7 @@ static void on_timer(struct soft_source *source, uint32_t events)
 
 	pthread_mutex_lock(&soft_cm_mutex);
 	if (read(source->fd, &count, sizeof(count)) < 0)
-		errno = 0; /* the timer was set again meanwhile */
+		errno = 0; /* the timer was set again in the meantime */
 	while ((id = find_due(soft_time_ns()))) {
 		soft_cm_timer_clear(id);
 		soft_cm_expire(id);

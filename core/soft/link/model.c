@@ -18,8 +18,8 @@ enum {
 };
 
 /*
- * The random sequence of a queue pair depends only on the seed and on how many queue pairs the
- * process created before, so that losses and jitter are reproducible.
+ * The random sequence of a queue pair depends only on the seed and on the number of queue pairs
+ * that the process created before, so that losses and jitter are reproducible.
  */
 int soft_model_init(struct soft_qp *qp)
 {
@@ -138,7 +138,7 @@ static uint64_t lead_of_few(uint64_t least_ns)
  * arrive early. A WRITE is visible as soon as it is copied, so the copy starts such that it does
  * not end early. In measurements, the last byte was never visible in the first 4/5 of the kernel's
  * time for a short copy, or 9/10 for one longer than a page. Using 2/3 is safe for all kinds of
- * short copies. An atomic is preceded by a read.
+ * short copies. An atomic reads before it writes, so 7/8 is safe.
  */
 uint64_t soft_model_lead_ns(const struct soft_qp *qp, const struct soft_operation *operation,
 			    const struct soft_flight *flight)

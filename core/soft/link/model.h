@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The link model, as seen by one queue pair. A message starts to leave once everything sent earlier
- * by this process has left. Transmission takes its length divided by the bandwidth, and the message
- * arrives one latency later; its answer takes the same way back. The peer sends the data of READs
- * one after the other, too. There is no contention at a receiver with several senders. Protected by
- * the queue pair's private lock; queue pairs share the process's bandwidth.
+ * The link model, as seen by one queue pair. Messages of a process are transmitted one after the
+ * other. Transmission takes the length of the message divided by the bandwidth, and the message
+ * arrives one latency later. The answer needs one latency, too; the data of READs is transmitted
+ * one after the other, like messages. There is no contention at a receiver with several senders.
+ * Protected by the queue pair's private lock; queue pairs share the process's bandwidth.
  */
 #ifndef CORE_SOFT_LINK_MODEL_H
 #define CORE_SOFT_LINK_MODEL_H
@@ -49,7 +49,7 @@ struct soft_model {
 	struct soft_pace pace;
 };
 
-/* Per process: until when its sends and its incoming READ data occupy the line. */
+/* Per process: the times until which its sends and its incoming READ data occupy the line. */
 struct soft_lines {
 	_Atomic uint64_t leaving_ns;
 	_Atomic uint64_t coming_ns;

@@ -37,7 +37,7 @@ static uint64_t timer_ns = UINT64_MAX;
 static uint64_t last_round;
 
 /*
- * Sets the timer, but later than asked while the program polls: otherwise, a message every few
+ * Sets the timer, but later than requested while the program polls: otherwise, a message every few
  * microseconds would cost as many system calls and wakeups.
  */
 static void set_timer(uint64_t time_ns)
@@ -122,7 +122,7 @@ static bool hold(struct soft_qp *qp)
 	return true;
 }
 
-/* Releases the list's mutex meanwhile, because a queue pair's lock must be taken first. */
+/* Releases the list's mutex during the attempt: a queue pair's lock must be taken first. */
 static bool try(struct soft_qp *qp)
 {
 	bool is_held;
@@ -240,9 +240,9 @@ static bool was_alone(void)
 }
 
 /*
- * Yields the CPU after a multiple of POLLS_TO_YIELD. A message that arrives meanwhile is delayed by
- * two system calls, which matters at a few microseconds, so the interval doubles while no other
- * thread has run.
+ * Yields the CPU after a multiple of POLLS_TO_YIELD. A message that arrives during the yield is
+ * delayed by two system calls, which matters at a few microseconds, so the interval doubles while
+ * no other thread has run.
  */
 static COLD void yield(uint32_t idle_polls)
 {

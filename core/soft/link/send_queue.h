@@ -6,7 +6,7 @@
  *
  * An operation that consumes a receive is executed as soon as it has left, and its completion
  * carries the time from which it may be polled. Only a WRITE must not become visible early. A WRITE
- * that is alone on a short link waits inside the call that posts it, since its sender may look at
+ * that is alone on a short link waits inside the call that posts it, since its sender may poll
  * nothing but memory.
  */
 #ifndef CORE_SOFT_LINK_SEND_QUEUE_H

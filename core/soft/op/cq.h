@@ -105,7 +105,7 @@ static inline bool soft_cq_is_early(const struct soft_completion *entry, uint64_
 
 /*
  * Puts a completion into a queue of the owner and raises its event if armed. Returns false, without
- * putting anything, if the lock of entry->queue was taken over meanwhile.
+ * putting anything, if the lock of entry->queue was taken over in the meantime.
  */
 bool soft_cq_put(struct soft_peer *owner, uint32_t number, const struct soft_cq_entry *entry);
 

@@ -100,7 +100,7 @@ static bool is_empty(const struct soft_cq *cq, uint64_t *now_ns)
 		return true;
 	if (!soft_cq_is_early(entry, now_ns))
 		return false;
-	/* Fetch the data from the other core's cache meanwhile. */
+	/* Start to fetch the data from the other core's cache. */
 	__builtin_prefetch(entry->payload);
 	__builtin_prefetch(entry->payload + SOFT_LINE);
 	return !find_due(ring, head, mask, now_ns);

@@ -231,9 +231,9 @@ static void prepare(struct delivery *delivery)
 }
 
 /*
- * Guesses whether a send is an answer that the peer waits for. It is if one or two completions were
- * taken since the last send (a message, and perhaps the own last send). After none or many, it is
- * taken as part of a stream.
+ * Guesses whether a send is an answer that the peer waits for: that is assumed if one or two
+ * completions were taken since the last send (a message, and perhaps the completion of that send).
+ * Otherwise, the send is assumed to be part of a stream.
  */
 static bool take_answer(struct soft_cq *cq)
 {
@@ -253,7 +253,7 @@ static ALWAYS_INLINE uintptr_t coming(const struct soft_target *target, uint32_t
 /*
  * After putting a completion, prepares for the next one. A peer that waits for an answer should get
  * it soon; the lines of the next completion are prefetched only when the next message is posted,
- * because the peer's polls would take them back before. In a stream, the lines of a later
+ * because the peer's polls would take them back until then. In a stream, the lines of a later
  * completion are fetched while others are made.
  */
 static ALWAYS_INLINE void look_ahead(struct soft_qp *qp, const struct soft_target *target,

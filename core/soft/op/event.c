@@ -108,7 +108,7 @@ static struct ibv_context *context_of(const struct soft_table *table, void *obje
 /* The element is a union of pointers, so give() can set it through one member for all objects. */
 _Static_assert(offsetof(struct soft_cq, verbs) == 0 && offsetof(struct soft_srq, verbs) == 0 &&
 		       offsetof(struct soft_qp, verbs.qp_base) == 0,
-	       "each kind of object begins with what verbs.h has of it");
+	       "each object must begin with its struct of verbs.h");
 
 /* The object may be gone. The table's mutex keeps it until the event is appended. */
 static void give(const struct soft_event_image *image)

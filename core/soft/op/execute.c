@@ -344,7 +344,8 @@ static enum soft_outcome hold_and_settle(const struct soft_qp *qp, const struct 
 
 /*
  * Executes operations that access the target's memory without a receive. Holds the target's `work`
- * lock, so that after stopping its queue pair and waiting, the target has its memory to itself.
+ * lock: the target stops its queue pair, waits for that lock, and from then on no peer accesses its
+ * memory.
  */
 static enum soft_outcome work(struct soft_qp *qp, const struct soft_target *target,
 			      struct soft_operation *operation, const struct soft_span *data)
@@ -360,7 +361,7 @@ static enum soft_outcome work(struct soft_qp *qp, const struct soft_target *targ
 			outcome = read_from(qp, target, operation, data);
 		else
 			outcome = do_atomic(qp, target, operation, data);
-		/* The process that stops the queue pair took the lock over. */
+		/* A process that stopped the queue pair has taken the lock over. */
 		if (!soft_lock_is_held(lock))
 			outcome = SOFT_SILENT;
 		else if (outcome == SOFT_DONE)

@@ -52,7 +52,7 @@ static bool parse(const char *line, struct mapping *mapping)
 
 /*
  * Returns whether a mapping denies the wanted access. The file lists mappings by address; gaps
- * prove nothing, because other threads map and unmap meanwhile. Sets *whole to the mapping that
+ * prove nothing, because other threads map and unmap concurrently. Sets *whole to the mapping that
  * contains the range, if there is one.
  */
 static bool is_forbidden(FILE *maps, const struct mapping *wanted, struct mapping *whole)

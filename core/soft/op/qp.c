@@ -179,7 +179,7 @@ SOFT_EXPORT int ibv_destroy_qp(struct ibv_qp *verbs)
 	retire(qp);
 	soft_progress_leave(qp);
 	soft_table_hide(&soft_process.qps, qp->index);
-	/* A peer may have failed it meanwhile, which adds it to the waiting list again. */
+	/* A peer may have failed it in the meantime, which adds it to the waiting list again. */
 	soft_progress_leave(qp);
 	soft_event_drop(&soft_device_context(verbs->context)->events, verbs);
 	soft_event_await(&verbs->mutex, &verbs->cond, &verbs->events_completed,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Queue pairs. The part that peers see is in the arena, the rest is private. The private lock
- * guards the attributes and the send queue, the lock in the image the state and the receives; when
- * taking both, take the private one first. A third lock (`work`) is held to access memory through
- * the queue pair without a receive; take it before the image's lock.
+ * guards the attributes and the send queue; the lock in the image guards the state and the
+ * receives. When taking both, take the private one first. A third lock (`work`) is held to access
+ * memory through the queue pair without a receive; take it before the image's lock.
  */
 #ifndef CORE_SOFT_OP_QP_H
 #define CORE_SOFT_OP_QP_H

@@ -216,7 +216,8 @@ static void forget_completions(struct soft_qp *qp)
 }
 
 /*
- * Fails if a peer has put the queue pair into the error state meanwhile, which only a reset undoes.
+ * Fails if a peer has put the queue pair into the error state in the meantime, which only a reset
+ * undoes.
  */
 static int change(struct soft_qp *qp, enum ibv_qp_state from, enum ibv_qp_state to)
 {

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where the kernel lets no process access another's memory, peers request copies over a socket.
- * The copy server, a thread of the target, checks key, rights and range itself and lets the kernel
- * move the data between the socket and the registered memory. It takes no lock that a client can
- * hold while it waits for an answer, so it cannot be the service thread. The first client starts
- * it.
+ * If the kernel lets no process access another's memory, peers request copies over a socket. The
+ * copy server, a thread of the target, checks key, rights and range itself and lets the kernel move
+ * the data between the socket and the registered memory. It takes no lock that a client can hold
+ * while it waits for an answer, so it cannot be the service thread. The first client starts it.
  */
 #ifndef CORE_SOFT_PEER_COPY_SERVER_H
 #define CORE_SOFT_PEER_COPY_SERVER_H

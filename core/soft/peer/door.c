@@ -193,8 +193,8 @@ static void on_guest(struct soft_source *source, uint32_t events)
 	is_peer = guest->slot;
 	remove_guest(&soft_process.door, guest);
 	/*
-	 * A process that only sends datagrams here may be nobody's peer, so repair here what it
-	 * left.
+	 * A process that only sends datagrams to this one may not be in the peer table, so repair
+	 * here what it left half done.
 	 */
 	if (is_peer)
 		soft_process_repair();

@@ -44,7 +44,7 @@ struct beginning {
 };
 
 _Static_assert(sizeof(struct beginning) == offsetof(struct soft_image, size),
-	       "an image begins otherwise");
+	       "must match the first members of struct soft_image");
 
 /*
  * Opens the peer's memory as a file, or returns 0. /proc may belong to another PID namespace, so

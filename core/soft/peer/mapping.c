@@ -18,7 +18,7 @@
 
 enum {
 	WINDOWS = 128,        /* if two regions map to the same window, the later one gets none */
-	POPULATED = 64 << 20, /* larger mappings are populated page by page */
+	POPULATED = 64 << 20, /* larger mappings are faulted in page by page */
 };
 
 struct window {
@@ -148,8 +148,9 @@ static bool is_taken(const struct soft_peer *peer, const struct window *window)
 }
 
 /*
- * Retires the windows of deregistered regions. The lanes are in the peer's arena, so they are only
- * its word that no thread uses a window; the service thread unmaps it without relying on that.
+ * Retires the windows of deregistered regions. The lanes are in the peer's arena, where the peer
+ * may clear them, so free lanes do not prove that no thread uses a window. The service thread
+ * unmaps it without relying on them.
  */
 static void sweep(const struct soft_peer *peer)
 {

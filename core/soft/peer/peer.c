@@ -223,8 +223,8 @@ bool soft_peer_has_gid(const struct soft_peer *peer, const union ibv_gid *gid)
 
 /*
  * Disconnects a peer that lost its slot to another process: it is dead, though a forked child may
- * keep its sockets open. Call with soft_process.lookup_mutex held, so that the peer is not freed
- * meanwhile.
+ * keep its sockets open. Call with soft_process.lookup_mutex held, so that the peer is not freed in
+ * the meantime.
  */
 static void drop_previous_holder(uint32_t slot)
 {

@@ -111,7 +111,7 @@ static int init_image(void)
 	return soft_service_open(&soft_process.service);
 }
 
-/* An invalid link specification means no device: whoever set it must notice. */
+/* With an invalid link specification there is no device, so that the user notices. */
 static int read_link(void)
 {
 	char why[SOFT_LINK_WHY] = "";

@@ -317,7 +317,7 @@ static void test_wrong_addresses(void **state)
 		{{.size = UINT64_MAX},            FIELD(size), "buffer wraps around"                      },
 		{{.gid = {0}},                    FIELD(gid),  "sent no GID"                              },
 		{{.gid = {0xff, 2}},              FIELD(gid),  "GID is a multicast address"               },
-		{{.gid = {0xfe, 0x80, [15] = 1}}, FIELD(gid),  "is IPv6, the local one IPv4"              },
+		{{.gid = {0xfe, 0x80, [15] = 1}}, FIELD(gid),  "is IPv6, the local one is IPv4"           },
 		{{.qkey = 1U << 31},              FIELD(qkey), "invalid Q_Key: 0x80000000"                },
 	};
 	const struct variant *variant = *state;

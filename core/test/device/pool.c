@@ -144,7 +144,10 @@ static int post_stray(struct pool_client *client, enum post_operation operation,
 	};
 	const struct post_queue *queue = context_queue(&client->context);
 
-	/* As if the client had rung, with a grant whose every write rings. */
+	/*
+	 * Count the doorbell, as pool_client_write does for a grant in which every write
+	 * rings.
+	 */
 	if (operation == POST_WRITE_IMM) {
 		work.imm = ++client->rung;
 		client->written++;
@@ -170,9 +173,9 @@ static enum ibv_wc_status take_stray(struct pool_client *client)
 }
 
 /*
- * Executes a stray request by a client of its own, which may not survive it: at place, or
- * at that offset from its own grant if the key is 0. Retries if a busy machine does not
- * answer.
+ * Executes a stray request from a separate client, whose connection the request may break.
+ * place is an address or, if rkey is 0, an offset from the client's own grant. Retries if a
+ * busy machine does not answer.
  */
 static enum ibv_wc_status try_stray(enum post_operation operation, uint64_t place, uint32_t rkey,
 				    uint32_t length)

@@ -61,7 +61,7 @@ static void spin_a_moment(struct player *player)
 	player->random ^= player->random << 13;
 	player->random ^= player->random >> 7;
 	player->random ^= player->random << 17;
-	/* Mostly very short, sometimes as long as going to sleep takes. */
+	/* Usually very short, sometimes as long as a thread needs to fall asleep. */
 	for (uint64_t i = player->random % (player->random & 0x700 ? 64 : player->longest); i; i--)
 		__asm__ volatile("");
 }

@@ -17,7 +17,7 @@
 
 /* A task that takes longer is considered hung. Emulated CPUs under a sanitizer are slow. */
 #define PATIENCE_MS 60000
-/* The reason of an error after the peer has gone. */
+/* The reason for an error after the peer has gone. */
 #define CLOSED "the peer closed the connection, or its process ended"
 
 struct task {

@@ -11,7 +11,7 @@
 #include "core/test/lib/spare.h"
 
 #define ALONE(test) cmocka_unit_test_teardown(test, agents_end)
-/* The initial state and the name tell the test's variant. */
+/* The initial state and the name contain the test's variant. */
 #define WITH(test, how)                                                                   \
 	{                                                                                 \
 		.name = #test " " #how, .test_func = (test), .teardown_func = agents_end, \

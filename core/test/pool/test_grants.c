@@ -131,7 +131,10 @@ static bool is_zero(const char *bytes, size_t size)
 	return true;
 }
 
-/* A client must never read what another client wrote before, whatever sizes the two asked for. */
+/*
+ * A client must never read what another client wrote before, regardless of the sizes of the two
+ * grants.
+ */
 static void test_a_grant_is_cleared(void **unused)
 {
 	static const struct {

@@ -88,7 +88,7 @@ static void connect_to(struct stage *stage, const struct card *card)
 	stage_connect(stage->end[0].qp, &card->gid, card->number, &(struct stage_ways){0});
 }
 
-/* Sends its card, and connects to each card that it receives; ends at one without number. */
+/* Sends its card, and connects to each card that it receives; ends at a card without a number. */
 static void be_other(int socket)
 {
 	struct stage stage;

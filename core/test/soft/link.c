@@ -339,7 +339,9 @@ static void test_attempts(void **unused)
 	}
 }
 
-/* Without a link model, only the post tries to deliver: connecting before the timer is too late. */
+/*
+ * Without a link model, a message is delivered only by the post: the target connects too late here.
+ */
 static void test_no_second_attempt(void **unused)
 {
 	const struct stage_ways ways = {.is_apart = true, .timeout = 14};

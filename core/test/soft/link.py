@@ -201,7 +201,7 @@ class Verbmark(OnLink):
                         f"{mean:.3f} of it, {max(rates):.3f} at most",
                         flush=True,
                     )
-                    # Some of 1900 messages began before the measured interval, as others ended after
+                    # A few of 1900 messages begin before the measured interval, and a few end after
                     # it. A client or server that starts late may skew one trial.
                     rates.remove(max(rates))
                     self.assertLessEqual(max(rates), 1.02, case["id"])

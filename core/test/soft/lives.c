@@ -158,8 +158,8 @@ static bool check_stop(void stop(struct stage *stage))
 }
 
 /*
- * IBTA specification, 10.3.1: in these states a queue pair accepts no requests. A try proves
- * nothing if the write was over before the queue pair was stopped.
+ * IBTA specification, 10.3.1: in these states a queue pair accepts no requests. An attempt proves
+ * nothing if the write was complete before the queue pair was stopped.
  */
 static void test_stops_writes(void **unused)
 {

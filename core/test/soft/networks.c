@@ -293,7 +293,7 @@ static void test_type_of_service_and_early_data(void **unused)
 	expect_event(&server, RDMA_CM_EVENT_ESTABLISHED, 0, NULL);
 	expect_event(&client, RDMA_CM_EVENT_ESTABLISHED, 0, NULL);
 	assert_int_equal(traffic_class(client.id), TOS);
-	/* The last message of the handshake has arrived meanwhile, without a second event. */
+	/* The last message of the handshake has arrived in the meantime, without a second event. */
 	assert_int_equal(rdma_disconnect(client.id), 0);
 	expect_event(&server, RDMA_CM_EVENT_DISCONNECTED, 0, NULL);
 	assert_int_equal(rdma_disconnect(server.id), 0);

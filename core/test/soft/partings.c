@@ -115,7 +115,7 @@ static void test_guest_disconnects_while_copying(void **unused)
 
 /*
  * Fills the eventfd of its channel, so that the next process to raise an event blocks in the write,
- * and destroys the channel meanwhile.
+ * and destroys the channel during the write.
  */
 static void part_with_a_full_channel(struct pair *pair)
 {

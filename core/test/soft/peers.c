@@ -309,7 +309,7 @@ static void test_receive_is_flushed(void **unused)
 	close(pair.socket);
 }
 
-/* Returns false if the successor got another slot, as the first one was still in use. */
+/* Returns false if the successor got another slot because the first one was still in use. */
 static bool try_a_successor(void)
 {
 	struct stage_ways ways = {.retry_cnt = 1};

@@ -106,7 +106,9 @@ static void test_full_queue(void **unused)
 	close_receiver(&receiver);
 }
 
-/* Late completions of receives whose room was reused already make no further room. */
+/*
+ * Completions that are polled late, when the room of their receives has been reused, make no room.
+ */
 static void test_late_completions(void **unused)
 {
 	struct receiver receiver;

@@ -357,7 +357,7 @@ static void *post_cancelled(void *stage)
 	return NULL;
 }
 
-/* Posts are no cancellation points, so that a canceled thread holds no locks. */
+/* Posting is not a cancellation point, so that a canceled thread holds no locks. */
 static void test_post_is_no_cancellation_point(void **unused)
 {
 	struct stage stage;
@@ -380,7 +380,7 @@ enum {
 static _Atomic unsigned int turn;
 static _Atomic unsigned int over;
 
-/* Fails the queue pair in each turn, as a peer does that detects an error. */
+/* In each round, fails the queue pair, like a peer that detects an error. */
 static void *fail_each(void *index)
 {
 	for (unsigned int i = 1; i <= RACES; i++) {
@@ -434,7 +434,7 @@ static void *destroy(void *qp)
 
 /*
  * A queue pair that fails while it is being destroyed is put into the timer list once more, and
- * must be removed from it. Sanitizers detect otherwise.
+ * must be removed from it again. Sanitizers detect an entry that is left.
  */
 static void test_failure_during_destruction(void **unused)
 {

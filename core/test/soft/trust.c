@@ -488,7 +488,7 @@ static void test_usurped_address(void **unused)
 	check_usurper(0);
 }
 
-/* Runs as another user. Returns 0 if it is kept out. */
+/* Runs as another user. Returns 0 if the process is kept out. */
 static int try_the_door(bool is_open)
 {
 	/* This message would be valid from a process of the same user. */

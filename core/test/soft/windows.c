@@ -289,7 +289,7 @@ static void test_closed_file(void **unused)
 	pair_tear_down(&pair);
 }
 
-/* Expects nothing of a write of eight bytes that starts in the region and exceeds it. */
+/* Checks that a write of eight bytes that starts in the region and exceeds it changes nothing. */
 static void show_little(struct pair *pair)
 {
 	struct file file = open_file(F_SEAL_SHRINK);

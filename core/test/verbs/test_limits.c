@@ -57,9 +57,9 @@ static void test_rejects_beyond_the_limits(void **unused)
 		{{.srqs = 2},					  "number of shared receive queues 2 exceeds the device's limit 1"   },
 		{{.memory_bytes = (1 << 20) + 1},
 		 "size of registered memory 1048577 exceeds the device's limit 1048576"                                                   },
-		{{.sge = 31},					  "number of scatter-gather entries 31 exceeds the device's limit 30"},
+		{{.sge = 31},					  "number of scatter/gather entries 31 exceeds the device's limit 30"},
 		{{.read_sge = 21},
-		 "number of scatter-gather entries of a read 21 exceeds the device's limit 20"                                            },
+		 "number of scatter/gather entries of a read 21 exceeds the device's limit 20"                                            },
 		{{.reads = 17},					"number of outstanding reads 17 exceeds the device's limit 16"     },
 		{{.message_bytes = 8388609},
 		 "message size 8388609 exceeds the device's limit 8388608"                                                                },
@@ -85,7 +85,7 @@ static void test_narrow_fields(void **unused)
 	const struct limits beyond[] = {
 		{.ack_timeout = 32}, {.retries = 8}, {.rnr_retries = 8}, {.rnr_timer = 32}};
 	static const char *const texts[] = {
-		"acknowledgement timeout 32 exceeds the device's limit 31",
+		"acknowledgment timeout 32 exceeds the device's limit 31",
 		"retry count 8 exceeds the device's limit 7",
 		"RNR retry count 8 exceeds the device's limit 7",
 		"RNR timer 32 exceeds the device's limit 31",
@@ -160,7 +160,7 @@ static void test_shared_receive_queues(void **unused)
 	error = (struct error){0};
 	limits_check(&(struct limits){.srq_depth = 1, .sge = 21}, &device, NULL, &error);
 	assert_string_equal(error.text,
-			    "number of scatter-gather entries 21 exceeds the device's limit 20");
+			    "number of scatter/gather entries 21 exceeds the device's limit 20");
 }
 
 /* A datagram fits in one packet. Paths have other limits, too. */

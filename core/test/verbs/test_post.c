@@ -216,7 +216,7 @@ static int forget(void **unused)
 	return 0;
 }
 
-/* Every operation, and how it names its peer. */
+/* Every operation, and how its requests name the peer. */
 struct request {
 	enum post_operation operation;
 	enum route_kind route;

@@ -48,8 +48,7 @@ static void test_completion_errors(void **unused)
 		 "send: remote access error: the peer rejected the address, length or rkey"             },
 		{IBV_WC_WR_FLUSH_ERR,
 		 "send: Work Request Flushed Error: the connection ended before the operation completed"},
-		{IBV_WC_RETRY_EXC_ERR,
-		 "send: transport retry counter exceeded: no acknowledgement"                           },
+		{IBV_WC_RETRY_EXC_ERR,     "send: transport retry counter exceeded: no acknowledgment"  },
 		{IBV_WC_LOC_QP_OP_ERR,     "send: local QP operation error: "                           },
 		{IBV_WC_GENERAL_ERR,       "send: general error: see the device's documentation"        },
 	};
