@@ -17,20 +17,20 @@ struct row {
 
 static const struct row rows[] = {
 	{"soft",     "poll",     1000, 990,  1000000,
-	 "was preempted 99 times per 100 messages, e.g. in send/lat/64"                         },
+	 "was preempted 99 times per 100 messages, e.g. in send/lat/64"                           },
 	{"hardware", "poll",     1000, 50,   1000000,
-	 "was preempted 5 times per 100 messages, e.g. in send/lat/64"                          },
+	 "was preempted 5 times per 100 messages, e.g. in send/lat/64"                            },
 	{NULL,       "poll",     1000, 1010, 1000000,
-	 "was preempted 101 times per 100 messages, e.g. in send/lat/64"                        },
-	{"hardware", "poll",     1000, 49,   1000000,    NULL                                   },
-	{"hardware", "poll",     0,    7,    1000000,    NULL                                   },
-	{"soft",     "event",    1000, 990,  1000000,    NULL                                   },
-	{"soft",     "adaptive", 1000, 990,  1000000,    NULL                                   },
+	 "was preempted 101 times per 100 messages, e.g. in send/lat/64"                          },
+	{"hardware", "poll",     1000, 49,   1000000,    NULL                                     },
+	{"hardware", "poll",     0,    7,    1000000,    NULL                                     },
+	{"soft",     "event",    1000, 990,  1000000,    NULL                                     },
+	{"soft",     "adaptive", 1000, 990,  1000000,    NULL                                     },
  /* Normal on any machine. */
-	{"hardware", "poll",     10,   9,    1000000,    NULL                                   },
-	{"hardware", "poll",     100,  50,   1500000000, NULL                                   },
+	{"hardware", "poll",     10,   9,    1000000,    NULL                                     },
+	{"hardware", "poll",     100,  50,   1500000000, NULL                                     },
 	{"hardware", "poll",     100,  50,   900000000,  "was preempted 50 times per 100 messages"},
-	{"rxe",      "poll",     1000, 990,  1000000,    NULL                                   },
+	{"rxe",      "poll",     1000, 990,  1000000,    NULL                                     },
 };
 
 static void check(const struct row *row, bool is_server)
