@@ -54,7 +54,7 @@ static void test_pairs(void **unused)
 		   "[{'code':'rate', 'spoils':false, 'host':'a',"
 		   " 'what':'rate 100 Gb/sec, but 25 Gb/sec on b'},"
 		   " {'code':'version', 'spoils':false, 'host':'a',"
-		   " 'what':'verbmark 0.4, but 0.6 on b'}]");
+		   " 'what':'verbmark 0.4 here, but 0.6 on b'}]");
 }
 
 /* On one machine, client and server count the same events, up to slightly different times. */
