@@ -57,8 +57,8 @@ const char *pool_status_text(uint32_t status)
 	static const char *const texts[POOL_STATUSES] = {
 		[POOL_OK] = "granted",
 		[POOL_ZERO] = "the requested size is 0; request at least one byte",
-		[POOL_TOO_LARGE] = "the request exceeds the whole pool; request less, or raise "
-				   "'serve --pool' on the server",
+		[POOL_TOO_LARGE] =
+			"the request exceeds the whole pool; raise 'serve --pool' on the server",
 		[POOL_EXHAUSTED] = "the pool has no free range of that size; retry later",
 		[POOL_NO_REGION] = "the server's device cannot register more memory; retry later",
 		[POOL_NO_GRANT] = "this client has no grant at that address",
@@ -67,8 +67,8 @@ const char *pool_status_text(uint32_t status)
 		[POOL_NO_BELL] = "a doorbell was rung without a grant that has doorbells",
 		[POOL_MALFORMED] = "the request is malformed",
 		[POOL_HELD] = "the server's device does not release the memory",
-		[POOL_SHARE] = "the request exceeds the client's share; free some memory, or raise "
-			       "'serve --pool-share' on the server",
+		[POOL_SHARE] =
+			"the request exceeds the client's share; raise 'serve --pool-share' there",
 		[POOL_TIME] =
 			"the client's time limit is over; raise 'serve --max-time' on the server",
 		[POOL_OUT_OF_TURN] = "a doorbell was rung out of order",
