@@ -406,11 +406,11 @@ class ByConnection(Connected):
 
 class Tables:
     def rows(self, output):
-        """Returns the table: {size: [iterations, figures...]}."""
+        """Returns the table: {size: [iterations, figures...]}; t_stdev can be -nan."""
         table = {}
         for line in output.splitlines():
             words = line.split()
-            if len(words) > 3 and all(re.fullmatch(r"-?[\d.]+", word) for word in words):
+            if len(words) > 3 and all(re.fullmatch(r"-?(nan|[\d.]+)", word) for word in words):
                 table[int(words[0])] = [float(word) for word in words[1:]]
         return table
 
