@@ -182,19 +182,17 @@ static bool is_one_of(const char *word, const char *a, const char *b)
 	return !strcmp(word, a) || !strcmp(word, b);
 }
 
-/* 'verbmark help COMMAND' is 'verbmark COMMAND --help'. */
-static int run_help(int argc, char *argv[])
+/* 'verbmark help COMMAND' is 'verbmark COMMAND --help'. name: of a command, or NULL. */
+static int run_help(const char *name)
 {
-	const struct command *command;
+	const struct command *command = name ? find_command(name) : NULL;
 
-	if (argc < 3 || argv[2][0] == '-') {
+	if (name && !command)
+		return refuse_command(name);
+	if (command)
+		print_help_of(command, false);
+	else
 		print_help();
-		return finish(COMMAND_GOOD);
-	}
-	command = find_command(argv[2]);
-	if (!command)
-		return refuse_command(argv[2]);
-	print_help_of(command, false);
 	return finish(COMMAND_GOOD);
 }
 
@@ -209,9 +207,10 @@ int main(int argc, char *argv[])
 		error_set(&error, -1, "the command is missing; see 'verbmark --help'");
 		return complain(&error, COMMAND_USAGE);
 	}
-	if (!strcmp(argv[1], "help") || is_one_of(argv[1], "--help", "-h") ||
-	    !strcmp(argv[1], "--help-all"))
-		return run_help(strcmp(argv[1], "help") ? 1 : argc, argv);
+	if (!strcmp(argv[1], "help"))
+		return run_help(argc > 2 && argv[2][0] != '-' ? argv[2] : NULL);
+	if (is_one_of(argv[1], "--help", "-h") || !strcmp(argv[1], "--help-all"))
+		return run_help(NULL);
 	if (is_one_of(argv[1], "--version", "-V")) {
 		printf("verbmark %s\n", VERBMARK_VERSION);
 		return finish(COMMAND_GOOD);

@@ -23,7 +23,8 @@ void spelling_begin(struct spelling *search, const char *word);
 
 /*
  * Compares one more name. Case is ignored. A name is near if up to a third of the letters differ,
- * if one word begins with the other, or if the word is a known synonym (latency: lat).
+ * if one word begins with the other (latency: lat), or if the word is a known synonym
+ * (bandwidth: bw).
  */
 void spelling_try(struct spelling *search, const char *name);
 

@@ -11,7 +11,7 @@
 /* Calls that are the same on all transports are measured on this one. */
 #define DEFAULT TRANSPORT_DEFAULT
 
-#define WORD(number, name, word) word,
+#define WORD(number, name, word, help) word,
 const char *const operation_names[] = {OPERATION_LIST(WORD) NULL};
 
 /* clang-format 14 crashes on this table. */

@@ -11,29 +11,30 @@
 #include "reports/result/result.h"
 
 /* All operations, in the order users see them: EACH(NUMBER, name, word). */
-#define OPERATION_LIST(EACH)                             \
-	EACH(SEND, send, "send")                         \
-	EACH(WRITE, write, "write")                      \
-	EACH(READ, read, "read")                         \
-	EACH(WRITE_IMM, write_imm, "write-imm")          \
-	EACH(FETCH_ADD, fetch_add, "fetch-add")          \
-	EACH(COMPARE_SWAP, compare_swap, "compare-swap") \
-	EACH(WRITE_NOTIFY, write_notify, "write-notify") \
-	EACH(READ_NOTIFY, read_notify, "read-notify")    \
-	EACH(DOORBELL, doorbell, "doorbell")             \
-	EACH(ALLOC, alloc, "alloc")                      \
-	EACH(REGISTER, register, "register")             \
-	EACH(DEREGISTER, deregister, "deregister")       \
-	EACH(CREATE_QP, create_qp, "create-qp")          \
-	EACH(CREATE_CQ, create_cq, "create-cq")          \
-	EACH(OPEN_DEVICE, open_device, "open-device")    \
-	EACH(ALLOC_PD, alloc_pd, "alloc-pd")             \
-	EACH(POST_SEND, post_send, "post-send")          \
-	EACH(POST_RECV, post_recv, "post-recv")          \
-	EACH(POLL_CQ, poll_cq, "poll-cq")                \
-	EACH(CONNECT, connect, "connect")
+#define OPERATION_LIST(EACH)                                                                       \
+	EACH(SEND, send, "send", "SEND into a posted receive")                                     \
+	EACH(WRITE, write, "write", "RDMA WRITE")                                                  \
+	EACH(READ, read, "read", "RDMA READ")                                                      \
+	EACH(WRITE_IMM, write_imm, "write-imm", "RDMA WRITE with immediate data")                  \
+	EACH(FETCH_ADD, fetch_add, "fetch-add", "atomic fetch-and-add of 8 bytes")                 \
+	EACH(COMPARE_SWAP, compare_swap, "compare-swap", "atomic compare-and-swap of 8 bytes")     \
+	EACH(WRITE_NOTIFY, write_notify, "write-notify",                                           \
+	     "RDMA WRITE, then a SEND to notify the peer")                                         \
+	EACH(READ_NOTIFY, read_notify, "read-notify", "RDMA READ, then a SEND to notify the peer") \
+	EACH(DOORBELL, doorbell, "doorbell", "stream of RDMA WRITEs, some with immediate data")    \
+	EACH(ALLOC, alloc, "alloc", "memory granted by the server's pool")                         \
+	EACH(REGISTER, register, "register", "ibv_reg_mr()")                                       \
+	EACH(DEREGISTER, deregister, "deregister", "ibv_dereg_mr()")                               \
+	EACH(CREATE_QP, create_qp, "create-qp", "ibv_create_qp()")                                 \
+	EACH(CREATE_CQ, create_cq, "create-cq", "ibv_create_cq()")                                 \
+	EACH(OPEN_DEVICE, open_device, "open-device", "ibv_open_device()")                         \
+	EACH(ALLOC_PD, alloc_pd, "alloc-pd", "ibv_alloc_pd()")                                     \
+	EACH(POST_SEND, post_send, "post-send", "the call that posts a WRITE")                     \
+	EACH(POST_RECV, post_recv, "post-recv", "ibv_post_recv()")                                 \
+	EACH(POLL_CQ, poll_cq, "poll-cq", "the call that takes a completion")                      \
+	EACH(CONNECT, connect, "connect", "a connection by rdma_cm; see --step")
 
-#define OPERATION_NUMBER(number, name, word) OPERATION_##number,
+#define OPERATION_NUMBER(number, name, word, help) OPERATION_##number,
 enum operation_number {
 	OPERATION_LIST(OPERATION_NUMBER) OPERATIONS
 };

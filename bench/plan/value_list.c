@@ -188,6 +188,7 @@ static const char *take_member(struct value_list *list, const struct parameter *
 	}
 	if (parameter->option.values.has_all && !strcmp(member, "all")) {
 		wrong = NULL;
+		/* "stride=SIZE" stands for many values. */
 		for (uint64_t i = 0; i < parameter->option.values.count && !wrong; i++)
 			if (!strchr(option_value_at(&parameter->option.values, i)->name, '='))
 				wrong = value_list_add(list, i);
