@@ -345,8 +345,8 @@ const struct command command_history = {
 	.about = "Keeps results in a database, and finds the runs at which a figure changed. CASE is a case id "
 		 "or a quoted shell pattern, for example 'send/lat/*'.",
 	.examples = {
-		{"verbmark history add verbmark-*.json --version 2.1",
-		 "add results of version 2.1"},
+		{"verbmark history add nightly.json --version 2.1",
+		 "add a result of version 2.1"},
 		{"verbmark history show 'send/lat/*' --format html -o history.html",
 		 "draw all latencies of send"},
 	},

@@ -144,9 +144,9 @@ const struct command command_import = {
 	.about = "Converts the output of another benchmark to a result, and prints its table. The file - is "
 		 "standard input. Input that is not understood is rejected with its line number.",
 	.examples = {
-		{"verbmark import perftest ib_write_lat.txt",
+		{"verbmark import perftest ib_write_lat.log",
 		 "print the table"},
-		{"verbmark import perftest *.txt --json old.json",
+		{"verbmark import perftest monday.log friday.log --json old.json",
 		 "convert several outputs to one result"},
 	},
 	.options = &options,
