@@ -103,7 +103,7 @@ class Stage:
     def settle(self, before):
         v.wait_until(
             lambda: self.resources() == before, PATIENCE,
-            f"the earlier resources {before}, now {self.resources()}",
+            f"the earlier resources, {before}",
         )
 
     @contextlib.contextmanager
