@@ -70,7 +70,7 @@ static int add_table(const struct settings *settings, const struct shown *shown,
 	struct table table;
 
 	table_open(&table, out, settings->unit, result);
-	table.is_coloured = wants_color(out);
+	table.is_colored = wants_color(out);
 	for (size_t i = 0; i < result->n_cases; i++)
 		table_line(&table, &result->cases[i]);
 	count = table_foot(&table);
@@ -114,10 +114,10 @@ static const struct format formats[] = {
 	 page_begin, add_page, page_end, .is_apart = true, .is_page = true, .has_unit = true},
 	{{"markdown", "tables for a pull request or an issue"},
 	 NULL, add_markdown, NULL, .is_apart = true, .has_unit = true},
-	{{"csv", "one line per case"},
-	 csv_begin, add_csv, NULL, .is_apart = false},
+	{{"csv", "one line per figure of each case and trial"},
+	 csv_begin, add_csv, NULL},
 	{{"json", "results as 'verbmark run' writes them"},
-	 NULL, add_json, NULL, .is_apart = false},
+	 NULL, add_json, NULL},
 };
 // clang-format on
 

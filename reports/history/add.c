@@ -144,7 +144,7 @@ static int find_setup(sqlite3 *db, const char *key, int64_t *setup, struct error
 	return code < 0 ? code : 0;
 }
 
-/* Adds the setup if it is new. Its title is that of its newest run. */
+/* Adds the setup if it is new. It has the title of its newest run. */
 static int add_setup(sqlite3 *db, const struct history_entry *entry, int64_t *setup,
 		     struct error *error)
 {

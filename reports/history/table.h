@@ -10,7 +10,7 @@
 /* Prints the setups and the given number of newest runs; 0: all. */
 void history_table_list(FILE *out, const struct history_view *view, size_t newest);
 
-/* Prints the series by run, those of a case side by side, and their change points. */
+/* Prints the series by run, with the series of a case side by side, and their change points. */
 void history_table_show(FILE *out, const struct history_view *view);
 
 /* Prints the change points in the newest runs; with_better: improvements too. */

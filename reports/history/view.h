@@ -68,7 +68,7 @@ struct history_choice {
 	const char *const *cases; /* shell patterns of ids */
 	size_t n_cases;           /* 0: all cases */
 	size_t newest;            /* values per series to show; 0: all */
-	size_t recent;            /* a setup with one of this many newest runs is current */
+	size_t recent;            /* the number of newest runs whose setups are current */
 	const struct change_points_rule *rule; /* NULL: load no values, find no change points */
 };
 

@@ -60,7 +60,7 @@ int read_whole_file(const char *path, const char *is, size_t most, char **text, 
 	if (!is_standard)
 		fclose(in);
 	if (!code && *length > most)
-		code = error_set(error, -EFBIG, "too long for %s; the maximum is %zu MiB", is,
-				 most >> 20);
+		code = error_set(error, -EFBIG, "too long for %s; the maximum is %zu %s", is,
+				 most >> 20 ? most >> 20 : most >> 10, most >> 20 ? "MiB" : "KiB");
 	return code ? error_wrap(error, "%s", read_file_name(path)) : 0;
 }

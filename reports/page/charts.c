@@ -224,7 +224,7 @@ static const struct drawing_sizes *sizes_of(const struct drawing_source *source,
 	return NULL;
 }
 
-/* Returns the position among the sizes of the operation; DRAWING_SIZES: not one of them. */
+/* Returns the position among the sizes of the operation; DRAWING_SIZES if it has no such size. */
 static size_t rank_of(const struct drawing_sizes *sizes, uint64_t size)
 {
 	for (size_t i = 0; sizes && i < sizes->count; i++)

@@ -30,7 +30,7 @@ struct fingerprint_change {
 	size_t count;
 };
 
-/* Returns false if no hard fact differs, or if one of the two has no hard facts. */
+/* Returns false if no hard fact differs, or if either side has no hard facts. */
 bool fingerprint_compare(struct fingerprint_change *change, const json_t *before,
 			 const json_t *now);
 

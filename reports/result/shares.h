@@ -21,7 +21,7 @@ struct shares {
 	unsigned int threads;
 	unsigned int qps;      /* per thread */
 	uint64_t *duration_ns; /* by thread */
-	uint64_t *messages;    /* by queue pair; those of a thread are adjacent */
+	uint64_t *messages;    /* by thread, then by queue pair */
 };
 
 /* Sets all shares to 0. Frees what the struct had before, which must be zeroed at first. */

@@ -13,7 +13,7 @@ typedef double trials_value(const struct result_trial *trial, const void *of);
 int trials_interval_of(struct interval *interval, const struct result_case *line,
 		       trials_value *value, const void *of, struct error *error);
 
-/* Does the same for a member of struct result_trial; first: that of the first trial. */
+/* Does the same for a member of struct result_trial; first: the member of the first trial. */
 int trials_interval(struct interval *interval, const struct result_case *line, const double *first,
 		    struct error *error);
 

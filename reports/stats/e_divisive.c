@@ -35,7 +35,7 @@ static struct space *create_space(void)
 
 unsigned int e_divisive_shuffles(double level)
 {
-	/* The original order counts as one of the orders. */
+	/* Includes the original order. */
 	return (unsigned int)floor(1 / level * (1 + ROUNDING));
 }
 

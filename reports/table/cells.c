@@ -36,7 +36,7 @@ const char *table_parse_unit(const char *text, void *unit)
 		*(const struct table_unit **)unit = &units[i];
 		return NULL;
 	}
-	return "is none of Gb/s, Mb/s, GB/s, MB/s, MiB/s";
+	return "is not one of Gb/s, Mb/s, GB/s, MB/s, MiB/s";
 }
 
 const char *table_unit_name(const struct table_unit *unit)

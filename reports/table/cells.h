@@ -75,7 +75,7 @@ void cells_head(char text[static CELLS_HEAD], const struct result *result);
 /* Formats client and server; for imported results, the source and the device. */
 void cells_pair(char text[static CELLS_ENDS], const struct result *result);
 
-/* Formats a warning about cases that did not stabilize during warm-up; false: there are none. */
+/* Formats a warning about cases that did not stabilize during warm-up. Returns false if all did. */
 bool cells_unsteady(char text[static 256], const struct result *result);
 
 /* Returns whether the case completed and has trials. */

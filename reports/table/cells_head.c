@@ -103,7 +103,7 @@ static const char *metric_access(const struct result *result, const char *metric
 	return first ? access_of(first) : NULL;
 }
 
-/* Formats the access pattern of all cases; if they differ, that of each metric. */
+/* Formats the access pattern of all cases; if they differ, the pattern of each metric. */
 static void add_access(char *text, size_t size, const struct result *result)
 {
 	static const char *const metrics[] = {"lat", "bw", "load"};

@@ -43,7 +43,7 @@ bool markdown_open(struct markdown_line *line, struct markdown *page);
 /* Ends the line with a newline and adds it to the page if it fits. */
 void markdown_put(struct markdown_line *line, struct markdown *page);
 
-/* Add a list item, and a preformatted line. Of type said; owner is a struct markdown. */
+/* Add a list item, and a preformatted line. Their type is said; owner is a struct markdown. */
 void markdown_say(void *owner, const char *text);
 void markdown_say_plain(void *owner, const char *text);
 

@@ -97,7 +97,7 @@ static const char yellow[] = "33";
 
 static void start_color(const struct table *table, const char *code)
 {
-	if (table->is_coloured)
+	if (table->is_colored)
 		fprintf(table->out, "\033[%sm", code);
 }
 

@@ -16,7 +16,7 @@ struct table {
 	const struct result_case *last; /* last line with figures */
 	int width[TABLE_NAMES];         /* of the columns of words */
 	bool is_ascii;                  /* the terminal has no UTF-8 */
-	bool is_coloured;               /* the caller sets it for terminals */
+	bool is_colored;                /* the caller sets it for terminals */
 };
 
 /* Prints the heading. All cases must be in the result, including those that have not run yet. */

@@ -203,7 +203,7 @@ static void test_estimates_of_a_client(void **unused)
 	assert_int_equal(quota_take(&quota, &wanted, true, &taken, &error), 0);
 }
 
-/* Checks that a case is rejected only for now, and that nothing stays counted. */
+/* Checks that a case is rejected as busy, and that nothing stays counted. */
 static void check_busy(struct quota *quota, const char *text, const char *sentence)
 {
 	const struct protocol_case wanted = made_case(text);

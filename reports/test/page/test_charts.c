@@ -155,7 +155,7 @@ static void test_histogram_of_a_uniform_density(void **unused)
 	assert_int_equal(count("<title>messages from "), 32);
 }
 
-/* At the low end bins are 1 ns wide; above 137 s there are none. */
+/* At the low end bins are 1 ns wide; no bin is above 137 s. */
 static void test_histogram_of_extremes(void **unused)
 {
 	struct hist *hist = sample.cases[SAMPLE_LATENCY].latency;

@@ -301,7 +301,7 @@ static void test_rejects_unknown_units(void **unused)
 		const struct table_unit *unit = NULL;
 
 		assert_string_equal(table_parse_unit(texts[i], &unit),
-				    "is none of Gb/s, Mb/s, GB/s, MB/s, MiB/s");
+				    "is not one of Gb/s, Mb/s, GB/s, MB/s, MiB/s");
 		assert_null(unit);
 	}
 }
