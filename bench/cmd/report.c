@@ -115,9 +115,9 @@ static const struct format formats[] = {
 	{{"markdown", "tables for a pull request or an issue"},
 	 NULL, add_markdown, NULL, .is_apart = true, .has_unit = true},
 	{{"csv", "one line per figure of each case and trial"},
-	 csv_begin, add_csv, NULL},
+	 .begin = csv_begin, .add = add_csv},
 	{{"json", "results as 'verbmark run' writes them"},
-	 NULL, add_json, NULL},
+	 .add = add_json},
 };
 // clang-format on
 
