@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* A fleet check as a document of the schema verbmark.fleet/1, and back. */
+#ifndef REPORTS_FLEET_DOCUMENT_H
+#define REPORTS_FLEET_DOCUMENT_H
+
+#include "reports/fleet/fleet.h"
+
+#define FLEET_SCHEMA "verbmark.fleet/1"
+
+/* Returns the document; NULL: out of memory. */
+json_t *fleet_document_make(const struct fleet *fleet);
+
+/* Writes it to a file, as document_write does for results. */
+int fleet_document_write(const struct fleet *fleet, const char *path, struct error *error);
+
+/* Reads a document, which may come from anywhere: it is valid, or an error is returned. */
+int fleet_document_parse(struct fleet *fleet, const json_t *document, struct error *error);
+
+/*
+ * The parts that ranks exchange: a node with its rails, and a pair with its figures. The parsers
+ * accept what any program may have sent. The pair's parser needs the fleet's nodes and cases.
+ */
+json_t *fleet_node_encode(const struct fleet_node *node);
+int fleet_node_parse(struct fleet_node *node, const json_t *json, struct error *error);
+json_t *fleet_pair_encode(const struct fleet *fleet, const struct fleet_pair *pair);
+int fleet_pair_parse(const struct fleet *fleet, struct fleet_pair *pair, const json_t *json,
+		     struct error *error);
+
+#endif

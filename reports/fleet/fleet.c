@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+#include "reports/fleet/fleet.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct fleet_pair *fleet_add_pair(struct fleet *fleet)
+{
+	if (fleet->n_pairs == fleet->pairs_room) {
+		size_t room = fleet->pairs_room ? fleet->pairs_room * 2 : 64;
+		struct fleet_pair *grown = reallocarray(fleet->pairs, room, sizeof(*grown));
+
+		if (!grown)
+			return NULL;
+		fleet->pairs = grown;
+		fleet->pairs_room = room;
+	}
+	fleet->pairs[fleet->n_pairs] = (struct fleet_pair){0};
+	return &fleet->pairs[fleet->n_pairs++];
+}
+
+int fleet_add_figures(const struct fleet *fleet, struct fleet_pair *pair)
+{
+	pair->figures = calloc(2 * fleet->n_cases, sizeof(*pair->figures));
+	if (!pair->figures)
+		return -ENOMEM;
+	for (size_t i = 0; i < 2 * fleet->n_cases; i++)
+		pair->figures[i] = NAN;
+	return 0;
+}
+
+void fleet_warn(struct fleet *fleet, const char *format, ...)
+{
+	char text[512];
+	va_list values;
+
+	va_start(values, format);
+	vsnprintf(text, sizeof(text), format, values);
+	va_end(values);
+	if (!fleet->warnings)
+		fleet->warnings = json_array();
+	json_array_append_new(fleet->warnings, json_string(text));
+}
+
+void fleet_finish(struct fleet *fleet)
+{
+	for (size_t i = 0; i < fleet->n_pairs; i++) {
+		free(fleet->pairs[i].error);
+		free(fleet->pairs[i].figures);
+		json_decref(fleet->pairs[i].errors);
+	}
+	free(fleet->pairs);
+	free(fleet->nodes);
+	free(fleet->cases);
+	free(fleet->spreads);
+	free(fleet->blames);
+	json_decref(fleet->command);
+	json_decref(fleet->warnings);
+	*fleet = (struct fleet){0};
+}
+
+static uint64_t rail_mbps(const struct fleet *fleet, uint32_t node, uint8_t rail)
+{
+	const struct fleet_node *owner = &fleet->nodes[node];
+
+	return rail < owner->n_rails ? owner->rails[rail].rate_mbps : 0;
+}
+
+double fleet_line_rate(const struct fleet *fleet, const struct fleet_pair *pair)
+{
+	uint64_t from = rail_mbps(fleet, pair->from, pair->from_rail);
+	uint64_t to = rail_mbps(fleet, pair->to, pair->to_rail);
+
+	return (double)(from < to ? from : to) * 1e6 / 8;
+}
+
+int fleet_exit_status(const struct fleet *fleet)
+{
+	bool has_measured = false;
+
+	for (size_t i = 0; i < fleet->n_pairs; i++)
+		has_measured = has_measured || fleet->pairs[i].status == FLEET_MEASURED;
+	if (fleet->n_blames)
+		return 1;
+	return has_measured && !fleet->is_interrupted ? 0 : 3;
+}
+
+const char *fleet_culprit_name(enum fleet_culprit culprit)
+{
+	static const char *const names[] = {
+		[FLEET_CULPRIT_NODE] = "node",
+		[FLEET_CULPRIT_RAIL] = "rail",
+		[FLEET_CULPRIT_LINK] = "link",
+		[FLEET_CULPRIT_PAIR] = "pair",
+	};
+
+	return names[culprit];
+}
+
+const char *fleet_status_name(enum fleet_status status)
+{
+	static const char *const names[] = {
+		[FLEET_NOT_RUN] = "not run",
+		[FLEET_MEASURED] = "measured",
+		[FLEET_FAILED] = "failed",
+		[FLEET_SKIPPED] = "skipped",
+	};
+
+	return names[status];
+}
+
+const char *fleet_faults_text(uint8_t faults, char *text, size_t size)
+{
+	static const char *const words[] = {"failed", "below the floor", "outlier",
+					    "error counters rose"};
+	size_t used = 0;
+
+	text[0] = '\0';
+	for (unsigned int i = 0; i < 4 && used < size; i++)
+		if (faults & 1 << i)
+			used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "",
+						 words[i]);
+	return text;
+}
