@@ -95,12 +95,10 @@ static int make_words(struct words *words, const char *command, const char *host
 	int code = command ? split(words, command, host, error) : 0;
 	const char *const last[] = {command ? name : "verbmark",
 				    "serve",
-				    server->drives ? "--drive" : "--once",
+				    "--once",
 				    "--token",
 				    "--port",
 				    number,
-				    server->drives ? "--max-clients" : NULL,
-				    "4096",
 				    server->device ? "--device" : NULL,
 				    server->device};
 
@@ -259,9 +257,7 @@ int launch_start(struct launch *launch, const char *command, const char *host,
 	int code = make_words(&words, command, host ? host : "", server, error);
 
 	*launch = (struct launch){.is_own = !command};
-	if (!code && server->token)
-		snprintf(launch->token, sizeof(launch->token), "%s", server->token);
-	else if (!code)
+	if (!code)
 		code = make_token(launch, error);
 	if (!code)
 		code = start(launch, &words, error);

@@ -28,12 +28,10 @@ struct launch {
 struct launch_server {
 	uint16_t port;      /* 0: a free one */
 	const char *device; /* NULL: all devices */
-	const char *token;  /* NULL: a random one */
-	bool drives;        /* serves and drives until stopped, instead of one client */
 };
 
 /*
- * Starts 'verbmark serve --once', or with drives 'serve --drive', and waits for its ready line.
+ * Starts 'verbmark serve --once' and waits for its ready line.
  * command: the words to run it with, in which %h is the host; NULL: run it on this machine.
  */
 int launch_start(struct launch *launch, const char *command, const char *host,

@@ -202,22 +202,9 @@ static uint64_t behind(const struct clock *clock, uint64_t until, uint64_t durat
 static void begin_together(void *whole)
 {
 	struct trial *trial = whole;
-	struct start_barrier *barrier = trial->settings->barrier;
 
-	trial->barrier_fault = (struct error){0};
-	if (barrier && barrier->pass(barrier, &trial->barrier_fault))
-		return;
 	trial->outcome.from_ns = clock_now_ns();
 	trial->origin = clock_ticks(trial->settings->clock->is_counter);
-}
-
-/* Waits until all threads, and all hosts at the barrier, are ready to measure. */
-static int await_all(struct trial *trial, struct error *error)
-{
-	const struct error *fault = &trial->barrier_fault;
-	int code = threads_meet(&trial->threads, begin_together, error);
-
-	return code || !fault->code ? code : error_set(error, fault->code, "%s", fault->text);
 }
 
 static int measure_lane(struct trial *trial, struct trial_lane *own, struct error *error)
@@ -238,7 +225,7 @@ static int measure_lane(struct trial *trial, struct trial_lane *own, struct erro
 	received = lane->result.received;
 	before = cpu_cost_now(lane);
 	pacing_begin(trial->pacing, trial->wanted, clock, false);
-	code = await_all(trial, error);
+	code = threads_meet(&trial->threads, begin_together, error);
 	if (code)
 		return code;
 	run.origin = trial->origin;
@@ -247,7 +234,7 @@ static int measure_lane(struct trial *trial, struct trial_lane *own, struct erro
 	pacing_span(trial->pacing, trial->wanted, run.origin,
 		    behind(clock, run.until, parameters->duration_ns));
 	lane->result.first_tick = lane->result.last_tick = 0;
-	run.has_waited = trial->threads.n > 1 || trial->settings->barrier;
+	run.has_waited = trial->threads.n > 1;
 	code = run_loop(trial, lane, &run, error);
 	own->until_ns = clock_now_ns();
 	if (!lane->result.last_tick)

@@ -278,8 +278,7 @@ static void disconnect(struct sweep *sweep)
 /* Connects to the server, authenticates, and fills in both ends of the result. */
 static int reach(struct sweep *sweep, struct plan *plan, struct result *result, struct error *error)
 {
-	int fd = dial_until(sweep->host, sweep->port, plan->wait_ms, sweep->allowed, sweep->stop,
-			    error);
+	int fd = dial_until(sweep->host, sweep->port, plan->wait_ms, sweep->stop, error);
 	int code = fd < 0 ? fd : control_open(&sweep->control, fd, error);
 
 	if (code == -ECONNREFUSED && !sweep->launch.port)
@@ -329,8 +328,6 @@ int sweep_run(struct sweep *sweep, const struct plan *plan, struct result *resul
 		.clock = &sweep->clock,
 		.result = result,
 		.who = sweep->who,
-		.barrier = sweep->barrier,
-		.allowed = sweep->allowed,
 		.stop = sweep->stop,
 	};
 	struct trial trial = {

@@ -7,8 +7,6 @@
 #define BENCH_CLIENT_SWEEP_H
 
 #include "bench/client/launch.h"
-#include "bench/client/start_barrier.h"
-#include "bench/control/allowed_networks.h"
 #include "bench/control/control.h"
 #include "bench/control/dial.h"
 #include "bench/control/secret.h"
@@ -24,9 +22,7 @@ struct sweep {
 	uint16_t port;
 	struct secret secret; /* shared by both ends; zeroed: none */
 	struct control control;
-	bool is_lost;                           /* the server went away during the run */
-	struct start_barrier *barrier;          /* passed by each trial; NULL: none */
-	const struct allowed_networks *allowed; /* where the server may be; NULL: anywhere */
+	bool is_lost; /* the server went away during the run */
 	const struct dial_stop
 		*stop; /* ends the wait for the server and its answers; NULL: nothing */
 	struct clock clock;

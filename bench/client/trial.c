@@ -42,8 +42,11 @@ static int await(struct trial *trial, const char *type, json_t **message, struct
 
 static struct lane_end own_end(const struct trial_settings *settings)
 {
-	return (struct lane_end){settings->result->client.address, settings->result->client.port,
-				 control_pair_key(settings->control), settings->allowed};
+	return (struct lane_end){
+		.address = settings->result->client.address,
+		.port = settings->result->client.port,
+		.key = control_pair_key(settings->control),
+	};
 }
 
 /* The case's message, to which each thread adds its queue pairs. */
@@ -308,9 +311,6 @@ static int add_combined_figures(struct trial *trial, struct result_trial *found,
 	/* If the server takes no part, its cost is divided by the client's messages. */
 	if (!is_shared(wanted))
 		found->server.messages = found->warmup.messages + found->messages;
-	/* While the client waited at the barrier, the server polled without any messages. */
-	else if (trial->settings->barrier && p->server_cq == CQ_POLL)
-		found->server = (struct result_cost){0};
 	found->has_far =
 		p->bidirectional && (is_each_received(wanted->op) || trial->outcome.driven >= 0);
 	if (found->has_far)
@@ -362,7 +362,6 @@ static int thread_close(void *whole, unsigned int number, struct error *error)
 
 int trial_open(struct trial *trial, const struct plan_case *wanted, struct error *error)
 {
-	struct start_barrier *barrier = trial->settings->barrier;
 	unsigned int n = pattern_lanes(&wanted->parameters, false);
 	int code;
 
@@ -378,8 +377,6 @@ int trial_open(struct trial *trial, const struct plan_case *wanted, struct error
 		code = threads_each(&trial->threads, thread_open, trial, error);
 	if (!code)
 		trial->outcome.client_place = threads_place(&trial->threads);
-	if (!code && barrier)
-		barrier->enter(barrier, trial->threads.alarms, trial->threads.n);
 	return code;
 }
 
@@ -396,15 +393,12 @@ static void cancel_case(struct trial *trial)
 
 void trial_close(struct trial *trial)
 {
-	struct start_barrier *barrier = trial->settings->barrier;
 	struct error ignored = {0};
 
 	if (trial->is_asked || trial->is_awaited)
 		cancel_case(trial);
 	json_decref(trial->listening);
 	trial->listening = NULL;
-	if (barrier)
-		barrier->leave(barrier);
 	threads_each(&trial->threads, thread_close, trial, &ignored);
 	threads_close(&trial->threads);
 	shares_close(&trial->outcome.shares);

@@ -9,7 +9,6 @@
 #include <stdatomic.h>
 
 #include "bench/client/pacing.h"
-#include "bench/client/start_barrier.h"
 #include "bench/control/control.h"
 #include "bench/lane/threads.h"
 #include "bench/plan/plan.h"
@@ -19,12 +18,10 @@
 struct trial_settings {
 	struct control *control;
 	const struct clock *clock;
-	const struct result *result;            /* names the two ends */
-	const char *who;                        /* the server's name in errors */
-	struct start_barrier *barrier;          /* passed before the measurement; NULL: none */
-	const struct allowed_networks *allowed; /* for the server's queue pairs; NULL: any */
-	const struct dial_stop *stop;           /* ends the wait for an answer; NULL: nothing */
-	unsigned int answer_ms;                 /* for each answer; 0: the protocol's limit */
+	const struct result *result;  /* names the two ends */
+	const char *who;              /* the server's name in errors */
+	const struct dial_stop *stop; /* ends the wait for an answer; NULL: nothing */
+	unsigned int answer_ms;       /* for each answer; 0: the protocol's limit */
 };
 
 /* The lane of one thread, and the data of its loop. Only that thread writes it during a trial. */
@@ -67,9 +64,8 @@ struct trial {
 	bool has_next;            /* another trial of the case follows this one */
 	bool is_asked;            /* the server is to answer with "listening" */
 	bool is_awaited;          /* the server already listens for the next trial */
-	struct error barrier_fault;
-	uint64_t origin;         /* ticks: when all threads began to measure */
-	atomic_uint n_converged; /* threads */
+	uint64_t origin;          /* ticks: when all threads began to measure */
+	atomic_uint n_converged;  /* threads */
 	struct trial_outcome outcome;
 };
 

@@ -8,7 +8,7 @@
 #include "bench/cmd/command.h"
 #include "bench/control/control.h"
 #include "bench/host/soft_device.h"
-#include "bench/plan/hosts.h"
+#include "bench/plan/plan.h"
 #include "core/base/printable.h"
 #include "core/verbs/device_kind.h"
 #include "reports/result/banner.h"
@@ -128,7 +128,7 @@ static int examine(struct doctor *doctor, const struct settings *settings, struc
 
 static int cmd_doctor_run(int argc, char *argv[], const char **operands, struct error *error)
 {
-	struct settings settings = {.port = HOSTS_PORT};
+	struct settings settings = {.port = PLAN_PORT};
 	struct doctor doctor;
 	size_t spoiling = 0;
 	int code = option_parse(&options, argc, argv, &settings, error);

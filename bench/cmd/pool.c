@@ -10,7 +10,7 @@
 #include "bench/cmd/command.h"
 #include "bench/control/control.h"
 #include "bench/host/soft_device.h"
-#include "bench/plan/hosts.h"
+#include "bench/plan/plan.h"
 #include "core/base/clock.h"
 #include "core/base/random.h"
 #include "core/pool/client.h"
@@ -182,7 +182,7 @@ static int cmd_pool_check(const struct settings *settings, struct error *error)
 static int cmd_pool_run(int argc, char *argv[], const char **operands, struct error *error)
 {
 	struct settings settings = {
-		.port = HOSTS_PORT, .size = 10000, .writes = 1024, .every = 64, .seed = 1};
+		.port = PLAN_PORT, .size = 10000, .writes = 1024, .every = 64, .seed = 1};
 	int code = option_parse(&options, argc, argv, &settings, error);
 
 	if (code)

@@ -11,12 +11,10 @@
 #include "bench/cli/progress.h"
 #include "bench/cli/signals.h"
 #include "bench/cli/utc.h"
-#include "bench/client/multi_host.h"
 #include "bench/client/sweep.h"
 #include "bench/cmd/command.h"
 #include "bench/cmd/redact.h"
 #include "bench/host/soft_device.h"
-#include "bench/plan/hosts.h"
 #include "reports/document/document.h"
 #include "reports/io/json_make.h"
 #include "reports/io/save.h"
@@ -26,7 +24,6 @@
 struct interruption {
 	struct watch watch;
 	struct control *control;
-	struct fleet *fleet; /* NULL: a single host, which control ends */
 };
 
 static void interrupted(struct watch *watch)
@@ -34,11 +31,7 @@ static void interrupted(struct watch *watch)
 	struct interruption *interruption = CONTAINER_OF(watch, struct interruption, watch);
 	struct signalfd_siginfo info;
 
-	if (read(watch->fd, &info, sizeof(info)) != (ssize_t)sizeof(info))
-		return;
-	if (interruption->fleet)
-		multi_host_interrupt(interruption->fleet);
-	else
+	if (read(watch->fd, &info, sizeof(info)) == (ssize_t)sizeof(info))
 		control_fail(interruption->control, -EINTR, "interrupted");
 }
 
@@ -216,23 +209,6 @@ static int sweep(struct plan *plan, struct result *result, struct screen *screen
 	return code;
 }
 
-static int sweep_hosts(struct plan *plan, struct result *result, struct screen *screen,
-		       struct error *error)
-{
-	struct interruption interruption = {0};
-	int code = multi_host_open(&interruption.fleet, plan, result, error);
-
-	if (code)
-		return code;
-	code = interruption_open(&interruption, error);
-	if (!code) {
-		code = multi_host_run(interruption.fleet, &screen->view, error);
-		interruption_close(&interruption);
-	}
-	multi_host_close(interruption.fleet);
-	return code;
-}
-
 /* Prints skipped cases, warnings, the number of complete cases and the path of the result. */
 static void conclude(struct screen *screen, const struct result *result)
 {
@@ -270,12 +246,8 @@ static int check_left(const struct result *result, struct error *error)
  */
 static int choose(struct plan *plan, struct error *error)
 {
-	int code;
+	int code = soft_device_choose(&plan->device, error);
 
-	/* Several hosts measure among themselves. */
-	if (hosts_are_several(plan->host))
-		return 0;
-	code = soft_device_choose(&plan->device, error);
 	return code ? code
 		    : soft_device_require(plan->device, !plan->host && isatty(STDOUT_FILENO),
 					  error);
@@ -377,7 +349,7 @@ static int run_plan(struct plan *plan, struct result *result, struct error *erro
 		      plan_estimate_ns(plan, plan->n_cases));
 	utc_stamp(result->started);
 	sigprocmask(SIG_SETMASK, NULL, &before);
-	code = (hosts_are_several(plan->host) ? sweep_hosts : sweep)(plan, result, &screen, error);
+	code = sweep(plan, result, &screen, error);
 	/* A plan that is empty on these devices is a usage error too. */
 	if (code && plan_check(plan, NULL))
 		return COMMAND_USAGE;
@@ -446,8 +418,7 @@ const struct command command_run = {
 	.group = COMMAND_MEASURE,
 	.summary = "measure latency, bandwidth or load against a server",
 	.about = "Measures RDMA between this host and a server, which runs 'verbmark serve' on HOST. "
-		 "Without HOST, client and server both run on this host. Several hosts (A,B,C) are for "
-		 "--pattern. The cases are the product of all LISTs.",
+		 "Without HOST, client and server both run on this host. The cases are the product of all LISTs.",
 	.examples = {
 		{"verbmark run n02 --op write --metric lat",
 		 "latency of RDMA WRITE to n02"},

@@ -12,7 +12,7 @@
 #include "bench/control/protocol.h"
 #include "bench/host/inventory.h"
 #include "bench/host/soft_device.h"
-#include "bench/plan/hosts.h"
+#include "bench/plan/plan.h"
 #include "bench/server/clients.h"
 #include "bench/server/device_removal.h"
 #include "bench/server/pool.h"
@@ -25,7 +25,6 @@ struct settings {
 	uint16_t port;
 	bool is_once;
 	bool has_token;
-	bool drives;
 	unsigned int idle_ms;
 	const char *bind;
 	const char *secret_file;
@@ -75,9 +74,6 @@ static const struct option_row rows[] = {
 	 .group = OPTION_ACCESS},
 	{"secret-file", 0, "FILE", option_text, FIELD(secret_file),
 	 "serve only clients that know the secret in this file",
-	 .group = OPTION_ACCESS},
-	{"drive", 0, NULL, option_flag, FIELD(drives),
-	 "run cases against other servers too, for 'run A,B,C --pattern'",
 	 .group = OPTION_ACCESS},
 	{"bind", 0, "ADDRESS", parse_address, FIELD(bind),
 	 "listen only on this address (all addresses)",
@@ -327,7 +323,6 @@ static int server_open(struct server *server, const struct settings *settings, s
 		.secret = &server->secret,
 		.quota = &server->quota,
 		.allowed = &settings->allowed,
-		.drives = settings->drives,
 	};
 	server->clients = (struct clients){
 		.done = -1,
@@ -393,7 +388,7 @@ static int cmd_serve_check(const struct settings *settings, struct error *error)
 static int cmd_serve_run(int argc, char *argv[], const char **operands, struct error *error)
 {
 	/* RDMA_ADAPTIVE, which a pool does not support, means that --pool-cq is not given. */
-	struct settings settings = {.port = HOSTS_PORT, .pool.wait = RDMA_ADAPTIVE};
+	struct settings settings = {.port = PLAN_PORT, .pool.wait = RDMA_ADAPTIVE};
 	struct server server;
 	int code;
 

@@ -92,17 +92,6 @@ static bool may_come(int code)
 	       code == -ETIMEDOUT || code == -ECONNRESET;
 }
 
-/* Drops addresses outside the allowed networks. */
-static void filter(struct address_list *list, const struct allowed_networks *allowed)
-{
-	unsigned int count = 0;
-
-	for (unsigned int i = 0; i < list->count; i++)
-		if (allowed_networks_permits(allowed, (struct sockaddr *)&list->address[i]))
-			list->address[count++] = list->address[i];
-	list->count = count;
-}
-
 /* Recognizes HOST:PORT, as other programs accept it, but not a plain IPv6 address. */
 static bool is_with_port(const char *host)
 {
@@ -113,8 +102,7 @@ static bool is_with_port(const char *host)
 	return colon[1] && !colon[1 + strspn(colon + 1, "0123456789")];
 }
 
-int dial_until(const char *host, uint16_t port, unsigned int wait_ms,
-	       const struct allowed_networks *allowed, const struct dial_stop *stop,
+int dial_until(const char *host, uint16_t port, unsigned int wait_ms, const struct dial_stop *stop,
 	       struct error *error)
 {
 	const struct timespec pause = {.tv_nsec = AGAIN_MS * NS_PER_MS};
@@ -126,11 +114,6 @@ int dial_until(const char *host, uint16_t port, unsigned int wait_ms,
 		error_append(error, "use -p to give a port");
 	if (code)
 		return code;
-	if (allowed)
-		filter(&list, allowed);
-	if (!list.count)
-		return error_set(error, -EACCES, "%s is not in any network of 'serve --allow'",
-				 host);
 	for (;;) {
 		code = is_over(stop) ? -EINTR : try_all(&list, stop);
 		if (!may_come(code) || !clock_left_ms(deadline))

@@ -9,7 +9,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "bench/control/allowed_networks.h"
 #include "core/base/address.h"
 
 /* Lets the caller cancel a wait. */
@@ -19,12 +18,10 @@ struct dial_stop {
 };
 
 /*
- * Connects, retrying for wait_ms while nothing listens there. allowed: networks of the addresses to
- * try; NULL: all. Returns the socket. Returns -EINTR soon after `stop` (may be NULL) cancels the
- * wait.
+ * Connects, retrying for wait_ms while nothing listens there. Returns the socket. Returns -EINTR
+ * soon after `stop` (may be NULL) cancels the wait.
  */
-int dial_until(const char *host, uint16_t port, unsigned int wait_ms,
-	       const struct allowed_networks *allowed, const struct dial_stop *stop,
+int dial_until(const char *host, uint16_t port, unsigned int wait_ms, const struct dial_stop *stop,
 	       struct error *error);
 
 /*

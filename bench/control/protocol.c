@@ -195,49 +195,6 @@ int protocol_read_case(json_t *message, struct protocol_case *wanted, struct err
 	return decode(object, &wanted->op, &wanted->parameters, error);
 }
 
-unsigned int protocol_drive_ms(const struct parameters *wanted, unsigned int setup_ms,
-			       unsigned int wait_ms)
-{
-	/* It waits for the other server's answers as well, and both set up, one after the other. */
-	uint64_t sum = 3ULL * PROTOCOL_ANSWER_MS + wait_ms + 2ULL * setup_ms +
-		       (wanted->warmup_ns + wanted->duration_ns) / NS_PER_MS;
-
-	return sum > INT_MAX ? INT_MAX : (unsigned int)sum;
-}
-
-json_t *protocol_drive(const struct parameters *wanted, const char *host, uint16_t port,
-		       unsigned int wait_ms)
-{
-	return json_pack("{s:s, s:s, s:i, s:I, s:o}", "type", "drive", "host", host, "port",
-			 (int)port, "wait_ms", (json_int_t)wait_ms, "parameters", encode(wanted));
-}
-
-int protocol_read_drive(json_t *message, struct protocol_drive *wanted, struct error *error)
-{
-	json_error_t fault;
-	json_int_t wait_ms;
-	json_t *object;
-	int port;
-
-	int code;
-
-	*wanted = (struct protocol_drive){.parameters = parameters_default()};
-	if (json_unpack_ex(message, &fault, 0, "{s:s, s:i, s:I, s:o}", "host", &wanted->host,
-			   "port", &port, "wait_ms", &wait_ms, "parameters", &object))
-		return error_set(error, -EPROTO, "malformed 'drive' message: %s", fault.text);
-	if (port < 1 || port > UINT16_MAX || !wanted->host[0] || wait_ms < 0 ||
-	    wait_ms > PROTOCOL_WAIT_MOST_MS)
-		return error_set(error, -EPROTO, "malformed 'drive' message");
-	wanted->port = (uint16_t)port;
-	wanted->wait_ms = (unsigned int)wait_ms;
-	code = decode(object, &wanted->op, &wanted->parameters, error);
-	/* Each flow of a pattern is a 'drive' message of its own, and patterns have no -n. */
-	if (!code && (wanted->parameters.pattern != PARAMETER_AUTO ||
-		      wanted->parameters.duration_ns == PARAMETER_AUTO))
-		code = error_set(error, -EOPNOTSUPP, "a driven case must have -D and no --pattern");
-	return code;
-}
-
 json_t *protocol_failure(const struct error *fault)
 {
 	json_t *message = protocol_reason("failed", fault->text);

@@ -36,9 +36,6 @@
 /* libibverbs' IBV_SYSFS_NAME_MAX, including the terminating zero. */
 #define PROTOCOL_DEVICE_NAME 64
 
-/* Maximum time that one server may be asked to keep trying to reach another. */
-#define PROTOCOL_WAIT_MOST_MS 60000
-
 /* {"type": type, "reason": reason}. */
 json_t *protocol_reason(const char *type, const char *reason);
 
@@ -94,26 +91,6 @@ int protocol_read_case(json_t *message, struct protocol_case *wanted, struct err
  * returns this code, so local failures cannot be mistaken for the server's.
  */
 #define PROTOCOL_UNSUPPORTED (-EBADRQC)
-
-/* A case that the server is to run as the client of another one. Strings: see protocol_case. */
-struct protocol_drive {
-	const struct operation *op;
-	struct parameters parameters;
-	const char *host;
-	uint16_t port;
-	unsigned int wait_ms;
-};
-
-/*
- * Returns the time limit for such a case to get ready, and again to complete, if one end needs up
- * to setup_ms for its memory and queue pairs.
- */
-unsigned int protocol_drive_ms(const struct parameters *wanted, unsigned int setup_ms,
-			       unsigned int wait_ms);
-
-json_t *protocol_drive(const struct parameters *wanted, const char *host, uint16_t port,
-		       unsigned int wait_ms);
-int protocol_read_drive(json_t *message, struct protocol_drive *wanted, struct error *error);
 
 /* "failed": the case failed or is unsupported. */
 json_t *protocol_failure(const struct error *fault);

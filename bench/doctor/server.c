@@ -217,7 +217,7 @@ void doctor_server_open(struct doctor_server *connection, const struct doctor_se
 	uint16_t port = wish->port;
 	const struct call call = {host, port, own, wish->secret, wish->device, findings};
 	struct error fault = {0};
-	int fd = dial_until(host, port, 0, NULL, NULL, &fault);
+	int fd = dial_until(host, port, 0, NULL, &fault);
 
 	*connection = (struct doctor_server){0};
 	if (fd < 0) {

@@ -148,27 +148,6 @@ static void try_case(json_t *message)
 	fuzz_check_error(code, &error);
 }
 
-/* A case that is to be run against another server. */
-static void try_drive(json_t *message)
-{
-	struct protocol_drive wanted;
-	struct protocol_drive again;
-	struct error error = {0};
-	int code = protocol_read_drive(message, &wanted, &error);
-	json_t *made;
-
-	fuzz_check_error(code, &error);
-	if (code)
-		return;
-	check_values(&wanted.parameters);
-	made = protocol_drive(&wanted.parameters, wanted.host, wanted.port, wanted.wait_ms);
-	FUZZ_CHECK(made && !protocol_read_drive(made, &again, &error));
-	FUZZ_CHECK(again.port == wanted.port && again.wait_ms == wanted.wait_ms &&
-		   !strcmp(again.host, wanted.host));
-	FUZZ_CHECK(!memcmp(&again.parameters, &wanted.parameters, sizeof(again.parameters)));
-	json_decref(made);
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
 	const uint8_t *end = bytes + size;
@@ -184,8 +163,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 			try_stop(message);
 		else if (protocol_is(message, "case"))
 			try_case(message);
-		else if (protocol_is(message, "drive"))
-			try_drive(message);
 		else
 			try_hello(message);
 		json_decref(message);

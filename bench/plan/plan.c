@@ -6,9 +6,7 @@
 #include <string.h>
 
 #include "bench/plan/applicable.h"
-#include "bench/plan/hosts.h"
 #include "bench/plan/pattern.h"
-#include "bench/plan/pattern_rules.h"
 #include "bench/plan/preset.h"
 #include "bench/plan/rate.h"
 #include "bench/plan/rules.h"
@@ -136,24 +134,10 @@ static bool is_new(json_t *ids, const char *id, size_t number)
 	return true;
 }
 
-/*
- * Returns the pattern that client and server use. With several hosts, each pair has its own flow
- * and connects its threads one-to-one, whatever the pattern of the hosts is.
- */
-static uint64_t pattern_of_ends(const struct plan *plan, const struct parameters *wanted)
+static void make_case(struct plan_case *made, const struct operation *op, struct parameters wanted)
 {
-	bool is_of_hosts = pattern_is_on(wanted) && hosts_are_several(plan->host);
-
-	return is_of_hosts ? PATTERN_ONE_TO_ONE : wanted->pattern;
-}
-
-static void make_case(const struct plan *plan, struct plan_case *made, const struct operation *op,
-		      struct parameters wanted)
-{
-	uint64_t pattern = wanted.pattern;
 	const char *refusal;
 
-	wanted.pattern = pattern_of_ends(plan, &wanted);
 	applicable_keep(op, &wanted);
 	*made = (struct plan_case){.op = op, .parameters = wanted};
 	/* The server does the same as the client by default. */
@@ -161,12 +145,10 @@ static void make_case(const struct plan *plan, struct plan_case *made, const str
 		wanted.server_cq = PARAMETER_AUTO;
 	if (op->shape.is_atomic)
 		wanted.size = ATOMIC_SIZE;
-	wanted.pattern = pattern;
 	parameters_id(&wanted, made->id, sizeof(made->id));
 	rules_choose(op, &made->parameters);
 	made->kind = operation_kind(op, &made->parameters);
 	refusal = rules_refuse(op, &made->parameters);
-	made->parameters.pattern = pattern;
 	if (refusal)
 		snprintf(made->skipped, sizeof(made->skipped), "%s", refusal);
 }
@@ -190,7 +172,7 @@ static struct plan_case *add_case(struct plan *plan, json_t *ids, struct paramet
 {
 	struct plan_case *made = &plan->cases[plan->n_cases];
 
-	make_case(plan, made, &operations[wanted.op], wanted);
+	make_case(made, &operations[wanted.op], wanted);
 	if (!is_new(ids, made->id, plan->n_cases))
 		return &plan->cases[json_integer_value(json_object_get(ids, made->id))];
 	plan->n_cases++;
@@ -199,11 +181,11 @@ static struct plan_case *add_case(struct plan *plan, json_t *ids, struct paramet
 	return made;
 }
 
-static bool is_refused(const struct plan *plan, struct parameters wanted)
+static bool is_refused(struct parameters wanted)
 {
 	struct plan_case made;
 
-	make_case(plan, &made, &operations[wanted.op], wanted);
+	make_case(&made, &operations[wanted.op], wanted);
 	return made.skipped[0];
 }
 
@@ -221,7 +203,7 @@ static void compare(struct plan *plan, json_t *ids, const struct product *produc
 
 	if (made->parameters.interleave != 1 || !product_beside(product, number, &beside, &by))
 		return;
-	make_case(plan, &other, made->op, product_case(product, beside));
+	make_case(&other, made->op, product_case(product, beside));
 	number_of = json_object_get(ids, other.id);
 	beside = (size_t)json_integer_value(number_of);
 	/* Only compare the same kind of latency, and cases that run alternately. */
@@ -244,7 +226,7 @@ static void add_metric(struct plan *plan, const struct product *product, json_t 
 		struct plan_case *made;
 
 		/* The maximum must be measured before loads in percent of it run. */
-		if (metric >= METRIC_BW && is_share(&wanted) && !is_refused(plan, wanted))
+		if (metric >= METRIC_BW && is_share(&wanted) && !is_refused(wanted))
 			maximum = (size_t)(add_case(plan, ids, maximum_of(wanted)) - plan->cases);
 		if (wanted.metric != metric)
 			continue;
@@ -450,8 +432,6 @@ static int make_cases(struct plan *plan, json_t *base, struct error *error)
 	free(product);
 	if (!code)
 		code = plan_check_unheard(plan, error);
-	if (!code)
-		code = plan_check_patterns(plan, error);
 	return code ? code : plan_check(plan, error);
 }
 
@@ -479,11 +459,23 @@ int plan_open(struct plan *plan, int argc, char *argv[], struct error *error)
 	return code ? code : plan_complete(plan, error);
 }
 
+static int check_host(const char *host, struct error *error)
+{
+	if (!host || !strchr(host, ','))
+		return 0;
+	return error_set(error, -EINVAL,
+			 "'%s' names several hosts: use 'srun verbmark fleet' to measure among "
+			 "hosts; see verbmark-fleet(1)",
+			 host);
+}
+
 int plan_finish(struct plan *plan, const char *preset, struct error *error)
 {
 	json_t *base = NULL;
-	int code = expand(plan, error);
+	int code = check_host(plan->host, error);
 
+	if (!code)
+		code = expand(plan, error);
 	if (!code)
 		code = load(plan, preset, &base, error);
 	if (!code)
@@ -515,22 +507,9 @@ int plan_complete(struct plan *plan, struct error *error)
 	return code;
 }
 
-int plan_open_case(struct plan *plan, const struct parameters *wanted, const char *host,
-		   uint16_t port, struct error *error)
-{
-	*plan = (struct plan){.host = host, .port = port};
-	plan->made = json_array();
-	plan->cases = calloc(1, sizeof(*plan->cases));
-	if (!plan->cases || !plan->made)
-		return error_set_errno(error, -ENOMEM, "cannot make the plan");
-	plan->n_cases = 1;
-	make_case(plan, plan->cases, &operations[wanted->op], *wanted);
-	return plan_check(plan, error);
-}
-
 uint16_t plan_port(const struct plan *plan)
 {
-	return plan->port ? plan->port : HOSTS_PORT;
+	return plan->port ? plan->port : PLAN_PORT;
 }
 
 void plan_close(struct plan *plan)

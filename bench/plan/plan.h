@@ -11,6 +11,9 @@
 #include "reports/finding/threshold.h"
 #include "reports/table/table.h"
 
+/* The server's default TCP port. */
+#define PLAN_PORT 7471
+
 /* One case. Its results depend on nothing but these members. */
 struct plan_case {
 	char id[CASE_ID];
@@ -80,9 +83,6 @@ int plan_finish(struct plan *plan, const char *preset, struct error *error);
 /* Makes a plan from the text of a plan file. path is used in error messages. */
 int plan_read(struct plan *plan, const char *text, size_t length, const char *path,
 	      struct error *error);
-/* Makes a plan with a single case, against that host. */
-int plan_open_case(struct plan *plan, const struct parameters *wanted, const char *host,
-		   uint16_t port, struct error *error);
 void plan_close(struct plan *plan);
 
 /* Returns the TCP port of a server that is already running. */

@@ -188,6 +188,11 @@ static bool is_pattern_of_lat(const struct operation *op, const struct parameter
 	return pattern_is_on(p) && p->metric != METRIC_BW;
 }
 
+static bool is_pattern_of_one(const struct operation *op, const struct parameters *p)
+{
+	return pattern_is_on(p) && p->threads == 1;
+}
+
 /* Flows that finish first would leave the bandwidth to the others. */
 static bool is_pattern_of_count(const struct operation *op, const struct parameters *p)
 {
@@ -464,6 +469,7 @@ static const struct rule {
 	{is_registered_walk,     "--registration each needs --access same and --sge 1"               },
 	{is_lat_of_many,         "latency is measured on one queue pair per thread; use --qps 1"     },
 	{is_pattern_of_lat,      "--pattern applies only to bw"                                      },
+	{is_pattern_of_one,      "--pattern needs --threads above 1"                                 },
 	{is_pattern_of_count,    "--pattern needs a common duration; use -D instead of -n"           },
 	{is_lat_of_lists,        "latency is measured one message at a time; use --post-list 1"      },
 	{is_bidirectional_lat,   "--bidirectional applies only to bw"                                },

@@ -8,14 +8,11 @@
 #include <unistd.h>
 
 #include "bench/cli/value.h"
-#include "bench/client/pacing.h"
 #include "bench/lane/lane.h"
 #include "bench/plan/rules.h"
 #include "core/base/cgroup.h"
 #include "core/base/free_memory.h"
-#include "core/base/hist.h"
 #include "core/base/sysfs.h"
-#include "reports/result/rate_windows.h"
 
 /*
  * Bytes per queue entry, without its scatter/gather elements, and per completion: the most that
@@ -27,8 +24,6 @@
 #define QUEUE_TIMES      2
 /* A thread with its lane, and the windows in which a server thread counts messages. */
 #define LANE_BYTES (128U << 10)
-/* The results of a client's thread, which are merged into another set of the same size. */
-#define SEEN_BYTES (2 * sizeof(struct hist) + sizeof(struct rate_windows))
 /* A queue pair, its connection, and the library's state of both. */
 #define PAIR_BYTES (16U << 10)
 /* Inline bytes that a provider chooses if nobody asks for a size. */
@@ -181,10 +176,10 @@ static uint64_t list_bytes(const struct parameters *p)
 }
 
 /* Estimates the memory of a case. The rules bound all values, so that products of two fit. */
-static bool estimate(const struct protocol_case *wanted, bool is_server, uint64_t *bytes)
+static bool estimate(const struct protocol_case *wanted, uint64_t *bytes)
 {
 	const struct parameters *p = &wanted->parameters;
-	const struct limits limits = lane_limits(p, &wanted->op->shape, is_server);
+	const struct limits limits = lane_limits(p, &wanted->op->shape, true);
 	uint64_t inlined = p->inline_size == PARAMETER_AUTO ? INLINE_BYTES : p->inline_size;
 	uint64_t pieces = limits.sge * sizeof(struct ibv_sge);
 	uint64_t pairs = limits.queue_pairs;
@@ -192,9 +187,7 @@ static bool estimate(const struct protocol_case *wanted, bool is_server, uint64_
 	uint64_t receives = limits.recv_depth ? entries(limits.recv_depth) : 0;
 	uint64_t shared = limits.srqs ? entries(limits.srq_depth) : 0;
 
-	*bytes = (uint64_t)pattern_lanes(p, is_server) * LANE_BYTES;
-	if (!is_server)
-		*bytes += (pattern_lanes(p, false) + 1) * SEEN_BYTES + sizeof(struct pacing);
+	*bytes = (uint64_t)pattern_lanes(p, true) * LANE_BYTES;
 	return quota_add(bytes, limits.regions, region_bytes(p, limits.memory_bytes)) &&
 	       quota_add(bytes, pairs, PAIR_BYTES + sizeof(struct flow) + list_bytes(p)) &&
 	       quota_add(bytes, pairs, sends + 2 * sizeof(uint64_t) * limits.send_depth) &&
@@ -204,15 +197,14 @@ static bool estimate(const struct protocol_case *wanted, bool is_server, uint64_
 			 entries(limits.cq_depth) * COMPLETION_BYTES);
 }
 
-static int check_case(const struct quota *quota, const struct protocol_case *wanted, bool is_server,
+static int check_case(const struct quota *quota, const struct protocol_case *wanted,
 		      struct error *error)
 {
 	const struct parameters *p = &wanted->parameters;
 	const struct operation_shape *shape = &wanted->op->shape;
-	/* --size is the size of a message, of granted or registered memory, or unused. */
+	/* --size is the size of a message, of granted memory, or of the client's alone. */
 	bool has_messages = !shape->is_granted && !shape->is_call;
-	bool has_regions = shape->registers && !is_server;
-	uint64_t pairs = lane_limits(p, shape, is_server).queue_pairs;
+	uint64_t pairs = lane_limits(p, shape, true).queue_pairs;
 	char asked[32];
 	char most[32];
 
@@ -221,15 +213,15 @@ static int check_case(const struct quota *quota, const struct protocol_case *wan
 				 "%" PRIu64 " queue pairs exceed this server's limit of %" PRIu64
 				 " per client: use fewer, or raise 'serve --max-qps' on the server",
 				 pairs, quota->queue_pairs);
-	if ((!has_messages && !has_regions) || p->size <= quota->message_bytes)
+	if (!has_messages || p->size <= quota->message_bytes)
 		return 0;
 	value_print_size(p->size, asked, sizeof(asked));
 	value_print_size(quota->message_bytes, most, sizeof(most));
 	return error_set(
 		error, -EOPNOTSUPP,
-		"%s of %s exceed this server's limit of %s: use smaller ones, or raise 'serve "
+		"messages of %s exceed this server's limit of %s: use smaller ones, or raise 'serve "
 		"--max-size' on the server",
-		has_messages ? "messages" : "regions", asked, most);
+		asked, most);
 }
 
 static uint64_t of_client(const struct quota *quota)
@@ -336,30 +328,30 @@ static int take_others(struct quota *quota, const struct quota_share *wanted,
 	return 0;
 }
 
-static struct quota_share share_of(const struct protocol_case *wanted, bool is_server)
+static struct quota_share share_of(const struct protocol_case *wanted)
 {
 	const struct parameters *p = &wanted->parameters;
-	struct quota_share share = {.threads = pattern_lanes(p, is_server)};
+	struct quota_share share = {.threads = pattern_lanes(p, true)};
 
 	if (p->connect != CONNECT_QP)
-		share.connected = lane_limits(p, &wanted->op->shape, is_server).queue_pairs;
-	if (!estimate(wanted, is_server, &share.bytes))
+		share.connected = lane_limits(p, &wanted->op->shape, true).queue_pairs;
+	if (!estimate(wanted, &share.bytes))
 		share.bytes = UINT64_MAX;
 	return share;
 }
 
-uint64_t quota_bytes(const struct protocol_case *wanted, bool is_server)
+uint64_t quota_bytes(const struct protocol_case *wanted)
 {
-	return share_of(wanted, is_server).bytes;
+	return share_of(wanted).bytes;
 }
 
-int quota_take_more(struct quota *quota, const struct protocol_case *wanted, bool is_server,
-		    struct quota_share *taken, struct error *error)
+int quota_take(struct quota *quota, const struct protocol_case *wanted, struct quota_share *taken,
+	       struct error *error)
 {
-	const struct quota_share share = share_of(wanted, is_server);
+	const struct quota_share share = share_of(wanted);
 	uint64_t before = taken->bytes;
 	uint64_t more = share.bytes > before ? share.bytes - before : 0;
-	int code = check_case(quota, wanted, is_server, error);
+	int code = check_case(quota, wanted, error);
 
 	if (!code)
 		code = check_sums(quota, &share, error);
@@ -372,13 +364,6 @@ int quota_take_more(struct quota *quota, const struct protocol_case *wanted, boo
 	if (code)
 		quota_keep(quota, taken, before);
 	return code;
-}
-
-int quota_take(struct quota *quota, const struct protocol_case *wanted, bool is_server,
-	       struct quota_share *taken, struct error *error)
-{
-	*taken = (struct quota_share){0};
-	return quota_take_more(quota, wanted, is_server, taken, error);
 }
 
 void quota_keep(struct quota *quota, struct quota_share *taken, uint64_t kept)

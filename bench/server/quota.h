@@ -55,19 +55,14 @@ void quota_leave(struct quota *quota);
 
 /*
  * Checks a case against the limits and, if it fits, counts its share, returned in *taken. The
- * memory is a generous estimate of buffers, queues, completion queues and a client's results.
- * is_server: whether this server is the case's server or its client.
+ * memory is a generous estimate of buffers, queues and completion queues. *taken may already hold
+ * memory, but no queue pairs or threads. That memory stays taken throughout, even if the case is
+ * rejected. A case that needs less keeps all of it.
  */
-int quota_take(struct quota *quota, const struct protocol_case *wanted, bool is_server,
-	       struct quota_share *taken, struct error *error);
-/*
- * Same, if *taken already holds memory, but no queue pairs or threads. That memory stays taken
- * throughout, even if the case is rejected. A case that needs less keeps all of it.
- */
-int quota_take_more(struct quota *quota, const struct protocol_case *wanted, bool is_server,
-		    struct quota_share *taken, struct error *error);
+int quota_take(struct quota *quota, const struct protocol_case *wanted, struct quota_share *taken,
+	       struct error *error);
 /* Returns the estimated memory of a case. */
-uint64_t quota_bytes(const struct protocol_case *wanted, bool is_server);
+uint64_t quota_bytes(const struct protocol_case *wanted);
 void quota_give(struct quota *quota, struct quota_share *taken);
 /* Returns queue pairs, threads, and all memory above `kept` bytes. */
 void quota_keep(struct quota *quota, struct quota_share *taken, uint64_t kept);

@@ -16,7 +16,6 @@
 #include "bench/lane/effective.h"
 #include "bench/lane/threads.h"
 #include "bench/plan/default_depths.h"
-#include "bench/server/delegate.h"
 #include "bench/server/worker.h"
 #include "core/base/free_memory.h"
 
@@ -40,10 +39,10 @@ static int welcome(struct control *control, const struct responder_terms *terms,
 		code = inventory_keep(&devices, terms->device, error);
 	if (!code)
 		code = control_send(control,
-				    json_pack("{s:s, s:i, s:s, s:s, s:o, s:b}", "type", "welcome",
+				    json_pack("{s:s, s:i, s:s, s:s, s:o}", "type", "welcome",
 					      "protocol", PROTOCOL_NUMBER, "version",
 					      VERBMARK_VERSION, "host", host, "devices",
-					      inventory_encode(&devices), "drives", terms->drives),
+					      inventory_encode(&devices)),
 				    error);
 	device_list_close(&devices);
 	return code;
@@ -170,9 +169,9 @@ static int make_lanes(struct session *session, const struct protocol_case *wante
 	 * Drop a spare buffer that is larger than the case. A smaller one stays and counts against
 	 * the quota.
 	 */
-	if (session->spare.size > quota_bytes(wanted, true))
+	if (session->spare.size > quota_bytes(wanted))
 		drop_lanes(session);
-	if (quota_take_more(session->quota, wanted, true, &session->taken, error))
+	if (quota_take(session->quota, wanted, &session->taken, error))
 		return error->code;
 	session->chosen = (struct effective){0};
 	session->parameters = wanted->parameters;
@@ -472,10 +471,6 @@ static int answer(struct session *session, json_t *message, struct error *error)
 		/* The case is over; close its lanes now, while the client is busy otherwise. */
 		close_lanes(session);
 		return code;
-	}
-	if (protocol_is(message, "drive")) {
-		drop_lanes(session);
-		return delegate_run(session->control, message, session->terms, error);
 	}
 	/* A "stop" that arrives here has crossed with a "failed". */
 	return protocol_is(message, "stop") ? 0 : run_case(session, message, error);

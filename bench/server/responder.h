@@ -20,8 +20,7 @@ struct responder_terms {
 	const char *device;          /* the only device offered; NULL: all */
 	const struct secret *secret; /* required from clients; zeroed: none */
 	struct quota *quota;
-	const struct allowed_networks *allowed; /* where clients, and servers to drive, may be */
-	bool drives;                            /* accepts "drive" messages */
+	const struct allowed_networks *allowed; /* where clients may be */
 };
 
 /*

@@ -9,7 +9,7 @@ import insider
 import limits
 import verbmark as v
 from scene import BUILD, PATIENCE, ROOM_KIB, THREAD_KIB, Stage, check, check_message, item
-from states import LIMITS, PAUSE, TIME, case, drive
+from states import LIMITS, PAUSE, TIME, case
 
 
 @contextlib.contextmanager
@@ -93,7 +93,6 @@ def refuse_words(tally):
         for name, said, reason in (
             ("another device", v.CASE | other, "this server offers"),
             ("facts of another device", {"type": "describe"} | other, "this server offers"),
-            ("a drive", drive(stage), "this server does not drive others"),
             ("an unknown operation", case(op="nonsense"), "this server cannot run the case"),
             ("a case without parameters", v.CASE | {"parameters": 7}, "malformed case"),
         ):

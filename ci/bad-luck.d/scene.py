@@ -18,8 +18,6 @@ ROOM_KIB = 1536
 EACH_BYTES = 64
 # Stack memory that each concurrent thread may leave behind.
 THREAD_KIB = 24
-# A drive allocates megabytes and fragments the heap.
-DRIVEN_KIB = 3072
 
 ITEMS = {}
 # Items that run only if they are named.

@@ -10,9 +10,7 @@ import threading
 import time
 
 import verbmark as v
-from scene import (
-    DRIVEN_KIB, PATIENCE, ROOM_KIB, THREAD_KIB, Stage, Tally, check, endless, item,
-)
+from scene import PATIENCE, ROOM_KIB, THREAD_KIB, Stage, Tally, check, endless, item
 
 # Clients that stall at a time.
 AT_ONCE = 8
@@ -35,8 +33,6 @@ STATES = {
     "a case that is never connected": (("hello", "case"), TIME),
     "a case by hand": (("hello", "describe", "pairs"), TIME),
     "a case by hand that never begins": (("hello", "both ways"), TIME),
-    "a drive that never starts": (("hello", "drive"), TIME),
-    "a drive": (("hello", "drive", "go"), TIME),
 }
 # The same for a verbmark client some of whose messages are held back: the first message held, the
 # reason to end, and the options of the client.
@@ -62,21 +58,11 @@ MESSAGES = {
     "both ways": (
         lambda stage: v.by_hand(cq="event", metric="bw", bidirectional=True), ("listening", "ready")
     ),
-    "drive": (lambda stage: drive(stage), ("steady",)),
-    "go": (lambda stage: {"type": "go"}, ("gone",)),
 }
 
 
 def case(**parameters):
     return v.CASE | {"parameters": v.CASE["parameters"] | parameters}
-
-
-def drive(stage):
-    """Returns a request that the server drive itself for longer than any test waits."""
-    return {
-        "type": "drive", "host": v.ADDRESS, "port": stage.server.port, "wait_ms": 0,
-        "parameters": {"op": "send", "cq": "event", "duration": "3600s"},
-    }
 
 
 def reach(stage, peer, words):
@@ -91,7 +77,7 @@ def reach(stage, peer, words):
 
 
 class Stages:
-    """Servers for all states: one with a secret, one that drives others, and a plain one."""
+    """Servers for all states: one with a secret, and a plain one."""
 
     def __init__(self, *limits):
         with tempfile.NamedTemporaryFile(delete=False) as file:  # mode 600
@@ -100,8 +86,7 @@ class Stages:
         secret = ("--secret-file", self.secret)
         self.plain = Stage(*limits)
         self.guarded = Stage(*limits, *secret, client=secret)
-        self.driving = Stage(*limits, "--drive")
-        self.all = (self.plain, self.guarded, self.driving)
+        self.all = (self.plain, self.guarded)
 
     def __enter__(self):
         return self
@@ -112,15 +97,12 @@ class Stages:
         os.unlink(self.secret)
 
     def of(self, words):
-        if "secret" in words:
-            return self.guarded
-        return self.driving if "drive" in words else self.plain
+        return self.guarded if "secret" in words else self.plain
 
     @contextlib.contextmanager
     def nothing_left(self, tally, clients, at_once=0):
         room = ROOM_KIB + at_once * THREAD_KIB
         with (
-            self.driving.nothing_left(tally, clients, DRIVEN_KIB),
             self.guarded.nothing_left(tally, clients, room),
             self.plain.nothing_left(tally, clients, room),
         ):
@@ -142,7 +124,6 @@ def hang_up_all(tally, stages, count):
             with tally.attempt(state):
                 with v.Peer.dial(stage.server.port) as peer:
                     reach(stage, peer, words)
-                # A drive has a thread on each side, and here one server is both.
                 v.wait_until(lambda: stage.server.threads() <= 2, PATIENCE, "the end of the client")
 
 

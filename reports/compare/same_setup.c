@@ -106,27 +106,6 @@ static int check_end(const struct result_end *one, const struct result_end *othe
 	return code;
 }
 
-/* Compares hosts by their position, since names may differ. */
-static int check_parties(const struct same_setup *before, const struct same_setup *now,
-			 struct error *error)
-{
-	const json_t *ones = before->result->parties;
-	const json_t *others = now->result->parties;
-	int code = check_number("number of hosts", json_array_size(ones), json_array_size(others),
-				before, now, error);
-
-	for (size_t i = 0; i < json_array_size(ones) && !code; i++) {
-		const struct value value = {
-			json_member_or_empty(json_array_get(ones, i), "hard_fingerprint"),
-			json_member_or_empty(json_array_get(others, i), "hard_fingerprint"),
-		};
-
-		if (*value.before && *value.now && is_other(value.before, value.now))
-			code = differ("the hard fingerprint of a host", &value, before, now, error);
-	}
-	return code;
-}
-
 static const char *program_of(const struct result *result)
 {
 	return result->imported ? json_member_or_empty(result->imported, "format") : "verbmark";
@@ -156,7 +135,7 @@ int same_setup_check(const struct same_setup *before, const struct same_setup *n
 	if (is_other(one->clock, other->clock))
 		return differ("the clock", &(struct value){one->clock, other->clock}, before, now,
 			      error);
-	return check_parties(before, now, error);
+	return 0;
 }
 
 /* Collects what check_end compares. */
@@ -167,23 +146,6 @@ static json_t *make_end(const struct result_end *end)
 	return json_pack("[s, s, s, s, I, I]", is_known ? end->fingerprint : end->host,
 			 is_known ? "" : end->device, end->kind ? end->kind : "", end->link_layer,
 			 (json_int_t)end->rate_mbps, (json_int_t)end->mtu);
-}
-
-static json_t *make_parties(const struct result *result)
-{
-	json_t *made = json_array();
-	const json_t *party;
-	size_t i;
-
-	json_array_foreach(result->parties, i, party)
-	{
-		const char *fingerprint = json_member_or_empty(party, "hard_fingerprint");
-
-		json_array_append_new(
-			made, json_string(*fingerprint ? fingerprint
-						       : json_member_or_empty(party, "name")));
-	}
-	return made;
 }
 
 /* Ids of imported cases omit parameters at the other program's defaults, so list them all. */
@@ -219,9 +181,8 @@ int same_setup_key(char key[static SAME_SETUP_KEY], const struct result *result,
 		   struct error *error)
 {
 	json_t *made = result->imported ? make_imported(result)
-					: json_pack("[o, o, s, o]", make_end(&result->client),
-						    make_end(&result->server), result->clock,
-						    make_parties(result));
+					: json_pack("[o, o, s]", make_end(&result->client),
+						    make_end(&result->server), result->clock);
 	char *text = json_dumps(made, JSON_COMPACT | JSON_SORT_KEYS);
 
 	json_decref(made);

@@ -107,11 +107,6 @@ static json_t *take_overflow(const struct result *result)
 	return json_incref(result->overflow);
 }
 
-static json_t *take_parties(const struct result *result)
-{
-	return json_incref(result->parties);
-}
-
 static json_t *take_warnings(const struct result *result)
 {
 	return json_incref(result->warnings);
@@ -126,7 +121,6 @@ static const struct {
         {"crowds",   qp_limits_make    },
         {"turns",    paired_trials_make},
 	{"overflow", take_overflow     },
-        {"parties",  take_parties      },
         {"warnings", take_warnings     },
 };
 

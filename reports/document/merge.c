@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "reports/document/parse.h"
-#include "reports/io/json_member.h"
 #include "reports/result/sum_check.h"
 
 static int check_text(const char *what, const char *before, const char *now, struct error *error)
@@ -47,18 +46,6 @@ static int check_end(const char *which, const struct result_end *before,
 	return -EINVAL;
 }
 
-/* Compares hosts by name and order. */
-static bool are_parties_alike(const json_t *before, const json_t *now)
-{
-	size_t count = json_array_size(before);
-
-	for (size_t i = 0; i < count; i++)
-		if (strcmp(json_member_or_empty(json_array_get(before, i), "name"),
-			   json_member_or_empty(json_array_get(now, i), "name")) != 0)
-			return false;
-	return count == json_array_size(now);
-}
-
 static int check_circumstances(const struct result *before, const struct result *now,
 			       struct error *error)
 {
@@ -68,8 +55,6 @@ static int check_circumstances(const struct result *before, const struct result 
 		code = check_end("server", &before->server, &now->server, error);
 	if (!code)
 		code = check_text("the version of verbmark", before->version, now->version, error);
-	if (!code && !are_parties_alike(before->parties, now->parties))
-		code = error_set(error, -EINVAL, "the hosts are not the same");
 	return code ? code : check_text("the clock", before->clock, now->clock, error);
 }
 
@@ -82,17 +67,10 @@ static json_t *make_end(const struct result_end *end)
 
 json_t *merge_circumstances(const struct result *result)
 {
-	json_t *names = json_array();
-	const json_t *party;
-	size_t i;
-
-	json_array_foreach(result->parties, i, party)
-		json_array_append_new(names, json_string(json_member_or_empty(party, "name")));
-	if (!result->imported)
-		return json_pack("[o, o, s, o, s]", make_end(&result->client),
-				 make_end(&result->server), result->version, names, result->clock);
-	json_decref(names);
-	return json_null();
+	if (result->imported)
+		return json_null();
+	return json_pack("[o, o, s, s]", make_end(&result->client), make_end(&result->server),
+			 result->version, result->clock);
 }
 
 static int take_first(struct result *into, const struct result *from, struct error *error)
@@ -110,10 +88,6 @@ static int take_first(struct result *into, const struct result *from, struct err
 	json_incref(into->server.facts);
 	into->command = json_incref(from->command);
 	into->plan = json_incref(from->plan);
-	/* Copy, because facts that differ in later runs are removed from it. */
-	into->parties = json_deep_copy(from->parties);
-	if (from->parties && !into->parties)
-		return error_set_errno(error, -ENOMEM, "cannot keep the hosts");
 	memcpy(into->started, from->started, sizeof(into->started));
 	memcpy(into->finished, from->finished, sizeof(into->finished));
 	return 0;
@@ -126,25 +100,11 @@ static void widen_end(struct result_end *into, const struct result_end *from)
 		into->fingerprint[0] = '\0';
 }
 
-static void widen_parties(json_t *into, const json_t *from)
-{
-	json_t *party;
-	size_t i;
-
-	json_array_foreach(into, i, party)
-	{
-		if (strcmp(json_member_or_empty(party, "hard_fingerprint"),
-			   json_member_or_empty(json_array_get(from, i), "hard_fingerprint")) != 0)
-			json_object_del(party, "hard_fingerprint");
-	}
-}
-
 /* Extends the time of the run (ISO 8601 sorts as text) and the errors of the clock. */
 static void widen(struct result *into, const struct result *from)
 {
 	widen_end(&into->client, &from->client);
 	widen_end(&into->server, &from->server);
-	widen_parties(into->parties, from->parties);
 	if (strcmp(from->started, into->started) < 0)
 		memcpy(into->started, from->started, sizeof(into->started));
 	if (strcmp(from->finished, into->finished) > 0)

@@ -274,29 +274,6 @@ static int parse_warnings(struct result *result, const json_t *document, struct 
 	return code ? error_wrap(error, "warnings") : 0;
 }
 
-static int parse_parties(struct result *result, const json_t *document, struct error *error)
-{
-	json_t *parties;
-	const json_t *party;
-	char text[256];
-	size_t i;
-	int code = json_member_array(document, "parties", &parties, error);
-
-	json_array_foreach(parties, i, party)
-	{
-		if (!code)
-			code = json_member_text(party, "name", text, sizeof(text), error);
-		if (!code)
-			code = json_member_text(party, "device", text, sizeof(text), error);
-		if (!code && json_object_get(party, "hard_fingerprint"))
-			code = json_member_text(party, "hard_fingerprint", text, sizeof(text),
-						error);
-	}
-	if (!code)
-		result->parties = json_incref(parties);
-	return code ? error_wrap(error, "parties") : 0;
-}
-
 /* Copies the known members only. */
 static int parse_overflow(struct result *result, const json_t *document, struct error *error)
 {
@@ -348,8 +325,6 @@ static int parse_all(struct result *result, json_t *document, struct error *erro
 		code = parse_warnings(result, document, error);
 	if (!code && json_object_get(document, "overflow"))
 		code = parse_overflow(result, document, error);
-	if (!code && json_object_get(document, "parties"))
-		code = parse_parties(result, document, error);
 	return code ? code : parse_cases(result, document, error);
 }
 

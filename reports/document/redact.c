@@ -22,18 +22,12 @@ struct name {
 	const char *instead;
 };
 
-/* Hosts that get a number; further ones are only redacted. */
-#define PARTIES_MAX 64
-/*
- * For each side: two names, each whole and up to its first dot. For each party also its name in the
- * document and its name on the command line, both with and without the port.
- */
-#define NAMES_MAX (10 + 12 * PARTIES_MAX)
+/* For each side two names, and the host as the user gave it, each whole and up to its first dot. */
+#define NAMES_MAX 10
 
 struct names {
 	struct name name[NAMES_MAX];
 	size_t count;
-	char party[PARTIES_MAX][16]; /* their replacements */
 };
 
 static bool is_one_of(const char *text, const char *const *texts, size_t count)
@@ -90,22 +84,15 @@ static void put_name(struct names *names, struct name name)
 }
 
 /* Adds a name, whole and up to its first dot; addresses have no such part. */
-static void add_part(struct names *names, const char *text, size_t length, const char *instead)
-{
-	size_t host = strcspn(text, ".");
-	char word[64];
-
-	snprintf(word, sizeof(word), "%.*s", (int)length, text);
-	if (length)
-		put_name(names, (struct name){text, length, instead});
-	if (host && host < length && !(length < sizeof(word) && is_address(word)))
-		put_name(names, (struct name){text, host, instead});
-}
-
 static void add_name(struct names *names, const char *text, const char *instead)
 {
-	if (text)
-		add_part(names, text, strlen(text), instead);
+	size_t length = text ? strlen(text) : 0;
+	size_t host = text ? strcspn(text, ".") : 0;
+
+	if (length)
+		put_name(names, (struct name){text, length, instead});
+	if (host && host < length && !is_address(text))
+		put_name(names, (struct name){text, host, instead});
 }
 
 /* Adds the names of one side and of its facts. */
@@ -117,58 +104,14 @@ static void add_end(struct names *names, const json_t *end, const char *instead)
 	add_name(names, json_string_value(json_object_get(facts, "host")), instead);
 }
 
-/* Adds a name with and without its port. */
-static void add_party(struct names *names, const char *text, size_t length, const char *instead)
-{
-	const char *colon = memchr(text, ':', length);
-
-	if (colon && colon != text &&
-	    !memchr(colon + 1, ':', length - (size_t)(colon + 1 - text))) {
-		put_name(names, (struct name){text, length, instead});
-		length = (size_t)(colon - text);
-	}
-	add_part(names, text, length, instead);
-}
-
-/* Adds the hosts as the user gave them, since messages quote them. */
-static void add_wanted(struct names *names, const char *wanted)
-{
-	while (wanted) {
-		size_t length = strcspn(wanted, ",");
-
-		add_party(names, wanted, length, gone);
-		wanted = wanted[length] ? wanted + length + 1 : NULL;
-	}
-}
-
-static void add_parties(struct names *names, const json_t *parties)
-{
-	const json_t *party;
-	const char *name;
-	size_t i;
-
-	json_array_foreach(parties, i, party)
-	{
-		if (i == PARTIES_MAX)
-			break;
-		snprintf(names->party[i], sizeof(names->party[i]), "host %zu", i + 1);
-		name = json_string_value(json_object_get(party, "name"));
-		if (name)
-			add_party(names, name, strlen(name), names->party[i]);
-		add_end(names, party, names->party[i]);
-	}
-}
-
-/* Finds all names. They point into before and wanted. */
-static void find_names(struct names *names, const json_t *before, const char *wanted)
+/* Finds all names. They point into hosts and wanted, which messages quote. */
+static void find_names(struct names *names, const json_t *hosts, const char *wanted)
 {
 	static const char *const ends[] = {"client", "server"};
-	const json_t *hosts = json_object_get(before, "hosts");
 
-	add_parties(names, json_object_get(before, "parties"));
 	for (size_t i = 0; i < ARRAY_LENGTH(ends); i++)
 		add_end(names, json_object_get(hosts, ends[i]), ends[i]);
-	add_wanted(names, wanted);
+	add_name(names, wanted, gone);
 }
 
 /* Returns the length of the address that starts here, without its port; 0: none. */
@@ -353,14 +296,13 @@ static int redact_end(json_t *end, const char *instead, const struct names *name
 	return code;
 }
 
-/* Whether a flow's end is a thread of a process, which has a number instead of a host name. */
+/* A flow's end is a thread, which has a number instead of a name. */
 static bool is_thread(const char *text)
 {
-	return !strncmp(text, "client ", 7) || !strncmp(text, "server ", 7) ||
-	       !strncmp(text, "host ", 5);
+	return !strncmp(text, "client ", 7) || !strncmp(text, "server ", 7);
 }
 
-/* A host that is not a party has no number and is redacted. */
+/* Redacts anything but threads. */
 static int redact_flows(json_t *flows, const struct names *names)
 {
 	static const char *const ends[] = {"from", "to"};
@@ -397,22 +339,6 @@ static int redact_cases(json_t *cases, const struct names *names)
 	return code;
 }
 
-static int redact_parties(json_t *parties, const struct names *names)
-{
-	json_t *party;
-	size_t i;
-	int code = 0;
-
-	json_array_foreach(parties, i, party)
-	{
-		const char *instead = i < PARTIES_MAX ? names->party[i] : gone;
-
-		code |= redact_end(party, instead, names);
-		code |= json_object_set_new(party, "name", json_string(instead));
-	}
-	return code;
-}
-
 /* Returns the length of a word that is not private: all of it, or an option name before a value. */
 static size_t public_length(const char *word, const char *const *words, size_t n_words)
 {
@@ -445,8 +371,7 @@ int redact_document(json_t *document, const char *host, const char *const *words
 		    struct error *error)
 {
 	json_t *hosts = json_object_get(document, "hosts");
-	json_t *before = json_pack("{s:o*, s:o*}", "hosts", json_deep_copy(hosts), "parties",
-				   json_deep_copy(json_object_get(document, "parties")));
+	json_t *before = json_deep_copy(hosts);
 	json_t *command = json_object_get(json_object_get(document, "run"), "command");
 	const json_t *turns = json_object_get(document, "turns");
 	struct names names = {0};
@@ -460,7 +385,6 @@ int redact_document(json_t *document, const char *host, const char *const *words
 	code |= redact_end(json_object_get(hosts, "server"), "server", &names);
 	code |= walk(json_object_get(document, "warnings"), &names);
 	code |= redact_cases(json_object_get(document, "cases"), &names);
-	code |= redact_parties(json_object_get(document, "parties"), &names);
 	json_array_foreach(turns, i, turn) code |= walk(json_object_get(turn, "missing"), &names);
 	json_decref(before);
 	return code ? error_set_errno(error, -ENOMEM, "cannot redact the document") : 0;

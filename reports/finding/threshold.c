@@ -27,7 +27,7 @@ static double bits_per_s(const struct result *result, const struct result_case *
 /* NAN: the link rate is unknown. */
 static double per_cent_of_line(const struct result *result, const struct result_case *line)
 {
-	uint64_t mbps = result_line_mbps(result, line);
+	uint64_t mbps = result_line_mbps(result);
 
 	return mbps ? bits_per_s(result, line) * 100 / ((double)mbps * 1e6) : (double)NAN;
 }

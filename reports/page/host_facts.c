@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reports/io/json_member.h"
 #include "reports/page/html.h"
 #include "reports/page/table.h"
 #include "reports/result/fingerprint.h"
@@ -175,34 +174,7 @@ static void print_and_close(FILE *out, struct facts *facts)
 	grid_close(&facts->grid);
 }
 
-/* Prints one column for each of several hosts, as many as fit. */
-static void print_parties(FILE *out, const json_t *parties)
-{
-	struct facts facts = {.end = ""};
-	const char *names[HOST_FACTS_MOST];
-	size_t all = json_array_size(parties);
-	bool is_known = false;
-
-	facts.count = all < HOST_FACTS_MOST ? all : HOST_FACTS_MOST;
-	for (size_t i = 0; i < facts.count; i++) {
-		const json_t *party = json_array_get(parties, i);
-
-		names[i] = json_member_or_empty(party, "name");
-		facts.column[i] = host_facts_find(party, "facts");
-		facts.fingerprint[i] = json_member_or_empty(party, "hard_fingerprint");
-		is_known = is_known || facts.column[i];
-	}
-	if (!is_known)
-		return;
-	html_element(out, "h3", "Host facts");
-	if (all > facts.count)
-		fprintf(out, "<p>The first %zu of %zu hosts.</p>\n", facts.count, all);
-	open_grid(&facts, names);
-	put_all(&facts);
-	print_and_close(out, &facts);
-}
-
-static void print_ends(FILE *out, const struct result *result)
+void host_facts_print(FILE *out, const struct result *result)
 {
 	char client[sizeof(result->client.host) + 16];
 	char server[sizeof(client)];
@@ -221,14 +193,6 @@ static void print_ends(FILE *out, const struct result *result)
 	open_grid(&facts, (const char *const[]){client, server});
 	put_all(&facts);
 	print_and_close(out, &facts);
-}
-
-void host_facts_print(FILE *out, const struct result *result)
-{
-	if (result->parties)
-		print_parties(out, result->parties);
-	else
-		print_ends(out, result);
 }
 
 static void put_end_facts(struct facts *facts, const struct host_facts_of *results, bool is_server)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Host facts side by side, as a table of a page: all facts of the hosts of one result, or the
+ * Host facts side by side, as a table of a page: all facts of both hosts of one result, or the
  * facts that differ between several results.
  */
 #ifndef REPORTS_PAGE_HOST_FACTS_H
@@ -10,7 +10,7 @@
 
 #include "reports/result/result.h"
 
-/* Prints the facts of all hosts of a result, if any are known. */
+/* Prints the facts of both hosts of a result, if any are known. */
 void host_facts_print(FILE *out, const struct result *result);
 
 /* The number of columns that fit a page; if there are more hosts, a note says so. */

@@ -43,17 +43,14 @@ int flows_add(struct flows *into, const struct flows *from, struct error *error)
 		if (flows_open(into, from->count, error))
 			return error->code;
 		memcpy(into->flow, from->flow, from->count * sizeof(*from->flow));
-		into->spread_ns = from->spread_ns;
 		return 0;
 	}
 	if (into->count != from->count || !are_alike(into, from))
-		return error_set(error, -EINVAL, "its flows are between different hosts");
+		return error_set(error, -EINVAL, "its flows are between different threads");
 	for (size_t i = 0; i < into->count; i++) {
 		into->flow[i].messages += from->flow[i].messages;
 		into->flow[i].duration_ns += from->flow[i].duration_ns;
 	}
-	if (from->spread_ns > into->spread_ns)
-		into->spread_ns = from->spread_ns;
 	return 0;
 }
 
@@ -112,9 +109,6 @@ json_t *flows_encode(const struct flows *flows, uint64_t message_bytes)
 	made = json_pack("{s:o}", "flows", list);
 	if (!isnan(fairness))
 		failed |= json_object_set_new(made, "fairness", json_real(fairness));
-	if (flows->spread_ns)
-		failed |= json_object_set_new(made, "start_spread_ns",
-					      json_integer((json_int_t)flows->spread_ns));
 	if (!failed)
 		return made;
 	json_decref(made);
@@ -134,18 +128,14 @@ static int decode_flow(struct flow_share *flow, const json_t *json, struct error
 
 int flows_decode(struct flows *flows, const json_t *json, struct error *error)
 {
-	uint64_t spread_ns = 0;
 	json_t *list;
 	int code = json_member_array(json, "flows", &list, error);
 
-	if (!code && json_object_get(json, "start_spread_ns"))
-		code = json_member_count(json, "start_spread_ns", &spread_ns, error);
 	if (code)
 		return code;
 	if (!json_array_size(list) || json_array_size(list) > SHARES_MOST)
 		return error_set(error, -EINVAL, "invalid number of flows");
 	code = flows_open(flows, json_array_size(list), error);
-	flows->spread_ns = spread_ns;
 	for (size_t i = 0; i < flows->count && !code; i++)
 		code = decode_flow(&flows->flow[i], json_array_get(list, i), error);
 	return code;

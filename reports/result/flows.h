@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The flows of a case between several hosts: the messages that each client sent to each server, the
- * time that took, and the fairness (see fairness.h).
+ * The flows of a pattern: the messages that each thread of the client sent to each thread of the
+ * server, the time that took, and the fairness (see fairness.h).
  */
 #ifndef REPORTS_RESULT_FLOWS_H
 #define REPORTS_RESULT_FLOWS_H
@@ -12,10 +12,10 @@
 
 #include "core/base/error.h"
 
-#define FLOWS_NAME 128
+#define FLOWS_NAME 32
 
 struct flow_share {
-	char from[FLOWS_NAME]; /* the client */
+	char from[FLOWS_NAME]; /* "client 0" */
 	char to[FLOWS_NAME];
 	uint64_t messages;
 	uint64_t duration_ns;
@@ -25,13 +25,12 @@ struct flow_share {
 struct flows {
 	size_t count;
 	struct flow_share *flow;
-	uint64_t spread_ns; /* largest spread of start times in any trial; 0: unknown */
 };
 
 int flows_open(struct flows *flows, size_t count, struct error *error);
 void flows_close(struct flows *flows);
 
-/* Adds the flows of another trial to into, which starts zeroed. -EINVAL: the hosts differ. */
+/* Adds the flows of another trial to into, which starts zeroed. -EINVAL: the threads differ. */
 int flows_add(struct flows *into, const struct flows *from, struct error *error);
 
 /* Returns messages per second. */

@@ -32,18 +32,12 @@ const char *result_kind_name(enum result_kind kind)
 	return names[kind];
 }
 
-uint64_t result_line_mbps(const struct result *result, const struct result_case *line)
+uint64_t result_line_mbps(const struct result *result)
 {
-	const char *pattern = json_string_value(json_object_get(line->parameters, "pattern"));
 	uint64_t near = result->client.rate_mbps;
 	uint64_t far = result->server.rate_mbps;
 
-	if (!result->parties)
-		return near < far ? near : far;
-	/* All traffic passes the link of the single host. */
-	if (pattern && !strcmp(pattern, "many-to-one"))
-		return far;
-	return pattern && !strcmp(pattern, "one-to-many") ? near : 0;
+	return near < far ? near : far;
 }
 
 bool result_has_latency(const struct result_case *line)
@@ -301,7 +295,6 @@ void result_finish(struct result *result)
 	json_decref(result->command);
 	json_decref(result->plan);
 	json_decref(result->warnings);
-	json_decref(result->parties);
 	json_decref(result->overflow);
 	json_decref(result->client.facts);
 	json_decref(result->server.facts);

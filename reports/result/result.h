@@ -141,7 +141,6 @@ struct result {
 	json_t *plan;     /* as in a plan file */
 	json_t *overflow; /* result of overflowing a short completion queue; NULL: not tried */
 	json_t *warnings; /* findings about both hosts: an array, or NULL */
-	json_t *parties;  /* several hosts, as in documents: an array, or NULL */
 	enum result_status status;
 	const char *clock;
 	uint64_t clock_hz;
@@ -160,11 +159,8 @@ enum result_status result_status_of_cases(const struct result *result);
 
 const char *result_kind_name(enum result_kind kind);
 
-/*
- * Returns the link rate of the slower of client and server, or of the single host in a one-to-many
- * or many-to-one pattern; 0: unknown.
- */
-uint64_t result_line_mbps(const struct result *result, const struct result_case *line);
+/* Returns the link rate of the slower of client and server; 0: unknown. */
+uint64_t result_line_mbps(const struct result *result);
 
 /* Returns whether the case has latencies, with or without a histogram. */
 bool result_has_latency(const struct result_case *line);

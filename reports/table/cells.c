@@ -194,17 +194,6 @@ bool cells_evenness(char text[static 160], const struct table_unit *unit,
 	return true;
 }
 
-void cells_flow(char text[static FLOWS_TEXT], const struct table_unit *unit,
-		const struct result_case *line, size_t number)
-{
-	const struct flow_share *flow = &line->flows.flow[number];
-	const struct table_unit *shown = unit ? unit : &units[0];
-	double rate = flows_rate(flow) * (double)line->size / shown->bytes;
-
-	snprintf(text, FLOWS_TEXT, "%s -> %s: %.*f %s", flow->from, flow->to, digits_for(rate),
-		 rate, shown->name);
-}
-
 bool cells_lone_mean(const struct result_case *line, char text[static 64])
 {
 	double mean = result_named(line, "mean");
@@ -221,7 +210,7 @@ static void add_bandwidth(struct grid *grid, const struct table_unit *unit,
 	double messages_per_s = result_rate(line, false);
 	double bytes_per_s = messages_per_s * (double)line->size;
 	double rate = bytes_per_s / unit->bytes;
-	uint64_t line_mbps = result_line_mbps(result, line);
+	uint64_t line_mbps = result_line_mbps(result);
 
 	cells_put_amount(grid, rate);
 	add_figure(grid, digits_for(rate),

@@ -10,8 +10,6 @@
 #define CELLS_HEAD 960
 /* Size of the part that names the hosts. */
 #define CELLS_ENDS 400
-/* Space reserved therein for the number of hosts that do not fit. */
-#define CELLS_MORE 32
 
 /* The unit of bandwidths, such as Gb/s. */
 struct table_unit;
@@ -57,11 +55,6 @@ bool cells_grid(struct grid *grid, const struct table_unit *unit, const struct r
 /* Formats the fairness. Returns false if the case has a single thread, queue pair and flow. */
 bool cells_evenness(char text[static 160], const struct table_unit *unit,
 		    const struct result_case *line);
-
-/* Formats one flow: "n01 -> n02: 23.1 Gb/s". */
-#define FLOWS_TEXT (2 * FLOWS_NAME + 64)
-void cells_flow(char text[static FLOWS_TEXT], const struct table_unit *unit,
-		const struct result_case *line, size_t number);
 
 /*
  * Formats "mean 12.34" for an imported latency that has a mean but no median, as other programs

@@ -138,33 +138,6 @@ void cells_pair(char text[static CELLS_ENDS], const struct result *result)
 			 near->port, far->host, far->device, far->port);
 }
 
-/* Formats client and server, or all hosts; hosts that do not fit are counted. */
-static void print_ends(char text[static CELLS_ENDS], const struct result *result)
-{
-	const json_t *party;
-	size_t used = 0;
-	size_t i;
-
-	text[0] = '\0';
-	if (result->imported || !result->parties)
-		cells_pair(text, result);
-	json_array_foreach(result->parties, i, party)
-	{
-		size_t left = CELLS_ENDS - used;
-		int length = snprintf(text + used, left, "%s%s %s", i ? ", " : "",
-				      json_member_or_empty(party, "name"),
-				      json_member_or_empty(party, "device"));
-
-		/* CELLS_MORE bytes are always left for the count. */
-		if ((size_t)length + CELLS_MORE > left) {
-			snprintf(text + used, left, "%s%zu more", i ? " and " : "",
-				 json_array_size(result->parties) - i);
-			return;
-		}
-		used += (size_t)length;
-	}
-}
-
 void cells_head(char text[static CELLS_HEAD], const struct result *result)
 {
 	const struct result_end *near = &result->client;
@@ -185,7 +158,7 @@ void cells_head(char text[static CELLS_HEAD], const struct result *result)
 		snprintf(common[1], sizeof(common[1]), " q%" JSON_INTEGER_FORMAT,
 			 json_integer_value(json_object_get(qps->parameters, "qps")));
 	add_access(access, sizeof(access), result);
-	print_ends(ends, result);
+	cells_pair(ends, result);
 	/* The rate may be missing from imported results, and without a link. */
 	if (mbps)
 		snprintf(rate, sizeof(rate), " %g Gb/s", (double)mbps / 1000);

@@ -29,18 +29,13 @@ void said_shares(const struct result *result, said *say, void *owner)
 {
 	for (size_t i = 0; i < result->n_cases; i++) {
 		const struct result_case *line = &result->cases[i];
-		char share[FLOWS_TEXT];
+		char share[160];
 		char text[sizeof(line->id) + sizeof(share) + 4];
 
 		if (!cells_has_figures(line) || !cells_evenness(share, NULL, line))
 			continue;
 		snprintf(text, sizeof(text), "%s: %s", line->id, share);
 		say(owner, text);
-		for (size_t j = 0; j < line->flows.count && result->parties; j++) {
-			cells_flow(share, NULL, line, j);
-			snprintf(text, sizeof(text), "%s: %s", line->id, share);
-			say(owner, text);
-		}
 	}
 }
 

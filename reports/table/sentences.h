@@ -12,7 +12,7 @@ typedef void said(void *owner, const char *text);
 /* Reports the knees of sweeps over load and over the number of queue pairs. */
 void said_knees(const struct result *result, said *say, void *owner);
 
-/* Reports the fairness of threads, queue pairs and flows; with several hosts, also each flow. */
+/* Reports the fairness of threads, queue pairs and flows. */
 void said_shares(const struct result *result, said *say, void *owner);
 
 /* Reports the mean of imported cases that have no median. */

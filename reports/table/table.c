@@ -68,9 +68,6 @@ void table_open(struct table *table, FILE *out, const struct table_unit *unit,
 	grid_close(&grid);
 	if (banner_of(result))
 		fprintf(out, "%s\n", banner_of(result));
-	/* If none of several hosts got far enough to report its device, there is no heading. */
-	if (!result->server.device[0] && !result->imported)
-		return;
 	cells_head(head, result);
 	fprintf(out, "%s\n", head);
 }
@@ -124,17 +121,6 @@ static void print_mean(const struct table *table, const struct result_case *line
 		fprintf(table->out, "  %s", text);
 }
 
-/* Prints each flow between hosts; for threads, the fairness is enough. */
-static void print_flows(const struct table *table, const struct result_case *line)
-{
-	char text[FLOWS_TEXT];
-
-	for (size_t i = 0; i < line->flows.count && table->result->parties; i++) {
-		cells_flow(text, table->unit, line, i);
-		fprintf(table->out, "  %s\n", text);
-	}
-}
-
 void table_line(struct table *table, const struct result_case *line)
 {
 	struct grid grid;
@@ -165,7 +151,6 @@ void table_line(struct table *table, const struct result_case *line)
 	print_shares(table, line);
 	print_mean(table, line);
 	fputc('\n', table->out);
-	print_flows(table, line);
 }
 
 /* Prints a single line, since a sweep that was stopped early has many interrupted cases. */

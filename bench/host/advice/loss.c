@@ -38,8 +38,5 @@ void advice_loss(const struct result *result, json_t *findings)
 		 "%.8s drops messages that find no receive, and the sender does not wait",
 		 worst->transport);
 	json_array_append_new(
-		findings,
-		advice_finding(ADVICE_LOSS, true,
-			       json_array_size(result->parties) ? "all hosts" : result->server.host,
-			       what, why, MEND));
+		findings, advice_finding(ADVICE_LOSS, true, result->server.host, what, why, MEND));
 }

@@ -407,8 +407,6 @@ class Report(unittest.TestCase):
         self.assert_refused(result(stream))
         for more in ({"access": "\x1b[2J"}, {"\x1b[2J": 1}, {"access": "\u009b2J"}):
             self.assert_refused(result(latency(FAST) | more))
-        party = {"name": "n01", "device": "mlx5_0", "hard_fingerprint": "\x1b[2J"}
-        self.assert_refused(result(latency(FAST)) | {"parties": [party]})
 
     def assert_refused(self, document):
         ended = self.shown(self.write("a.json", document), status=1)

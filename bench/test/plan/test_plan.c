@@ -274,6 +274,13 @@ static void test_events(void **unused)
 	check_refusal("--size|64|--all|h", "--all and --size cannot be used together");
 }
 
+static void test_several_hosts(void **unused)
+{
+	check_refusal("-s|64|n01,n02",
+		      "'n01,n02' names several hosts: use 'srun verbmark fleet' to measure among "
+		      "hosts; see verbmark-fleet(1)");
+}
+
 /* Lists on the command line replace those of a preset. */
 static void test_presets_with_lists(void **unused)
 {
@@ -592,6 +599,7 @@ int main(void)
 		cmocka_unit_test_teardown(test_kinds_of_cases, end),
 		cmocka_unit_test_teardown(test_all_sizes, end),
 		cmocka_unit_test_teardown(test_events, end),
+		cmocka_unit_test_teardown(test_several_hosts, end),
 		cmocka_unit_test_teardown(test_presets_with_lists, end),
 		cmocka_unit_test_teardown(test_cases_are_unique, end),
 		cmocka_unit_test_teardown(test_messages_replace_duration, end),

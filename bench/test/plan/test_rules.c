@@ -316,6 +316,7 @@ static void test_access_rules(void **unused)
 		{"send",         "access=random use-srq=1 qps=2 metric=bw",
 		 "--use-srq with several queue pairs needs --access same"										   },
 		{"send",         "access=random use-srq=1 metric=bw",                               NULL                                                    },
+		{"send",         "metric=bw pattern=one-to-many",                                   "--pattern needs --threads above 1"                     },
 		{"send",         "access=random use-srq=1 metric=bw threads=4 pattern=one-to-many", NULL                                                    },
 		{"send",
 		 "access=random use-srq=1 metric=bw threads=4 pattern=one-to-many bidirectional=1", "--use-srq with several queue pairs needs --access same"},

@@ -32,9 +32,9 @@ static void check_refused(struct quota *quota, const char *text, int code, const
 {
 	const struct protocol_case wanted = made_case(text);
 	struct error error = {0};
-	struct quota_share taken = {7, 7, 7};
+	struct quota_share taken = {0};
 
-	assert_int_equal(quota_take(quota, &wanted, true, &taken, &error), code);
+	assert_int_equal(quota_take(quota, &wanted, &taken, &error), code);
 	assert_string_equal(error.text, sentence);
 	assert_int_equal(taken.bytes + taken.connected + taken.threads, 0);
 	assert_int_equal(atomic_load(&quota->taken), 0);
@@ -46,9 +46,9 @@ static struct quota_share check_taken(struct quota *quota, const char *text)
 {
 	const struct protocol_case wanted = made_case(text);
 	struct error error = {0};
-	struct quota_share taken;
+	struct quota_share taken = {0};
 
-	if (quota_take(quota, &wanted, true, &taken, &error))
+	if (quota_take(quota, &wanted, &taken, &error))
 		fail_msg("%s: %s", text, error.text);
 	return taken;
 }
@@ -164,54 +164,15 @@ static void test_estimates(void **unused)
 	assert_true(estimate("metric=load rate=1000 tx-depth=16384") >= 16384ULL * 2 * 8);
 }
 
-static uint64_t estimate_of_client(const char *text)
-{
-	const struct protocol_case wanted = made_case(text);
-	struct quota quota;
-	struct error error = {0};
-	struct quota_share taken;
-
-	init_quota(&quota);
-	quota.memory = UINT64_MAX;
-	assert_int_equal(quota_take(&quota, &wanted, false, &taken, &error), 0);
-	return taken.bytes;
-}
-
-/* A driving server needs the memory of a client. */
-static void test_estimates_of_a_client(void **unused)
-{
-	const struct protocol_case wanted = made_case("op=register size=8m threads=2");
-	struct quota quota;
-	struct error error = {0};
-	struct quota_share taken;
-
-	/* Each thread of a client registers memory, unlike the server. */
-	assert_true(estimate_of_client("op=register size=1g threads=256") >= 256ULL << 30);
-	assert_true(estimate("op=register size=1g threads=256") < 1ULL << 30);
-	assert_true(estimate_of_client("metric=bw threads=8") >=
-		    8 * (2 * sizeof(struct hist) + sizeof(struct rate_windows)));
-	/* Only the client creates a queue pair again and again. */
-	assert_true(estimate_of_client("op=create-qp rx-depth=16384") >=
-		    estimate_of_client("op=alloc-pd rx-depth=16384") +
-			    16384ULL * sizeof(struct ibv_sge));
-	init_quota(&quota);
-	quota.message_bytes = 4 * MIB;
-	assert_int_equal(quota_take(&quota, &wanted, false, &taken, &error), -EOPNOTSUPP);
-	assert_string_equal(error.text,
-			    "regions of 8m exceed this server's limit of 4m: use smaller "
-			    "ones, or raise 'serve --max-size' on the server");
-	assert_int_equal(quota_take(&quota, &wanted, true, &taken, &error), 0);
-}
-
 /* Checks that a case is rejected as busy, and that nothing stays counted. */
 static void check_busy(struct quota *quota, const char *text, const char *sentence)
 {
 	const struct protocol_case wanted = made_case(text);
 	const uint64_t before = atomic_load(&quota->taken);
-	struct quota_share taken;
+	struct quota_share taken = {0};
 	struct error error = {0};
 
-	assert_int_equal(quota_take(quota, &wanted, true, &taken, &error), -EBUSY);
+	assert_int_equal(quota_take(quota, &wanted, &taken, &error), -EBUSY);
 	assert_string_equal(error.text, sentence);
 	assert_int_equal(atomic_load(&quota->taken), before);
 }
@@ -222,7 +183,7 @@ static void test_giving_memory_back(void **unused)
 	struct error error = {0};
 	struct quota quota;
 	struct quota_share first;
-	struct quota_share second;
+	struct quota_share second = {0};
 
 	init_quota(&quota);
 	quota.memory = 5 * MIB;
@@ -231,7 +192,7 @@ static void test_giving_memory_back(void **unused)
 	assert_in_range(first.bytes, 2 * MIB, 3 * MIB);
 	assert_int_equal(atomic_load(&quota.taken), first.bytes);
 	quota.memory = 2 * first.bytes - 1;
-	assert_int_equal(quota_take(&quota, &wanted, true, &second, &error), -EBUSY);
+	assert_int_equal(quota_take(&quota, &wanted, &second, &error), -EBUSY);
 	assert_contains(error.text, "retry later");
 	assert_int_equal(second.bytes, 0);
 	quota.memory++;
@@ -267,21 +228,21 @@ static void test_kept_buffer(void **unused)
 	quota_keep(&quota, &first, 2 * MIB);
 	/* If a larger case is rejected, the client still has the buffer. */
 	other = check_taken(&quota, "size=64");
-	assert_int_equal(quota_take_more(&quota, &wanted, true, &first, &error), -EBUSY);
+	assert_int_equal(quota_take(&quota, &wanted, &first, &error), -EBUSY);
 	assert_contains(error.text, "other clients leave only 4m of this server's memory");
 	assert_int_equal(first.bytes, 2 * MIB);
 	assert_int_equal(first.threads, 0);
 	assert_int_equal(atomic_load(&quota.taken), 2 * MIB + other.bytes);
 	quota_give(&quota, &other);
 	/* The kept buffer counts towards the larger case. */
-	assert_int_equal(quota_take_more(&quota, &wanted, true, &first, &error), 0);
+	assert_int_equal(quota_take(&quota, &wanted, &first, &error), 0);
 	assert_int_equal(first.bytes, most);
 	assert_int_equal(atomic_load(&quota.taken), most);
 	quota_keep(&quota, &first, most - 1);
 	error = (struct error){0};
 	/* The buffer is also kept if threads are exhausted. */
 	quota.threads = 0;
-	assert_int_equal(quota_take_more(&quota, &wanted, true, &first, &error), -EOPNOTSUPP);
+	assert_int_equal(quota_take(&quota, &wanted, &first, &error), -EOPNOTSUPP);
 	assert_int_equal(first.bytes, most - 1);
 	quota_give(&quota, &first);
 	assert_int_equal(atomic_load(&quota.taken), 0);
@@ -300,7 +261,7 @@ static void *run_cases(void *argument)
 	struct quota_share taken = {0};
 
 	while (!atomic_load(&goer->is_over)) {
-		if (quota_take_more(&goer->quota, &wanted, true, &taken, NULL))
+		if (quota_take(&goer->quota, &wanted, &taken, NULL))
 			return argument;
 		quota_keep(&goer->quota, &taken, 4 * MIB);
 	}
@@ -444,9 +405,9 @@ static void *take_and_give(void *argument)
 	struct quota *quota = argument;
 
 	for (int i = 0; i < 20000; i++) {
-		struct quota_share taken;
+		struct quota_share taken = {0};
 
-		if (!quota_take(quota, &wanted, true, &taken, NULL))
+		if (!quota_take(quota, &wanted, &taken, NULL))
 			quota_give(quota, &taken);
 		if (atomic_load(&quota->taken) > quota->memory)
 			return argument;
@@ -499,7 +460,6 @@ int main(void)
 		cmocka_unit_test(test_limits_of_a_client),
 		cmocka_unit_test(test_largest_parameters),
 		cmocka_unit_test(test_estimates),
-		cmocka_unit_test(test_estimates_of_a_client),
 		cmocka_unit_test(test_giving_memory_back),
 		cmocka_unit_test(test_kept_buffer),
 		cmocka_unit_test(test_kept_buffer_always_counts),

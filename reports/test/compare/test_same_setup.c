@@ -97,35 +97,6 @@ static void test_unknown_links(void **unused)
 	assert_int_equal(add_link(COMPARE_NEW, 0, 1024), -EXDEV);
 }
 
-static int add_hosts(enum compare_side side, const char *parties)
-{
-	struct result result;
-
-	make(&result);
-	result.parties = sample_json(parties);
-	return compare_add(&comparison, side, &result, side ? "n.json" : "b.json", &error);
-}
-
-/* Hosts are compared by position, not by name. */
-static void test_several_hosts(void **unused)
-{
-	assert_int_equal(add_hosts(COMPARE_BASE, "[{\"name\": \"a\", \"hard_fingerprint\": \"01\"},"
-						 " {\"name\": \"b\"}]"),
-			 0);
-	assert_int_equal(add_hosts(COMPARE_BASE,
-				   "[{\"name\": \"c\", \"hard_fingerprint\": \"01\"},"
-				   " {\"name\": \"d\", \"hard_fingerprint\": \"02\"}]"),
-			 0);
-	assert_int_equal(add_hosts(COMPARE_NEW, "[{\"name\": \"a\"}]"), -EXDEV);
-	assert_string_equal(error.text, "number of hosts is 2 in b.json and 1 in n.json");
-	error = (struct error){0};
-	assert_int_equal(add_hosts(COMPARE_NEW, "[{\"name\": \"a\", \"hard_fingerprint\": \"03\"},"
-						" {\"name\": \"b\"}]"),
-			 -EXDEV);
-	assert_string_equal(error.text,
-			    "the hard fingerprint of a host is 01 in b.json and 03 in n.json");
-}
-
 static void test_force(void **unused)
 {
 	comparison.is_forced = true;
@@ -144,8 +115,10 @@ static void test_force(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_different_facts), TEST(test_unknown_facts), TEST(test_unknown_links),
-		TEST(test_several_hosts),   TEST(test_force),
+		TEST(test_different_facts),
+		TEST(test_unknown_facts),
+		TEST(test_unknown_links),
+		TEST(test_force),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -87,39 +87,6 @@ static void test_fingerprints(void **unused)
 	assert_string_equal(merged.client.fingerprint, "");
 }
 
-static json_t *of_parties(const char *fingerprint)
-{
-	char text[256];
-
-	snprintf(text, sizeof(text),
-		 "[{\"name\": \"n01\", \"device\": \"a\", \"hard_fingerprint\": \"1\"},"
-		 " {\"name\": \"n02\", \"device\": \"b\"%s}]",
-		 fingerprint);
-	return changed("parties", text);
-}
-
-/* Each host keeps its fingerprint as long as it is the same in all runs. */
-static void test_parties(void **unused)
-{
-	struct result first;
-
-	assert_int_equal(loading_load(&first, of_parties(", \"hard_fingerprint\": \"2\""), &error),
-			 0);
-	assert_int_equal(merge_add(&merged, &first, &error), 0);
-	assert_int_equal(add(of_parties(", \"hard_fingerprint\": \"2\"")), 0);
-	assert_true(json_equal(merged.parties, first.parties));
-	assert_int_equal(add(of_parties(", \"hard_fingerprint\": \"3\"")), 0);
-	check_json(merged.parties,
-		   "[{\"name\": \"n01\", \"device\": \"a\", \"hard_fingerprint\": \"1\"},"
-		   " {\"name\": \"n02\", \"device\": \"b\"}]");
-	/* The added result keeps its own. */
-	assert_non_null(json_object_get(json_array_get(first.parties, 1), "hard_fingerprint"));
-	assert_int_equal(add(of_parties("")), 0);
-	assert_int_equal(add(of_parties(", \"hard_fingerprint\": \"2\"")), 0);
-	assert_null(json_object_get(json_array_get(merged.parties, 1), "hard_fingerprint"));
-	result_finish(&first);
-}
-
 /* Placements that differ become unknown. */
 static void test_places(void **unused)
 {
@@ -384,27 +351,25 @@ static void test_rejects_other_setups(void **unused)
 		const char *value;
 		const char *sentence;
 	} rows[] = {
-		{"parties",                 "[{\"name\": \"n03\", \"device\": \"a\"}]",
-		 "the hosts are not the same"												 },
 		{"tool/version",            "\"1.2.4\"",
-		 "the version of verbmark is 1.2.4, but was 1.2.3 before"                                                                     },
-		{"run/clock/kind",          "\"monotonic\"",                            "the clock is monotonic, but was tsc before"          },
-		{"hosts/client/host",       "\"n03\"",                                  "client: host is n03, but was n01 before"             },
-		{"hosts/client/device",     "\"a\"",                                    "client: device is a, but was mlx5_0 before"          },
-		{"hosts/client/port",       "2",                                        "client: port is 2, but was 1 before"                 },
-		{"hosts/client/kind",       "\"soft\"",                                 "client: kind is soft, but was hardware before"       },
-		{"hosts/server/kind",       "\"rxe\"",                                  "server: kind is rxe, but was unknown before"         },
-		{"hosts/server/address",    "\"::1\"",                                  "server: address is ::1, but was 192.0.2.2"           },
-		{"hosts/server/link_layer", "\"IB\"",                                   "link_layer is IB, but was Ethernet before"           },
-		{"hosts/server/rate_mbps",  "5000",                                     "rate_mbps is 5000, but was 2500 before"              },
-		{"hosts/server/mtu",        "4096",                                     "mtu is 4096, but was 1024 before"                    },
+		 "the version of verbmark is 1.2.4, but was 1.2.3 before"                                          },
+		{"run/clock/kind",          "\"monotonic\"", "the clock is monotonic, but was tsc before"          },
+		{"hosts/client/host",       "\"n03\"",       "client: host is n03, but was n01 before"             },
+		{"hosts/client/device",     "\"a\"",         "client: device is a, but was mlx5_0 before"          },
+		{"hosts/client/port",       "2",             "client: port is 2, but was 1 before"                 },
+		{"hosts/client/kind",       "\"soft\"",      "client: kind is soft, but was hardware before"       },
+		{"hosts/server/kind",       "\"rxe\"",       "server: kind is rxe, but was unknown before"         },
+		{"hosts/server/address",    "\"::1\"",       "server: address is ::1, but was 192.0.2.2"           },
+		{"hosts/server/link_layer", "\"IB\"",        "link_layer is IB, but was Ethernet before"           },
+		{"hosts/server/rate_mbps",  "5000",          "rate_mbps is 5000, but was 2500 before"              },
+		{"hosts/server/mtu",        "4096",          "mtu is 4096, but was 1024 before"                    },
 		{"cases/0/latency_ns/kind", "\"full\"",
-		 "send/lat/64/poll: its latency is full, but was half before"                                                                 },
-		{"cases/0/tx_depth",        "128",                                      "send/lat/64/poll: tx-depth is 128, but was 64 before"},
-		{"cases/0/iterations",      NULL,                                       "iterations is not given, but was 20 before"          },
-		{"cases/0/later",           "\"x\"",                                    "later is \"x\", but was not given before"            },
-		{"cases/0/op",              "\"write\"",                                "op is \"write\", but was \"send\" before"            },
-		{"cases/0/size",            "65",				       "size is 65, but was 64 before"                       },
+		 "send/lat/64/poll: its latency is full, but was half before"                                      },
+		{"cases/0/tx_depth",        "128",           "send/lat/64/poll: tx-depth is 128, but was 64 before"},
+		{"cases/0/iterations",      NULL,            "iterations is not given, but was 20 before"          },
+		{"cases/0/later",           "\"x\"",         "later is \"x\", but was not given before"            },
+		{"cases/0/op",              "\"write\"",     "op is \"write\", but was \"send\" before"            },
+		{"cases/0/size",            "65",            "size is 65, but was 64 before"                       },
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
@@ -520,7 +485,6 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_one, reset, drop),
 		cmocka_unit_test_setup_teardown(test_facts, reset, drop),
 		cmocka_unit_test_setup_teardown(test_fingerprints, reset, drop),
-		cmocka_unit_test_setup_teardown(test_parties, reset, drop),
 		cmocka_unit_test_setup_teardown(test_places, reset, drop),
 		cmocka_unit_test_setup_teardown(test_chosen, reset, drop),
 		cmocka_unit_test_setup_teardown(test_shares, reset, drop),

@@ -203,7 +203,6 @@ static void test_refusals(void **unused)
 		{"warnings",                           "[{\"host\": \"\\u001b[31m\"}]",
 		 "warnings: \"host\" is not printable"											     },
 		{"warnings",                           "[{}, 7]",                                "warnings: an element is not an object"           },
-		{"parties",			    "[{\"name\": \"n01\"}]",                  "parties: \"device\" is missing"                  },
 		{"schema",			     NULL,
 		 "JSON, but not a verbmark result: \"schema\" is not \"verbmark.result/1\""                                                        },
 		{"schema",			     "1",

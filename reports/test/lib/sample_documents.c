@@ -123,31 +123,26 @@ static void several_threads(void)
 	json_object_set_new(line->parameters, "pin", json_string("0-6+2"));
 }
 
-/* A pattern of several hosts. */
-static void several_hosts(void)
+static void pattern(void)
 {
 	struct result_case *line = &sample.cases[SAMPLE_BANDWIDTH];
 	struct flow_share *flow;
 	struct error error = {0};
-	json_t *party = document_make_end(&sample.client);
 
-	json_object_set_new(party, "name", json_string("n01:7500"));
-	sample.parties = json_pack("[o]", party);
 	if (flows_open(&line->flows, 2, &error))
 		return;
 	flow = line->flows.flow;
-	flow[0] = (struct flow_share){"n01:7500", "n03", 5, 10};
-	flow[1] = (struct flow_share){"n02", "n03", 7, 10};
-	line->flows.spread_ns = 1200;
+	flow[0] = (struct flow_share){"client 0", "server 0", 5, 10};
+	flow[1] = (struct flow_share){"client 1", "server 0", 7, 10};
 	json_object_set_new(line->parameters, "pattern", json_string("many-to-one"));
 }
 
 int main(void)
 {
 	static void (*const changes[])(void) = {
-		plain,         complete,  failed,       unfinished,   one_trial,
-		no_windows,    no_plan,   many_samples, loads_beyond, several_threads,
-		several_hosts, qp_sweeps, loads,
+		plain,      complete,  failed,       unfinished,   one_trial,
+		no_windows, no_plan,   many_samples, loads_beyond, several_threads,
+		pattern,    qp_sweeps, loads,
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(changes); i++) {

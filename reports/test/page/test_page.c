@@ -59,23 +59,6 @@ static void test_figures(void **unused)
 	assert_int_equal(count("<table") - count("<summary>Values of this figure"), 2);
 }
 
-/* Each host has a column, not only the client and server of the first flow. */
-static void test_several_hosts(void **unused)
-{
-	sample.parties = sample_json(
-		"[{\"name\": \"n01\", \"device\": \"a\", \"facts\": {\"cpu\": {\"smt\": true}}},"
-		" {\"name\": \"n02\", \"device\": \"a\"},"
-		" {\"name\": \"n<3\", \"device\": \"a\", \"hard_fingerprint\": \"0123\","
-		"  \"facts\": {\"cpu\": {\"smt\": false}}}]");
-	sample.client.facts = sample_json("{\"cpu\": {\"smt\": 7}}");
-	make("result.json");
-	assert_contains(text, "<th scope=\"col\" align=\"left\">n02</th>"
-			      "<th scope=\"col\" align=\"left\">n&lt;3</th>");
-	assert_contains(text, "<td>-</td><td>-</td><td>0123</td><td>differs</td>");
-	assert_contains(text, "<td>true</td><td>-</td><td>false</td>");
-	assert_null(strstr(text, "client: n01"));
-}
-
 static void test_software_device(void **unused)
 {
 	make("result.json");
@@ -211,7 +194,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		on_sample(test_figures),
-		on_sample(test_several_hosts),
 		on_sample(test_software_device),
 		on_sample(test_cases_without_figures),
 		on_sample(test_cases_that_did_not_stabilize),

@@ -26,7 +26,7 @@ static int drop(void **unused)
 	return 0;
 }
 
-/* Makes flows from hosts a, b, c, ... to a single one. */
+/* Makes flows from threads a, b, c, ... to a single one. */
 static void fill(struct flows *into, size_t count, const uint64_t *messages, uint64_t seconds)
 {
 	assert_int_equal(flows_open(into, count, &error), 0);
@@ -57,18 +57,14 @@ static void test_rates(void **unused)
 static void test_add(void **unused)
 {
 	fill(&other, 2, (const uint64_t[]){10, 20}, 1);
-	other.spread_ns = 700;
 	assert_int_equal(flows_add(&flows, &other, &error), 0);
-	other.spread_ns = 900;
 	assert_int_equal(flows_add(&flows, &other, &error), 0);
-	other.spread_ns = 100;
 	assert_int_equal(flows_add(&flows, &other, &error), 0);
 	assert_int_equal(flows.flow[1].messages, 60);
 	assert_int_equal(flows.flow[1].duration_ns, 3000000000);
-	assert_int_equal(flows.spread_ns, 900);
 	strcpy(other.flow[1].from, "z");
 	assert_int_equal(flows_add(&flows, &other, &error), -EINVAL);
-	assert_string_equal(error.text, "its flows are between different hosts");
+	assert_string_equal(error.text, "its flows are between different threads");
 	fill(&other, 3, (const uint64_t[]){1, 2, 3}, 1);
 	assert_int_equal(flows_add(&flows, &other, &error), -EINVAL);
 	assert_int_equal(flows.flow[1].messages, 60);
@@ -80,11 +76,9 @@ static void test_json_round_trip(void **unused)
 	json_t *list;
 
 	fill(&flows, 3, (const uint64_t[]){100, 200, 300}, 2);
-	flows.spread_ns = 1234;
 	json = flows_encode(&flows, 64);
 	assert_int_equal(flows_decode(&other, json, &error), 0);
 	assert_int_equal(other.count, 3);
-	assert_int_equal(other.spread_ns, 1234);
 	for (size_t i = 0; i < 3; i++)
 		assert_memory_equal(&flows.flow[i], &other.flow[i], sizeof(flows.flow[i]));
 	list = json_object_get(json, "flows");
@@ -114,8 +108,6 @@ static void test_rejects_invalid_json(void **unused)
 	check_refusal("{}", "\"flows\" is missing");
 	check_refusal("{\"flows\": []}", "invalid number of flows");
 	check_refusal("{\"flows\": [" FLOW ", {}]}", "\"from\" is missing");
-	check_refusal("{\"flows\": [" FLOW "], \"start_spread_ns\": -1}",
-		      "\"start_spread_ns\" is not a count");
 	check_refusal("{\"flows\": [{\"from\": \"a\", \"to\": \"b\", \"messages\": 1}]}",
 		      "\"duration_ns\" is missing");
 }
