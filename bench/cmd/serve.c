@@ -15,6 +15,7 @@
 #include "bench/plan/plan.h"
 #include "bench/server/clients.h"
 #include "bench/server/device_removal.h"
+#include "bench/server/places.h"
 #include "bench/server/pool.h"
 #include "bench/server/quota.h"
 #include "bench/server/responder.h"
@@ -132,6 +133,7 @@ struct server {
 	int input; /* ends when the program that started the server ends; -1: not watched */
 	struct responder_terms terms;
 	struct quota quota;
+	struct places places;
 	struct secret secret; /* that clients must know; zeroed: none */
 	struct device_removal removal;
 	struct serve_pool pooling;
@@ -322,6 +324,7 @@ static int server_open(struct server *server, const struct settings *settings, s
 		.device = settings->device,
 		.secret = &server->secret,
 		.quota = &server->quota,
+		.places = &server->places,
 		.allowed = &settings->allowed,
 	};
 	server->clients = (struct clients){
@@ -340,7 +343,8 @@ static int server_open(struct server *server, const struct settings *settings, s
 	server->signals = interrupt_block(NULL, error);
 	if (server->signals < 0)
 		return server->signals;
-	if (clients_open(&server->clients, error))
+	if (places_open(&server->places, settings->quota.clients, PLACES_IDLE_MS, error) ||
+	    clients_open(&server->clients, error))
 		return error->code;
 	server->listener = dial_listen(settings->bind, &port, error);
 	return server->listener < 0 ? server->listener
@@ -350,6 +354,7 @@ static int server_open(struct server *server, const struct settings *settings, s
 static void server_close(struct server *server)
 {
 	clients_close(&server->clients);
+	places_close(&server->places);
 	serve_pool_stop(&server->pooling);
 	secret_forget(&server->secret);
 	device_removal_close(&server->removal);

@@ -19,7 +19,8 @@
  *	bye
  *
  * The server may send failed at any time during a case, which ends the case, and refused at any
- * time, which ends the connection. Only the protocol number must match; the versions of the tool
+ * time, which ends the connection: for example, when the client has been idle while the server was
+ * full and another client waited. Only the protocol number must match; the versions of the tool
  * may differ.
  */
 #ifndef BENCH_CONTROL_PROTOCOL_H

@@ -119,25 +119,6 @@ void quota_find_threads(struct quota *quota, const char *root)
 	quota->threads = most ? most : 1;
 }
 
-int quota_enter(struct quota *quota, struct error *error)
-{
-	unsigned int before = atomic_fetch_add(&quota->served, 1);
-
-	if (before < quota->clients)
-		return 0;
-	quota_leave(quota);
-	return error_set(
-		error, -EBUSY,
-		"serving its maximum of %u %s: retry later, or raise 'serve --max-clients' on "
-		"the server",
-		quota->clients, quota->clients == 1 ? "client" : "clients");
-}
-
-void quota_leave(struct quota *quota)
-{
-	atomic_fetch_sub(&quota->served, 1);
-}
-
 /* Adds count * each to *sum. Returns false on overflow. */
 static bool quota_add(uint64_t *sum, uint64_t count, uint64_t each)
 {

@@ -26,7 +26,6 @@ struct quota {
 	unsigned int pause_ms;  /* that a client may stay idle between cases */
 	uint64_t connected;     /* queue pairs connected by rdma_cm, of all clients */
 	uint64_t threads; /* of all clients' cases, including the thread that each client has */
-	atomic_uint served;
 	atomic_uint_least64_t taken; /* bytes of memory in use */
 	atomic_uint_least64_t n_connected;
 	atomic_uint_least64_t n_threads;
@@ -48,10 +47,6 @@ void quota_init(struct quota *quota, const char *root);
 
 /* Sets the maximum number of threads. Call it once quota->clients is final. */
 void quota_find_threads(struct quota *quota, const char *root);
-
-/* Count a client in and out. quota_enter returns -EBUSY if the server is full. */
-int quota_enter(struct quota *quota, struct error *error);
-void quota_leave(struct quota *quota);
 
 /*
  * Checks a case against the limits and, if it fits, counts its share, returned in *taken. The

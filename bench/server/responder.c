@@ -48,13 +48,13 @@ static int welcome(struct control *control, const struct responder_terms *terms,
 	return code;
 }
 
-static int greet(struct control *control, const struct responder_terms *terms,
+static int greet(struct control *control, const struct responder_terms *terms, struct place *place,
 		 atomic_bool *is_known, struct error *error)
 {
 	int code = auth_hear(control, terms->secret, error);
 
 	if (!code)
-		code = quota_enter(terms->quota, error);
+		code = places_enter(terms->places, place, control, error);
 	atomic_store(is_known, !code);
 	if (code)
 		return code;
@@ -67,6 +67,7 @@ static int greet(struct control *control, const struct responder_terms *terms,
 struct session {
 	struct control *control;
 	const struct responder_terms *terms;
+	struct place *place;
 	const char *offered; /* the only device offered; NULL: all */
 	struct quota *quota;
 	struct quota_share taken; /* of the quota, by the lanes and the spare buffer */
@@ -481,8 +482,11 @@ static int await_message(struct session *session, json_t **message, struct error
 {
 	unsigned int pause_ms = session->quota->pause_ms;
 	struct error fault = {0};
-	int code = control_receive(session->control, message, pause_ms, &fault);
+	int code;
 
+	places_set_idle(session->terms->places, session->place, true);
+	code = control_receive(session->control, message, pause_ms, &fault);
+	places_set_idle(session->terms->places, session->place, false);
 	if (code == -ETIMEDOUT && !control_ended(session->control, error)) {
 		error_set(error, -ECANCELED,
 			  "this client has been idle for %.3g s: raise 'serve --max-pause' on the "
@@ -517,11 +521,13 @@ static int serve(struct session *session, struct error *error)
 int responder_run(struct control *control, const struct responder_terms *terms,
 		  atomic_bool *is_known, struct error *error)
 {
+	struct place place = {0};
 	struct session session = {.control = control,
 				  .terms = terms,
+				  .place = &place,
 				  .offered = terms->device,
 				  .quota = terms->quota};
-	int code = greet(control, terms, is_known, error);
+	int code = greet(control, terms, &place, is_known, error);
 	bool is_refused = code;
 
 	if (!code) {
@@ -529,8 +535,7 @@ int responder_run(struct control *control, const struct responder_terms *terms,
 		/* The server is stopping, or has ended this client. */
 		is_refused = code == -ECANCELED;
 	}
-	if (atomic_load(is_known))
-		quota_leave(terms->quota);
+	places_leave(terms->places, &place);
 	if (is_refused)
 		refuse(control, error);
 	return code;

@@ -12,14 +12,16 @@
 #include "bench/control/allowed_networks.h"
 #include "bench/control/control.h"
 #include "bench/control/secret.h"
+#include "bench/server/places.h"
 #include "bench/server/quota.h"
 #include "core/verbs/device.h"
 
-/* Settings shared by all clients. Only the counts of the quota change. */
+/* Settings shared by all clients. Only quota and places change. */
 struct responder_terms {
 	const char *device;          /* the only device offered; NULL: all */
 	const struct secret *secret; /* required from clients; zeroed: none */
 	struct quota *quota;
+	struct places *places;
 	const struct allowed_networks *allowed; /* where clients may be */
 };
 

@@ -59,7 +59,10 @@ def refuse_memory(tally):
 def refuse_clients(tally):
     count = 64
     with guarding(tally, "--max-clients", 1, room=ROOM_KIB + count * THREAD_KIB) as stage:
-        with v.Peer.greeted(stage.server.port), tally.attempt("one client more"):
+        with v.Peer.greeted(stage.server.port) as busy, tally.attempt("one client more"):
+            # During a case a client keeps its place.
+            busy.send(v.CASE)
+            busy.expect("listening")
             refused(stage, "serving its maximum of 1 client")
         with tally.attempt("strangers"), contextlib.ExitStack() as stack:
             strangers = [stack.enter_context(v.Peer.dial(stage.server.port)) for _ in range(count)]

@@ -200,6 +200,9 @@ class Clients(unittest.TestCase):
         guests = []
         while len(guests) < 64:
             guests.append(self.greet())
+            # During a case a client keeps its place.
+            guests[-1].send(CASE)
+            guests[-1].expect("listening")
             # Heartbeats keep the first clients alive.
             for guest in guests:
                 guest.send(ALIVE)

@@ -73,6 +73,9 @@ class Limits(unittest.TestCase):
             # Connections without a greeting do not count.
             strangers = [Peer.dial(server.port) for _ in range(5)]
             first = self.greeted(server)
+            # During a case a client keeps its place.
+            first.send(CASE)
+            first.expect("listening")
             ended = sweep(server)
             self.assertEqual(ended.status, 1)
             self.assertEqual(
@@ -85,6 +88,25 @@ class Limits(unittest.TestCase):
                 stranger.close()
             wait_until(lambda: server.threads() <= 2, what="a free place")
             measure(server, "-n", 50)
+
+    def test_idle_client_gives_way(self):
+        """An idle client of a full server makes room for a new one, once it has idled for 5 s."""
+        with Server("--max-clients", 1) as server:
+            with Peer.dial(server.port) as idle:
+                idle.send(HELLO)
+                idle.expect("welcome")
+
+                def is_served():
+                    idle.send(ALIVE)
+                    return sweep(server).status == 0
+
+                wait_until(is_served, what="the idle client to give way")
+                self.assertRegex(
+                    idle.expect("refused")["reason"],
+                    r"^disconnected: idle for \d+ s while the server was full and another client "
+                    r"waited$",
+                )
+                self.assertIsNone(idle.receive())
 
     def test_strangers(self):
         """The oldest of too many connections without a greeting is closed; clients are served."""

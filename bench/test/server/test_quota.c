@@ -380,24 +380,6 @@ static void test_shared_limits(void **unused)
 	assert_int_equal(atomic_load(&quota.taken), 0);
 }
 
-static void test_maximum_of_clients(void **unused)
-{
-	struct error error = {0};
-	struct quota quota;
-
-	init_quota(&quota);
-	quota.clients = 2;
-	assert_int_equal(quota_enter(&quota, &error), 0);
-	assert_int_equal(quota_enter(&quota, &error), 0);
-	for (int i = 0; i < 3; i++)
-		assert_int_equal(quota_enter(&quota, &error), -EBUSY);
-	assert_string_equal(error.text, "serving its maximum of 2 clients: retry later, or raise "
-					"'serve --max-clients' on the server");
-	quota_leave(&quota);
-	error = (struct error){0};
-	assert_int_equal(quota_enter(&quota, &error), 0);
-}
-
 /* Takes and gives concurrently; returns non-null if more is taken than there is. */
 static void *take_and_give(void *argument)
 {
@@ -466,7 +448,6 @@ int main(void)
 		cmocka_unit_test(test_memory_of_the_machine),
 		cmocka_unit_test(test_tasks),
 		cmocka_unit_test(test_shared_limits),
-		cmocka_unit_test(test_maximum_of_clients),
 		cmocka_unit_test(test_concurrent_clients),
 		cmocka_unit_test(test_options),
 	};
