@@ -18,9 +18,11 @@ struct fleet_retest {
 };
 
 /*
- * Chooses the measurements of retest 1 or 2: bad pairs again, and the ends of each with partners
- * that passed, different ones in each retest. Only nodes that are present are chosen. The caller
- * frees *wishes; none: NULL, 0. Returns 0 or -ENOMEM.
+ * Chooses the measurements of retest 1 or 2: bad pairs again, first those that no bad node explains,
+ * and rails that are good with fewer than three partners with partners that passed, different ones
+ * in each retest. Only nodes that are present are chosen. A rail is chosen for at most 8 bad pairs
+ * and 2 partners, and there are at most 64 rounds and 1,024 measurements. Call fleet_judge before.
+ * The caller frees *wishes; none: NULL, 0. Returns 0 or -ENOMEM.
  */
 int fleet_choose_retests(const struct fleet *fleet, unsigned int retest,
 			 struct fleet_retest **wishes, size_t *count, struct error *error);

@@ -60,6 +60,7 @@ void fleet_finish(struct fleet *fleet)
 	free(fleet->blames);
 	json_decref(fleet->command);
 	json_decref(fleet->warnings);
+	json_decref(fleet->texts);
 	*fleet = (struct fleet){0};
 }
 
@@ -76,6 +77,15 @@ double fleet_line_rate(const struct fleet *fleet, const struct fleet_pair *pair)
 	uint64_t to = rail_mbps(fleet, pair->to, pair->to_rail);
 
 	return (double)(from < to ? from : to) * 1e6 / 8;
+}
+
+bool fleet_uses_soft(const struct fleet *fleet)
+{
+	for (size_t i = 0; i < fleet->n_nodes; i++)
+		for (size_t j = 0; j < fleet->nodes[i].n_rails; j++)
+			if (fleet->nodes[i].rails[j].is_soft)
+				return true;
+	return false;
 }
 
 int fleet_exit_status(const struct fleet *fleet)

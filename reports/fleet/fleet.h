@@ -32,10 +32,10 @@ struct fleet_rail {
 	char pci[16];       /* such as 0000:17:00.0; empty: unknown */
 	char gpu[16];       /* PCI address of the nearest GPU; empty: none */
 	uint16_t pkey;      /* the default partition key */
-	bool is_soft;       /* the software device */
+	bool is_soft;       /* not hardware: its rate is no limit */
 };
 
-/* What became of a node. */
+/* The state of a node. */
 enum fleet_presence {
 	FLEET_ABSENT,  /* zero: never seen */
 	FLEET_PRESENT, /* until the end */
@@ -105,7 +105,7 @@ enum fleet_culprit {
 	FLEET_CULPRIT_PAIR, /* one of two, with too little data to tell which */
 };
 
-/* Who is to blame for bad measurements. */
+/* A cause of bad measurements. */
 struct fleet_blame {
 	enum fleet_culprit culprit;
 	uint32_t node;
@@ -113,7 +113,7 @@ struct fleet_blame {
 	uint32_t peer; /* of a link or pair */
 	uint8_t peer_rail;
 	uint32_t bad;     /* bad measurements that this explains */
-	uint32_t good;    /* good ones of the same node, rail or link */
+	uint32_t good;    /* good measurements with the same node, rail or link */
 	uint8_t faults;   /* of the bad ones, together */
 	char reason[256]; /* with figures: "41.2 Gb/s, median 97.5 Gb/s (12 of 12 pairs)" */
 };
@@ -123,6 +123,7 @@ struct fleet_spread {
 	uint32_t number; /* of the case */
 	uint8_t rail;    /* of the sender */
 	bool is_between; /* of pairs between groups; else within one, or there are no groups */
+	bool is_loopback;
 	size_t count;
 	double median;
 	double mad; /* median absolute deviation */
@@ -155,6 +156,7 @@ struct fleet {
 	struct fleet_blame *blames; /* most serious first */
 	size_t n_blames;
 	json_t *warnings; /* array of strings, such as rails that differ; or NULL */
+	json_t *texts;    /* owns the version of a parsed fleet; or NULL */
 };
 
 /* Adds a zeroed measurement and returns it; NULL: out of memory. Valid until the next call. */
@@ -170,6 +172,9 @@ void fleet_finish(struct fleet *fleet); /* accepts a zeroed fleet */
 
 /* Returns the line rate between two rails in bytes per second; 0: unknown. */
 double fleet_line_rate(const struct fleet *fleet, const struct fleet_pair *pair);
+
+/* Whether any node has the software device. */
+bool fleet_uses_soft(const struct fleet *fleet);
 
 /* Returns the exit status: 0 all good, 1 something is bad, 3 nothing could be judged. */
 int fleet_exit_status(const struct fleet *fleet);

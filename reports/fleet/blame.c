@@ -1,0 +1,514 @@
+/* SPDX-License-Identifier: MIT */
+#include "reports/fleet/blame.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "reports/fleet/suspects.h"
+#include "reports/stats/median.h"
+
+/* Links and pairs beyond these, and warnings, are only counted. */
+#define MOST_LINKS    256
+#define MOST_WARNINGS 20
+
+/* Live state while blames are found. */
+struct finder {
+	struct fleet *fleet;
+	struct suspects suspects;
+	struct fleet_blame *blames;
+	size_t count;
+	size_t room;
+	size_t n_warnings;
+	double *values; /* room for a figure of each measurement of a rail */
+};
+
+static struct fleet_blame *add_blame(struct finder *finder)
+{
+	if (finder->count == finder->room) {
+		size_t room = finder->room ? 2 * finder->room : 16;
+		struct fleet_blame *grown = reallocarray(finder->blames, room, sizeof(*grown));
+
+		if (!grown)
+			return NULL;
+		finder->blames = grown;
+		finder->room = room;
+	}
+	finder->blames[finder->count] = (struct fleet_blame){0};
+	return &finder->blames[finder->count++];
+}
+
+static void print_figure(const struct fleet_case *line, double figure, char *text, size_t size)
+{
+	double value = line->is_latency ? figure / 1e3 : figure * 8 / 1e9;
+
+	snprintf(text, size, "%.*f %s", line->is_latency || value < 10 ? 2 : 1, value,
+		 line->is_latency ? "us" : "Gb/s");
+}
+
+/* Returns "n003", or with several rails "n003 mlx5_1". Returns text. */
+static const char *rail_name(const struct finder *finder, uint32_t rail, char *text, size_t size)
+{
+	uint32_t number = finder->suspects.node[rail];
+	const struct fleet_node *node = &finder->fleet->nodes[number];
+	uint32_t own = rail - suspects_rail(&finder->suspects, number, 0);
+
+	if (node->n_rails > 1 && own < node->n_rails)
+		snprintf(text, size, "%s %s", node->name, node->rails[own].device);
+	else
+		snprintf(text, size, "%s", node->name);
+	return text;
+}
+
+/* Returns the first measurement of those that is bad, or low, in a channel. */
+static const uint64_t *first_bad(const struct finder *finder, uint32_t rail, const uint64_t *meets,
+				 size_t count, size_t channel)
+{
+	const uint64_t *low = NULL;
+
+	for (const uint64_t *meet = meets; meet < meets + count; meet++) {
+		enum suspect_state state = suspects_state(&finder->suspects, rail, *meet, channel);
+
+		if (state == SUSPECT_BAD)
+			return meet;
+		if (state == SUSPECT_LOW && !low)
+			low = meet;
+	}
+	return low;
+}
+
+/* Returns the median of the figures that are bad or low. */
+static double median_bad(const struct finder *finder, uint32_t rail, const uint64_t *meets,
+			 size_t count, size_t channel)
+{
+	size_t found = 0;
+
+	for (const uint64_t *meet = meets; meet < meets + count; meet++)
+		if (suspects_state(&finder->suspects, rail, *meet, channel) >= SUSPECT_LOW)
+			finder->values[found++] =
+				suspects_pair(&finder->suspects, *meet)
+					->figures[suspects_figure(&finder->suspects, rail, *meet,
+								  channel)];
+	median_sort(finder->values, found);
+	return found ? median_of_sorted(finder->values, found) : (double)NAN;
+}
+
+/* Prints "41.2 Gb/s as receiver, median 97.5 Gb/s". */
+static void print_expected(const struct finder *finder, const struct fleet_pair *pair,
+			   size_t figure, double bad, const char *side, char *text, size_t size)
+{
+	const struct fleet_case *line = &finder->fleet->cases[figure / 2];
+	const struct yardstick *expected =
+		yardstick_of(&finder->suspects.yardsticks, pair, figure / 2, figure % 2);
+	double floor = yardstick_floor(finder->fleet, pair, figure / 2);
+	uint8_t faults =
+		yardstick_judge(&finder->suspects.yardsticks, pair, figure / 2, figure % 2).faults;
+	char found[32];
+	char median[32];
+	char worst[32] = "";
+
+	print_figure(line, bad, found, sizeof(found));
+	print_figure(line, expected->median, median, sizeof(median));
+	if (faults & FLEET_FAULT_FLOOR && !(faults & FLEET_FAULT_OUTLIER))
+		print_figure(line, floor, worst, sizeof(worst));
+	snprintf(text, size, "%s%s, median %s%s%s", found, side, median, *worst ? ", floor " : "",
+		 worst);
+}
+
+/* Prints "error counters rose: symbol_error, ...". */
+static void print_counters(const struct fleet_pair *pair, char *text, size_t size)
+{
+	size_t used = (size_t)snprintf(text, size, "error counters rose");
+	const char *separator = ": ";
+	const char *end;
+	const char *name;
+	json_t *names;
+	json_t *value;
+
+	json_object_foreach(pair->errors, end, names)
+	{
+		json_object_foreach(names, name, value)
+		{
+			if (used < size)
+				used += (size_t)snprintf(text + used, size - used, "%s%s",
+							 separator, name);
+			separator = ", ";
+		}
+	}
+}
+
+/* Prints what is wrong in a channel, by the measurements given. */
+static void print_reason(const struct finder *finder, uint32_t rail, const uint64_t *meets,
+			 size_t count, size_t channel, const char *side, char *text, size_t size)
+{
+	const uint64_t *bad = first_bad(finder, rail, meets, count, channel);
+	const struct fleet_pair *pair;
+
+	text[0] = '\0';
+	if (!bad)
+		return;
+	pair = suspects_pair(&finder->suspects, *bad);
+	if (channel == SUSPECT_FAILURES)
+		snprintf(text, size, "%s", pair->error ? pair->error : "failed");
+	else if (channel == SUSPECT_COUNTERS)
+		print_counters(pair, text, size);
+	else
+		print_expected(finder, pair,
+			       suspects_figure(&finder->suspects, rail, *bad, channel),
+			       median_bad(finder, rail, meets, count, channel), side, text, size);
+}
+
+/* Returns " as sender" or " as receiver" if the rail is bad in that direction only. */
+static const char *side_of(const struct finder *finder, uint32_t rail, size_t channel)
+{
+	size_t opposite = suspects_opposite(&finder->suspects, channel);
+	struct suspect_tally other;
+
+	if (opposite == channel)
+		return "";
+	other = suspects_tally(&finder->suspects, rail, opposite);
+	if (!other.good || suspects_explains(&finder->suspects, opposite, &other))
+		return "";
+	return (channel - SUSPECT_CASES) % 2 ? " as receiver" : " as sender";
+}
+
+static void count_measurements(const struct finder *finder, const uint64_t *meets, size_t count,
+			       struct fleet_blame *blame)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct fleet_pair *pair = suspects_pair(&finder->suspects, meets[i]);
+
+		if (pair->faults)
+			blame->bad++;
+		else if (pair->status == FLEET_MEASURED)
+			blame->good++;
+		blame->faults |= pair->faults;
+	}
+}
+
+/* Counts the measurements of a rail, and gives the reason that shows in most pairs. */
+static void add_rail(const struct finder *finder, uint32_t rail, uint32_t *most,
+		     struct fleet_blame *blame)
+{
+	const struct suspects *suspects = &finder->suspects;
+	const uint64_t *meets = &suspects->meets[suspects->start[rail]];
+	size_t count = suspects->start[rail + 1] - suspects->start[rail];
+	size_t channel = suspects->channel[rail];
+	struct suspect_tally tally = suspects_tally(suspects, rail, channel);
+	uint32_t bad = tally.bad + tally.low;
+	char what[200];
+
+	count_measurements(finder, meets, count, blame);
+	if (bad <= *most)
+		return;
+	*most = bad;
+	print_reason(finder, rail, meets, count, channel, side_of(finder, rail, channel), what,
+		     sizeof(what));
+	snprintf(blame->reason, sizeof(blame->reason), "%s (%" PRIu32 " of %" PRIu32 " pairs)",
+		 what, bad, bad + tally.good);
+}
+
+static int blame_node(struct finder *finder, uint32_t node)
+{
+	const struct fleet_node *named = &finder->fleet->nodes[node];
+	struct fleet_blame *blame = add_blame(finder);
+	uint32_t most = 0;
+
+	if (!blame)
+		return -ENOMEM;
+	*blame = (struct fleet_blame){.culprit = FLEET_CULPRIT_NODE,
+				      .node = node,
+				      .rail = FLEET_ALL_RAILS,
+				      .peer = node,
+				      .peer_rail = FLEET_ALL_RAILS};
+	for (uint32_t rail = finder->suspects.first[node]; rail < finder->suspects.first[node + 1];
+	     rail++)
+		add_rail(finder, rail, &most, blame);
+	if (suspects_is_out(named))
+		snprintf(blame->reason, sizeof(blame->reason), "%s",
+			 named->error[0]                   ? named->error
+			 : named->presence == FLEET_ABSENT ? "never started"
+							   : "stopped responding");
+	return 0;
+}
+
+static int blame_rail(struct finder *finder, uint32_t node, uint32_t rail)
+{
+	struct fleet_blame *blame = add_blame(finder);
+	uint32_t most = 0;
+
+	if (!blame)
+		return -ENOMEM;
+	blame->culprit = FLEET_CULPRIT_RAIL;
+	blame->node = blame->peer = node;
+	blame->rail = blame->peer_rail = (uint8_t)(rail - finder->suspects.first[node]);
+	add_rail(finder, rail, &most, blame);
+	return 0;
+}
+
+/* Blames a node if it is out, or if all its rails that were measured are bad; else its bad ones. */
+static int blame_rails(struct finder *finder, uint32_t node)
+{
+	const struct suspects *suspects = &finder->suspects;
+	uint32_t end = suspects->first[node + 1];
+	size_t n_measured = 0;
+	size_t n_bad = 0;
+	int code = 0;
+
+	if (suspects_is_out(&finder->fleet->nodes[node]))
+		return blame_node(finder, node);
+	for (uint32_t rail = suspects->first[node]; rail < end; rail++) {
+		n_measured += suspects->start[rail + 1] > suspects->start[rail];
+		n_bad += suspects->is_culprit[rail];
+	}
+	if (n_bad && n_bad == n_measured && n_bad >= finder->fleet->nodes[node].n_rails)
+		return blame_node(finder, node);
+	for (uint32_t rail = suspects->first[node]; rail < end && !code; rail++)
+		if (suspects->is_culprit[rail])
+			code = blame_rail(finder, node, rail);
+	return code;
+}
+
+static const char *times(size_t count, char *text, size_t size)
+{
+	if (count == 1)
+		return "once";
+	if (count == 2)
+		return "twice";
+	snprintf(text, size, "%zu times", count);
+	return text;
+}
+
+/* Warns of bad measurements that did not repeat. */
+static void warn(struct finder *finder, uint32_t rail, const struct suspect_run *run)
+{
+	struct fleet_blame seen = {0};
+	char names[2][2 * FLEET_NAME];
+	char counts[2][32];
+	const char *from = rail_name(finder, rail, names[0], sizeof(names[0]));
+	const char *to = rail_name(finder, run->peer, names[1], sizeof(names[1]));
+
+	count_measurements(finder, run->meets, run->count, &seen);
+	if (!seen.bad || ++finder->n_warnings > MOST_WARNINGS)
+		return;
+	if (seen.good)
+		fleet_warn(finder->fleet, "%s-%s %s %s and passed %s when repeated", from, to,
+			   seen.faults == FLEET_FAULT_FAILED ? "failed" : "was bad",
+			   times(seen.bad, counts[0], sizeof(counts[0])),
+			   times(seen.good, counts[1], sizeof(counts[1])));
+	else
+		fleet_warn(finder->fleet, "%s-%s was bad %s, in different figures", from, to,
+			   times(seen.bad, counts[0], sizeof(counts[0])));
+}
+
+/* Returns whether both ends of a run are good with others. */
+static bool is_link(const struct finder *finder, uint32_t rail, const struct suspect_run *run,
+		    size_t channel)
+{
+	const struct suspects *suspects = &finder->suspects;
+
+	return suspects_tally(suspects, rail, channel).good &&
+	       suspects_tally(suspects, run->peer, suspects_opposite(suspects, channel)).good;
+}
+
+static int blame_link(struct finder *finder, uint32_t rail, const struct suspect_run *run,
+		      size_t channel, const struct suspect_tally *tally)
+{
+	const struct suspects *suspects = &finder->suspects;
+	struct fleet_blame *blame = add_blame(finder);
+	char what[200];
+
+	if (!blame)
+		return -ENOMEM;
+	blame->culprit =
+		is_link(finder, rail, run, channel) ? FLEET_CULPRIT_LINK : FLEET_CULPRIT_PAIR;
+	blame->node = suspects->node[rail];
+	blame->rail = (uint8_t)(rail - suspects->first[blame->node]);
+	blame->peer = suspects->node[run->peer];
+	blame->peer_rail = (uint8_t)(run->peer - suspects->first[blame->peer]);
+	count_measurements(finder, run->meets, run->count, blame);
+	print_reason(finder, rail, run->meets, run->count, channel, "", what, sizeof(what));
+	snprintf(blame->reason, sizeof(blame->reason), "%s (%" PRIu32 " of %" PRIu32 " times)",
+		 what, tally->bad, tally->bad + tally->low + tally->good);
+	return 0;
+}
+
+/*
+ * Returns whether a run shows more than noise: most measurements must be bad and, of figures, none
+ * good, because in a large fleet some are bad twice by chance.
+ */
+static bool is_steady(const struct suspect_tally *tally, size_t channel)
+{
+	if (channel >= SUSPECT_CASES && tally->good)
+		return false;
+	return 2 * tally->bad > tally->bad + tally->low + tally->good;
+}
+
+/* Blames the link between two rails, or both, if it is bad in the same way again and again. */
+static int blame_run(struct finder *finder, uint32_t rail, const struct suspect_run *run)
+{
+	struct suspect_tally worst = {0};
+	size_t channel = 0;
+
+	for (size_t i = 0; i < finder->suspects.n_channels; i++) {
+		struct suspect_tally tally = suspects_count(&finder->suspects, rail, run, i);
+
+		if (is_steady(&tally, i) && tally.bad > worst.bad) {
+			worst = tally;
+			channel = i;
+		}
+	}
+	if (worst.bad)
+		return blame_link(finder, rail, run, channel, &worst);
+	warn(finder, rail, run);
+	return 0;
+}
+
+static int blame_links(struct finder *finder)
+{
+	const struct suspects *suspects = &finder->suspects;
+
+	for (uint32_t rail = 0; rail < suspects->n_rails; rail++) {
+		struct suspect_run run = {0};
+
+		while (!suspects->is_culprit[rail] && suspects_next(suspects, rail, &run))
+			if (run.peer > rail && !suspects->is_culprit[run.peer] &&
+			    blame_run(finder, rail, &run))
+				return -ENOMEM;
+	}
+	if (finder->n_warnings > MOST_WARNINGS)
+		fleet_warn(finder->fleet, "%zu more pairs were bad and passed when repeated",
+			   finder->n_warnings - MOST_WARNINGS);
+	return 0;
+}
+
+/* A loopback that is bad shows a bad rail, or a bad path between two rails of a node. */
+static int blame_loopback(struct finder *finder, const struct fleet_pair *pair)
+{
+	const struct suspects *suspects = &finder->suspects;
+	struct fleet_blame *blame;
+
+	if (pair->from != pair->to || !pair->faults ||
+	    suspects->is_culprit[suspects_rail(suspects, pair->from, pair->from_rail)] ||
+	    suspects->is_culprit[suspects_rail(suspects, pair->to, pair->to_rail)])
+		return 0;
+	blame = add_blame(finder);
+	if (!blame)
+		return -ENOMEM;
+	*blame = (struct fleet_blame){
+		.culprit =
+			pair->from_rail == pair->to_rail ? FLEET_CULPRIT_RAIL : FLEET_CULPRIT_PAIR,
+		.node = pair->from,
+		.rail = pair->from_rail,
+		.peer = pair->to,
+		.peer_rail = pair->to_rail,
+		.bad = 1,
+		.faults = pair->faults,
+	};
+	if (pair->status == FLEET_FAILED)
+		snprintf(blame->reason, sizeof(blame->reason), "loopback: %s",
+			 pair->error ? pair->error : "failed");
+	else if (pair->faults & FLEET_FAULT_COUNTERS)
+		print_counters(pair, blame->reason, sizeof(blame->reason));
+	for (size_t i = 0; pair->figures && i < 2 * finder->fleet->n_cases; i++)
+		if (!isnan(pair->figures[i]) &&
+		    yardstick_judge(&suspects->yardsticks, pair, i / 2, i % 2).faults)
+			print_expected(finder, pair, i, pair->figures[i], " in loopback",
+				       blame->reason, sizeof(blame->reason));
+	return 0;
+}
+
+/* Warns if most of the fleet is bad: then good ones stand out, not bad ones. */
+static void warn_if_most(struct finder *finder)
+{
+	size_t n_bad = 0;
+	size_t n_all = 0;
+
+	for (size_t i = 0; i < finder->fleet->n_pairs; i++) {
+		const struct fleet_pair *pair = &finder->fleet->pairs[i];
+
+		if (pair->retest ||
+		    (pair->status != FLEET_MEASURED && pair->status != FLEET_FAILED))
+			continue;
+		n_all++;
+		n_bad += pair->faults != 0;
+	}
+	if (2 * n_bad > n_all && n_all > 1)
+		fleet_warn(finder->fleet,
+			   "%zu of %zu measurements are bad: the floor is too high, or the whole "
+			   "fabric is slow",
+			   n_bad, n_all);
+}
+
+static int order(const void *left, const void *right)
+{
+	const struct fleet_blame *a = left;
+	const struct fleet_blame *b = right;
+
+	if (a->culprit != b->culprit)
+		return a->culprit < b->culprit ? -1 : 1;
+	/* A node without bad measurements is out, which is worse than slow. */
+	if (!a->faults != !b->faults)
+		return a->faults ? 1 : -1;
+	if (a->bad != b->bad)
+		return a->bad > b->bad ? -1 : 1;
+	if (a->node != b->node)
+		return a->node < b->node ? -1 : 1;
+	return (a->peer > b->peer) - (a->peer < b->peer);
+}
+
+static void keep_most_serious(struct finder *finder)
+{
+	size_t n_nodes = 0;
+
+	if (finder->count)
+		qsort(finder->blames, finder->count, sizeof(*finder->blames), order);
+	while (n_nodes < finder->count && finder->blames[n_nodes].culprit <= FLEET_CULPRIT_RAIL)
+		n_nodes++;
+	if (finder->count <= n_nodes + MOST_LINKS)
+		return;
+	fleet_warn(finder->fleet, "%zu more pairs are bad", finder->count - n_nodes - MOST_LINKS);
+	finder->count = n_nodes + MOST_LINKS;
+}
+
+static int find(struct finder *finder)
+{
+	struct fleet *fleet = finder->fleet;
+
+	finder->values = calloc(fleet->n_pairs + 1, sizeof(*finder->values));
+	if (!finder->values)
+		return -ENOMEM;
+	for (uint32_t node = 0; node < fleet->n_nodes; node++)
+		if (blame_rails(finder, node))
+			return -ENOMEM;
+	for (size_t i = 0; i < fleet->n_pairs; i++)
+		if (blame_loopback(finder, &fleet->pairs[i]))
+			return -ENOMEM;
+	return blame_links(finder);
+}
+
+int fleet_find_blame(struct fleet *fleet, struct error *error)
+{
+	struct finder finder = {.fleet = fleet};
+	int code = suspects_open(&finder.suspects, fleet, error);
+
+	if (code)
+		return code;
+	code = find(&finder);
+	if (code) {
+		free(finder.blames);
+		error_set(error, code, "no memory for the blame of %zu nodes", fleet->n_nodes);
+	} else {
+		warn_if_most(&finder);
+		keep_most_serious(&finder);
+		free(fleet->blames);
+		fleet->blames = finder.blames;
+		fleet->n_blames = finder.count;
+	}
+	free(finder.values);
+	suspects_close(&finder.suspects);
+	return code;
+}
