@@ -13,7 +13,16 @@ json_t *fleet_document_make(const struct fleet *fleet);
 /* Writes it to a file, as document_write does for results. */
 int fleet_document_write(const struct fleet *fleet, const char *path, struct error *error);
 
-/* Reads a document, which may come from anywhere: it is valid, or an error is returned. */
+/* Limits of a document. A node needs 7 KiB of memory. */
+#define FLEET_NODES_MOST    16384
+#define FLEET_CASES_MOST    64
+#define FLEET_FINDINGS_MOST 65536 /* spreads, and blames */
+
+/*
+ * Reads a document, which may come from anywhere: it is valid, or an error is returned and the
+ * fleet is zeroed. Names consist of letters, digits and ".:_-", so that commands can quote them.
+ * Unknown members are ignored.
+ */
 int fleet_document_parse(struct fleet *fleet, const json_t *document, struct error *error);
 
 /*

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A check of a fleet for a terminal: one line of summary, then who is to blame, the worst pairs,
+ * the spread by case and rail, warnings, and what to do next.
+ */
+#ifndef REPORTS_FLEET_TABLE_H
+#define REPORTS_FLEET_TABLE_H
+
+#include <stdio.h>
+
+#include "reports/fleet/fleet.h"
+
+/* Prints it. Errors of the stream are detected when it is flushed. */
+void fleet_table(FILE *out, const struct fleet *fleet);
+
+#endif
