@@ -3,10 +3,14 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "reports/document/parse.h"
 #include "reports/export/xml.h"
+#include "reports/fleet/document.h"
+#include "reports/io/json_member.h"
+#include "reports/io/read_file.h"
 #include "reports/io/save.h"
 
 /* into and text may be the same. */
@@ -47,6 +51,56 @@ int inputs_load(struct result *result, const char *path, struct error *error)
 	if (code)
 		inputs_name_error(error);
 	return code;
+}
+
+/* A later version of the schema is a fleet, too: its parser rejects it. */
+static bool is_fleet(const json_t *document)
+{
+	const char *schema = json_member_or_empty(document, "schema");
+
+	return !strncmp(schema, FLEET_SCHEMA, strlen(FLEET_SCHEMA) - 1);
+}
+
+static int parse_input(struct inputs_file *input, const char *text, size_t length,
+		       struct error *error)
+{
+	json_t *document;
+	int code = parse_json(text, length, "a result", &document, error);
+
+	if (code == -EINVAL)
+		error_wrap(error, "not a verbmark result");
+	input->is_fleet = is_fleet(document);
+	if (!code && input->is_fleet)
+		code = fleet_document_parse(&input->fleet, document, error);
+	else if (!code)
+		code = parse_document(&input->result, document, error);
+	json_decref(document);
+	return code;
+}
+
+int inputs_load_file(struct inputs_file *input, const char *path, struct error *error)
+{
+	char *text;
+	size_t length;
+	int code = parse_read(path, &text, &length, error);
+
+	*input = (struct inputs_file){0};
+	if (!code && parse_input(input, text, length, error))
+		code = error_wrap(error, "%s", read_file_name(path));
+	free(text);
+	if (code) {
+		*input = (struct inputs_file){0};
+		inputs_name_error(error);
+	}
+	return code;
+}
+
+void inputs_finish_file(struct inputs_file *input)
+{
+	if (input->is_fleet)
+		fleet_finish(&input->fleet);
+	else
+		result_finish(&input->result);
 }
 
 const char *inputs_add(const char **paths, size_t *count, const char *path)

@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "core/base/error.h"
+#include "reports/fleet/fleet.h"
 #include "reports/result/result.h"
 
 #define INPUTS_NAME 4096 /* PATH_MAX */
@@ -18,6 +19,19 @@ void inputs_name_error(struct error *error);
 
 /* Reads a result as parse_file does, with a printable error. */
 int inputs_load(struct result *result, const char *path, struct error *error);
+
+/* A file that is a result or a check of a fleet. */
+struct inputs_file {
+	bool is_fleet;
+	union {
+		struct result result;
+		struct fleet fleet;
+	};
+};
+
+/* Reads either, with a printable error. inputs_finish_file accepts a file that could not be read. */
+int inputs_load_file(struct inputs_file *input, const char *path, struct error *error);
+void inputs_finish_file(struct inputs_file *input);
 
 /* Adds a path to an array that has room for it. Returns what is wrong with the path, or NULL. */
 const char *inputs_add(const char **paths, size_t *count, const char *path);

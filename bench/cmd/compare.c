@@ -15,6 +15,7 @@
 #include "reports/compare/markdown.h"
 #include "reports/compare/page.h"
 #include "reports/compare/table.h"
+#include "reports/fleet/compare_show.h"
 #include "reports/io/save.h"
 #include "reports/page/page.h"
 #include "reports/table/markdown.h"
@@ -29,6 +30,8 @@ struct format {
 	struct option_value value;
 	int (*show)(FILE *out, const struct settings *settings,
 		    const struct comparison *comparison);
+	void (*show_fleets)(FILE *out, const struct settings *settings,
+			    const struct fleet_comparison *comparison);
 	bool has_unit; /* of --units */
 };
 
@@ -87,13 +90,45 @@ static int show_json(FILE *out, const struct settings *settings,
 	return save_json(out, compare_make(comparison, VERBMARK_VERSION), JSON_INDENT(1));
 }
 
+static void show_fleet_table(FILE *out, const struct settings *settings,
+			     const struct fleet_comparison *comparison)
+{
+	fleet_comparison_table(out, settings->unit, comparison);
+}
+
+static void show_fleet_page(FILE *out, const struct settings *settings,
+			    const struct fleet_comparison *comparison)
+{
+	page_begin(out);
+	fleet_comparison_page(out, settings->unit, comparison);
+	page_end(out);
+}
+
+static void show_fleet_markdown(FILE *out, const struct settings *settings,
+				const struct fleet_comparison *comparison)
+{
+	fleet_comparison_markdown(out, settings->unit, comparison, MARKDOWN_MOST);
+}
+
+static void show_fleet_csv(FILE *out, const struct settings *settings,
+			   const struct fleet_comparison *comparison)
+{
+	fleet_comparison_csv(out, comparison);
+}
+
+static void show_fleet_json(FILE *out, const struct settings *settings,
+			    const struct fleet_comparison *comparison)
+{
+	save_json(out, fleet_comparison_make(comparison, VERBMARK_VERSION), JSON_INDENT(1));
+}
+
 // clang-format off
 static const struct format formats[] = {
-	{{"table", "aligned text, for a terminal"},              show_table,    true },
-	{{"html", "a self-contained page"},                      show_page,     true },
-	{{"markdown", "a table for a pull request or an issue"}, show_markdown, true },
-	{{"csv", "one line per figure"},                         show_csv,      false},
-	{{"json", "all figures and verdicts"},                   show_json,     false},
+	{{"table", "aligned text, for a terminal"},              show_table,    show_fleet_table,    true },
+	{{"html", "a self-contained page"},                      show_page,     show_fleet_page,     true },
+	{{"markdown", "a table for a pull request or an issue"}, show_markdown, show_fleet_markdown, true },
+	{{"csv", "one line per figure"},                         show_csv,      show_fleet_csv,      false},
+	{{"json", "all figures and verdicts"},                   show_json,     show_fleet_json,     false},
 };
 // clang-format on
 
@@ -166,21 +201,26 @@ static const struct option_table options = {
 struct show {
 	const struct settings *settings;
 	const struct comparison *comparison;
+	const struct fleet_comparison *fleets; /* NULL: results are compared */
 };
 
 static int write_show(FILE *out, const void *what)
 {
 	const struct show *show = what;
-	const struct format *format = show->settings->format;
+	const struct settings *settings = show->settings;
+	const struct format *format = settings->format ? settings->format : &formats[0];
 
-	return (format ? format : &formats[0])->show(out, show->settings, show->comparison);
+	if (!show->fleets)
+		return format->show(out, settings, show->comparison);
+	format->show_fleets(out, settings, show->fleets);
+	return 0;
 }
 
 /* Shows which cases could not be compared, even if that is all of them. */
 static int cmd_compare_judge(struct comparison *comparison, const struct settings *settings,
 			     struct error *error)
 {
-	const struct show show = {settings, comparison};
+	const struct show show = {.settings = settings, .comparison = comparison};
 	struct error nothing = {0};
 	int code = compare_judge(comparison, &nothing);
 
@@ -194,21 +234,98 @@ static int cmd_compare_judge(struct comparison *comparison, const struct setting
 								       : COMMAND_GOOD;
 }
 
+/* Loads the results, and compares them. */
+static int compare_results(struct comparison *comparison, const struct settings *settings,
+			   struct error *error)
+{
+	int status = compare_sides_load(comparison, &settings->sides, COMPARE_BASE, error);
+
+	if (status == COMMAND_GOOD)
+		status = compare_sides_load(comparison, &settings->sides, COMPARE_NEW, error);
+	if (status == COMMAND_GOOD && settings->history.is_asked)
+		status = compare_history_load(comparison, settings->history.path,
+					      settings->last ? settings->last : LAST, error);
+	return status == COMMAND_GOOD ? cmd_compare_judge(comparison, settings, error) : status;
+}
+
+/* Also shows which nodes and cases could not be compared, even if nothing could. */
+static int compare_fleets(const struct settings *settings, const struct fleet *base,
+			  const struct fleet *now, struct error *error)
+{
+	struct fleet_comparison comparison;
+	const struct show show = {.settings = settings, .fleets = &comparison};
+	struct error nothing = {0};
+	int code = fleet_compare(&comparison, base, now, &nothing);
+	int status = COMMAND_GOOD;
+
+	if ((!code || code == -ENODATA) && save_output(settings->output, write_show, &show, error))
+		status = COMMAND_FAILED;
+	else if (code)
+		status = code == -ENODATA ? COMMAND_INVALID : COMMAND_FAILED;
+	else if (settings->is_failing && !fleet_comparison_has_passed(&comparison))
+		status = COMMAND_FAILED;
+	if (code)
+		error_set(error, code, "%s", nothing.text);
+	fleet_comparison_finish(&comparison);
+	return status;
+}
+
+/* Compares two inputs of one kind; results are handed over to the comparison. */
+static int compare_inputs(struct comparison *comparison, const struct settings *settings,
+			  struct inputs_file inputs[static COMPARE_SIDES], struct error *error)
+{
+	const char *const *files[] = {settings->sides.files[COMPARE_BASE],
+				      settings->sides.files[COMPARE_NEW]};
+	int status = COMMAND_GOOD;
+
+	if (inputs[COMPARE_BASE].is_fleet != inputs[COMPARE_NEW].is_fleet) {
+		error_set(error, -EINVAL,
+			  "%s is a check of a fleet, but %s is a result; compare two of a kind",
+			  inputs[COMPARE_BASE].is_fleet ? "BASE" : "NEW",
+			  inputs[COMPARE_BASE].is_fleet ? "NEW" : "BASE");
+		return COMMAND_INVALID;
+	}
+	if (inputs[COMPARE_BASE].is_fleet)
+		return compare_fleets(settings, &inputs[COMPARE_BASE].fleet,
+				      &inputs[COMPARE_NEW].fleet, error);
+	for (enum compare_side side = 0; side < COMPARE_SIDES && status == COMMAND_GOOD; side++) {
+		status = compare_sides_add(comparison, side, &inputs[side].result, *files[side],
+					   error);
+		inputs[side] = (struct inputs_file){0};
+	}
+	return status == COMMAND_GOOD ? cmd_compare_judge(comparison, settings, error) : status;
+}
+
+/* Two files, which may be checks of fleets. */
+static int compare_two(struct comparison *comparison, const struct settings *settings,
+		       struct error *error)
+{
+	struct inputs_file inputs[COMPARE_SIDES] = {0};
+	int status = COMMAND_GOOD;
+
+	for (enum compare_side side = 0; side < COMPARE_SIDES && status == COMMAND_GOOD; side++)
+		if (inputs_load_file(&inputs[side], settings->sides.files[side][0], error))
+			status = COMMAND_FAILED;
+	if (status == COMMAND_GOOD)
+		status = compare_inputs(comparison, settings, inputs, error);
+	for (enum compare_side side = 0; side < COMPARE_SIDES; side++)
+		inputs_finish_file(&inputs[side]);
+	return status;
+}
+
 static int compare(const struct settings *settings, struct error *error)
 {
 	struct comparison comparison = {.is_forced = settings->is_forced,
 					.with_cpu = settings->with_cpu};
-	int status = compare_sides_load(&comparison, &settings->sides, COMPARE_BASE, error);
+	const size_t *count = settings->sides.count;
+	int status;
 
-	if (status == COMMAND_GOOD)
-		status = compare_sides_load(&comparison, &settings->sides, COMPARE_NEW, error);
-	if (status == COMMAND_GOOD && settings->history.is_asked)
-		status = compare_history_load(&comparison, settings->history.path,
-					      settings->last ? settings->last : LAST, error);
+	if (count[COMPARE_BASE] == 1 && count[COMPARE_NEW] == 1)
+		status = compare_two(&comparison, settings, error);
+	else
+		status = compare_results(&comparison, settings, error);
 	if (error->code == -EXDEV)
 		error_append(error, "use --force to compare them anyway");
-	if (status == COMMAND_GOOD)
-		status = cmd_compare_judge(&comparison, settings, error);
 	compare_close(&comparison);
 	return status;
 }

@@ -12,6 +12,10 @@
 #include "bench/cmd/report_baseline.h"
 #include "reports/document/document.h"
 #include "reports/document/merge.h"
+#include "reports/fleet/csv.h"
+#include "reports/fleet/document.h"
+#include "reports/fleet/page.h"
+#include "reports/fleet/table.h"
 #include "reports/io/save.h"
 #include "reports/page/page.h"
 #include "reports/table/csv.h"
@@ -33,6 +37,9 @@ struct format {
 	void (*begin)(FILE *out);
 	/* Returns 0 or a negative errno. */
 	int (*add)(const struct settings *settings, const struct shown *shown, FILE *out);
+	/* The same for a check of a fleet; NULL: the format has none. */
+	int (*add_fleet)(const struct settings *settings, const struct fleet *fleet,
+			 const char *name, FILE *out);
 	void (*end)(FILE *out);
 	bool is_apart; /* results are separated by an empty line */
 	bool is_page;  /* may contain a comparison with a baseline */
@@ -86,6 +93,31 @@ static int add_page(const struct settings *settings, const struct shown *shown, 
 	return 0;
 }
 
+static int add_fleet_page(const struct settings *settings, const struct fleet *fleet,
+			  const char *name, FILE *out)
+{
+	return fleet_page(out, settings->unit, fleet, name, NULL);
+}
+
+static int add_fleet_table(const struct settings *settings, const struct fleet *fleet,
+			   const char *name, FILE *out)
+{
+	fleet_table(out, fleet);
+	return 0;
+}
+
+static int add_fleet_csv(const struct settings *settings, const struct fleet *fleet,
+			 const char *name, FILE *out)
+{
+	return fleet_csv(out, fleet);
+}
+
+static int add_fleet_json(const struct settings *settings, const struct fleet *fleet,
+			  const char *name, FILE *out)
+{
+	return save_json(out, fleet_document_make(fleet), JSON_COMPACT);
+}
+
 static int add_markdown(const struct settings *settings, const struct shown *shown, FILE *out)
 {
 	size_t n_files = settings->is_merged ? 1 : settings->n_files;
@@ -109,15 +141,15 @@ static int add_json(const struct settings *settings, const struct shown *shown, 
 // clang-format off
 static const struct format formats[] = {
 	{{"table", "aligned text, for a terminal"},
-	 NULL, add_table, NULL, .is_apart = true, .has_unit = true},
+	 .add = add_table, .add_fleet = add_fleet_table, .is_apart = true, .has_unit = true},
 	{{"html", "a self-contained page with charts"},
-	 page_begin, add_page, page_end, .is_apart = true, .is_page = true, .has_unit = true},
+	 page_begin, add_page, add_fleet_page, page_end, .is_apart = true, .is_page = true, .has_unit = true},
 	{{"markdown", "tables for a pull request or an issue"},
-	 NULL, add_markdown, NULL, .is_apart = true, .has_unit = true},
+	 .add = add_markdown, .is_apart = true, .has_unit = true},
 	{{"csv", "one line per figure of each case and trial"},
-	 .begin = csv_begin, .add = add_csv},
+	 .begin = csv_begin, .add = add_csv, .add_fleet = add_fleet_csv},
 	{{"json", "results as 'verbmark run' writes them"},
-	 .add = add_json},
+	 .add = add_json, .add_fleet = add_fleet_json},
 };
 // clang-format on
 
@@ -199,6 +231,43 @@ static void begin(const struct show *show, FILE *out)
 		show->format->begin(out);
 }
 
+/* Shows a check of a fleet, which cannot be compared with a baseline here. */
+static void add_fleet(const struct show *show, const struct fleet *fleet, const char *name,
+		      FILE *out)
+{
+	int code = show->format->add_fleet(show->settings, fleet, name, out);
+
+	if (!code)
+		return;
+	fprintf(stderr, "verbmark: cannot show %s: %s\n", name, strerror(-code));
+	*show->status = COMMAND_FAILED;
+}
+
+/* Reads a file that the format can show. */
+static int load(const struct show *show, struct inputs_file *input, const char *path,
+		struct error *error)
+{
+	char name[INPUTS_NAME];
+	int code = inputs_load_file(input, path, error);
+
+	if (code || !input->is_fleet)
+		return code;
+	inputs_name(name, path);
+	if (show->base)
+		code = error_set(error, -EINVAL,
+				 "%.150s: a check of a fleet; --baseline needs results, 'verbmark "
+				 "compare' compares fleets",
+				 name);
+	else if (!show->format->add_fleet)
+		code = error_set(error, -EINVAL,
+				 "%.150s: a check of a fleet, which --format %s cannot show; use "
+				 "--format html",
+				 name, show->format->value.name);
+	if (code)
+		inputs_finish_file(input);
+	return code;
+}
+
 /* Shows all files that can be read, and reports the others. Returns whether it showed any. */
 static bool show_each(const struct show *show, FILE *out)
 {
@@ -208,25 +277,29 @@ static bool show_each(const struct show *show, FILE *out)
 	for (size_t i = 0; i < settings->n_files; i++) {
 		struct error error = {0};
 		char name[INPUTS_NAME];
-		struct result result;
+		struct inputs_file input;
 
-		if (inputs_load(&result, settings->files[i], &error)) {
+		if (load(show, &input, settings->files[i], &error)) {
 			fflush(out);
 			fprintf(stderr, "verbmark: %s\n", error.text);
 			*show->status = COMMAND_FAILED;
 			continue;
 		}
-		if (!has_shown && !show->base)
+		/* Formats other than pages begin with what describes results. */
+		if (!has_shown && !show->base && (!input.is_fleet || show->format->is_page))
 			begin(show, out);
 		if (has_shown && show->format->is_apart)
 			fputc('\n', out);
 		has_shown = true;
 		inputs_name(name, settings->files[i]);
-		add(show, &(struct shown){&result, name, i}, out);
-		if (show->base)
-			report_baseline_add(show->base, &result, settings->files[i]);
+		if (input.is_fleet)
+			add_fleet(show, &input.fleet, name, out);
 		else
-			result_finish(&result);
+			add(show, &(struct shown){&input.result, name, i}, out);
+		if (show->base)
+			report_baseline_add(show->base, &input.result, settings->files[i]);
+		else
+			inputs_finish_file(&input);
 	}
 	return has_shown;
 }
@@ -444,7 +517,7 @@ const struct command command_report = {
 	.name = "report",
 	.group = COMMAND_COMPARE,
 	.summary = "show results as tables, web pages, Markdown, CSV or JSON",
-	.about = "Shows results that 'verbmark run' or 'verbmark import' saved. The file - is standard input.",
+	.about = "Shows results that 'verbmark run', 'verbmark fleet' or 'verbmark import' saved. The file - is standard input.",
 	.examples = {
 		{"verbmark report monday.json",
 		 "print the table of a result"},

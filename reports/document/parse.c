@@ -226,6 +226,9 @@ static int check_schema(const json_t *document, struct error *error)
 	const char *slash = strrchr(DOCUMENT_SCHEMA, '/');
 	char text[64];
 
+	if (schema && !strncmp(schema, "verbmark.fleet/", strlen("verbmark.fleet/")))
+		return error_set(error, -EINVAL,
+				 "a check of a fleet, but a result of 'verbmark run' is expected");
 	if (!schema || strncmp(schema, DOCUMENT_SCHEMA, (size_t)(slash + 1 - DOCUMENT_SCHEMA)) != 0)
 		return error_set(error, -EINVAL,
 				 "JSON, but not a verbmark result: \"schema\" is not \"%s\"",

@@ -3,7 +3,8 @@
 // Interaction where scripts may run: each figure can switch one axis between logarithmic and
 // linear, and shows the values of the point nearest to the pointer. Everything is in the page
 // already (see svg_panel.h); this script only shows, hides and swaps. Without it no figure and no
-// value is missing.
+// value is missing. Heat maps (see reports/fleet/heatmap.h) can be sorted, and large ones show the
+// values of a cell only here.
 "use strict";
 (() => {
 
@@ -105,6 +106,95 @@ for (const figure of document.querySelectorAll("[data-figure]")) {
 	figure.querySelectorAll("[hidden]").forEach(one => one.hidden = false);
 	figure.querySelector("[data-switch]")?.addEventListener(
 		"change", () => panels.forEach(exchange));
+}
+
+const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+// In the order of the bits in enum fleet_fault.
+const FAULTS = ["failed", "below the floor", "outlier", "error counters rose"];
+
+// Decodes the cells of a heat map, see reports/fleet/packed.h.
+function unpack(text, size) {
+	const cells = new Uint32Array(size);
+	for (let i = 0, at = 0; i < text.length; i += 3) {
+		const isRun = text[i] === "~";
+		i += isRun;
+		const value = [0, 1, 2].reduce((sum, k) => sum * 64 + DIGITS.indexOf(text[i + k]), 0);
+		if (isRun)
+			at += value;
+		else
+			cells[at++] = value;
+	}
+	return cells;
+}
+
+// Describes the figure from one node to another; empty if it was not measured.
+function describe(map, fleet, cell, from, to) {
+	const {low, step, unit, within, between, self, latency, errors} = map.dataset;
+	const faults = FAULTS.filter((_, i) => cell >> 14 + i & 1), code = (cell & 16383) - 1;
+	let text = `${fleet.nodes[from]} to ${fleet.nodes[to]}: `;
+	if (code < 0)
+		return "";
+	if (cell >> 14 & 1)
+		return text + ["failed", errors.split("\n")[code]].filter(Boolean).join(": ");
+	const value = low * Math.exp(code * step);
+	const [one, other] = [fleet.groups[from], fleet.groups[to]];
+	const median = Number(from) === Number(to) ? self
+		: one && other && one !== other ? between : within;
+	text += `${Number(value.toPrecision(4))} ${unit}`;
+	if (median) {
+		const share = latency === undefined ? value / median : median / value;
+		text += `, ${(100 * share).toFixed(1)} % of the median`;
+	}
+	return [text, ...faults].join(", ");
+}
+
+// Shows the figure of the cell below the pointer, next to it.
+function watchMap(map, fleet, svg, tip) {
+	const {left, cell} = svg.dataset, order = svg.dataset.order.split(" ");
+	const count = order.length;
+	const point = event => {
+		const at = new DOMPoint(event.clientX, event.clientY).matrixTransform(
+			svg.getScreenCTM().inverse());
+		const column = Math.floor((at.x - left) / cell), row = Math.floor((at.y - left) / cell);
+		const isInside = Math.min(row, column) >= 0 && Math.max(row, column) < count;
+		const from = order[row], to = order[column];
+		map.cells = map.cells || unpack(map.dataset.cells, count * count);
+		tip.textContent = isInside
+			? describe(map, fleet, map.cells[from * count + Number(to)], from, to) : "";
+		tip.hidden = !tip.textContent;
+		const isRight = event.clientX > innerWidth / 2;
+		tip.style.left = isRight ? "auto" : `${event.clientX + 14}px`;
+		tip.style.right = isRight ? `${innerWidth - event.clientX + 14}px` : "auto";
+		tip.style.top = `${event.clientY + 14}px`;
+	};
+	// The readout replaces the titles of the cells.
+	svg.querySelectorAll("path > title").forEach(title => title.remove());
+	svg.addEventListener("pointermove", point);
+	svg.addEventListener("pointerdown", point);
+	svg.addEventListener("pointerleave", () => tip.hidden = true);
+}
+
+for (const section of document.querySelectorAll("[data-nodes]")) {
+	const fleet = {
+		nodes: section.dataset.nodes.split("\n"), groups: section.dataset.groups.split("\n"),
+	};
+	const tip = document.createElement("output"), sort = section.querySelector("[data-sort]");
+	Object.assign(tip.style, {position: "fixed", padding: "2px 6px", border: "1px solid",
+		background: "Canvas", pointerEvents: "none"});
+	tip.hidden = true;
+	section.append(tip);
+	for (const map of section.querySelectorAll("[data-heatmap]"))
+		map.querySelectorAll("svg").forEach(svg => watchMap(map, fleet, svg, tip));
+	if (!sort)
+		continue;
+	sort.closest("[hidden]").hidden = false;
+	sort.addEventListener("change", () => {
+		for (const svg of section.querySelectorAll("[data-by]"))
+			if (svg.dataset.by === sort.value)
+				svg.removeAttribute("display");
+			else
+				svg.setAttribute("display", "none");
+	});
 }
 
 })();

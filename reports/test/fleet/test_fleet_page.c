@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+#include "reports/fleet/matrix.h"
+#include "reports/fleet/page.h"
+#include "reports/page/page.h"
+#include "reports/test/lib/fleets.h"
+
+static struct fleet fleet;
+static char *text;
+
+static const struct fleet_plan healthy = {
+	.n_nodes = 8,
+	.n_rails = 2,
+	.slow = FLEETS_NONE,
+	.dead = FLEETS_NONE,
+	.link = {FLEETS_NONE, FLEETS_NONE},
+	.seed = 1,
+};
+
+static int close_all(void **unused)
+{
+	fleet_finish(&fleet);
+	free(text);
+	text = NULL;
+	return 0;
+}
+
+static void make(void)
+{
+	struct error error = {0};
+	size_t length = 0;
+	FILE *out;
+
+	free(text);
+	out = open_memstream(&text, &length);
+	assert_non_null(out);
+	page_begin(out);
+	assert_int_equal(fleet_page(out, NULL, &fleet, "a<b.json", &error), 0);
+	page_end(out);
+	assert_int_equal(fclose(out), 0);
+}
+
+static size_t count(const char *part)
+{
+	size_t n = 0;
+
+	for (const char *at = strstr(text, part); at; at = strstr(at + 1, part))
+		n++;
+	return n;
+}
+
+static void test_healthy(void **unused)
+{
+	fleets_make(&fleet, &healthy);
+	make();
+	assert_contains(text, "<h2>8 nodes, all good</h2>");
+	assert_contains(text, "<p>a&lt;b.json: pattern pairs, 7 rounds, from");
+	assert_null(strstr(text, "<h3>Culprits"));
+	assert_null(strstr(text, "<select"));
+	/* Two cases on two rails. */
+	assert_int_equal(count("<div data-heatmap"), 4);
+	assert_int_equal(count("figures, 0 bad</summary>"), 4);
+	assert_contains(text, "<title>n001 to n002: ");
+}
+
+static void test_culprits(void **unused)
+{
+	struct fleet_plan plan = healthy;
+
+	plan.slow = 2;
+	plan.dead = 6;
+	plan.link[0] = 1;
+	plan.link[1] = 4;
+	plan.n_groups = 2;
+	fleets_make(&fleet, &plan);
+	make();
+	assert_contains(text, "<h2>8 nodes, 3 culprits: node n003, rail 1 (mlx5_1) of n007, link "
+			      "n002 to n005, rail 0</h2>");
+	assert_contains(text, "<th scope=\"row\" align=\"left\">node n003</th>");
+	/* The bad ones: row and column of n003, and both directions of the link. */
+	assert_contains(text, "<summary>write/bw/1m/poll/bidir, rail 0: 56 figures, 16 bad");
+	/* In both orders of the map of rail 0. */
+	assert_int_equal(count("<circle"), 4);
+	assert_contains(text, "font-weight=\"bold\">n003</text>");
+	assert_contains(text, "<option value=\"group\">");
+	assert_contains(text,
+			"failed: no reply for 10 s: transport retry counter exceeded</title>");
+	assert_contains(text, "<h3>Failed pairs</h3>");
+}
+
+/* Attributes must not end early, and lines not be mixed up. */
+static void test_hostile_names(void **unused)
+{
+	fleets_make(&fleet, &healthy);
+	snprintf(fleet.nodes[0].name, FLEET_NAME, "\"><script>\n");
+	fleet.is_interrupted = true;
+	snprintf(fleet.interruption, sizeof(fleet.interruption), "<b>");
+	fleet_warn(&fleet, "n004 has 1 rail, others have %d", 2);
+	fleet.nodes[4].presence = FLEET_LOST;
+	snprintf(fleet.nodes[4].error, sizeof(fleet.nodes[4].error), "died & gone");
+	make();
+	assert_contains(text, "data-nodes=\"&quot;&gt;&lt;script&gt;?\nn002\n");
+	assert_int_equal(count("<script"), 1);
+	assert_contains(text, "<b>Interrupted: &lt;b&gt;</b>");
+	assert_contains(text, "<li>n004 has 1 rail, others have 2</li>");
+	assert_contains(text, "<li>n005: died &amp; gone</li>");
+}
+
+static void test_large(void **unused)
+{
+	struct fleet_plan plan = healthy;
+
+	plan.n_nodes = 300;
+	plan.n_rails = 1;
+	plan.slow = 100;
+	fleets_make(&fleet, &plan);
+	make();
+	assert_null(strstr(text, "<title>n001 to"));
+	assert_in_range(strlen(text), 300 * 300 * 3, 1000000);
+	assert_contains(text, "font-weight=\"bold\">n101</text>");
+}
+
+static void test_nothing_measured(void **unused)
+{
+	fleets_make(&fleet, &healthy);
+	for (size_t i = 0; i < fleet.n_pairs; i++)
+		fleet.pairs[i].status = FLEET_NOT_RUN;
+	fleet.n_spreads = 0;
+	make();
+	assert_contains(text, "<h2>8 nodes, not judged</h2>");
+	assert_null(strstr(text, "<h3>Heat maps"));
+	fleet_finish(&fleet);
+	make();
+	assert_contains(text, "<h2>0 nodes, not judged</h2>");
+}
+
+/* Of repeated measurements, the first counts. */
+static void test_matrix(void **unused)
+{
+	const struct fleet_view view = {.number = 0, .from_rail = 1, .to_rail = 1};
+	struct yardsticks yardsticks;
+	struct fleet_matrix matrix;
+	struct error error = {0};
+	double first;
+
+	fleets_make(&fleet, &healthy);
+	assert_int_equal(yardsticks_open(&yardsticks, &fleet, &error), 0);
+	first = fleet.pairs[1].figures[1];
+	fleet_add_pair(&fleet);
+	fleet.pairs[fleet.n_pairs - 1] = (struct fleet_pair){
+		.to = 1, .from_rail = 1, .to_rail = 1, .retest = 1, .status = FLEET_FAILED};
+	assert_int_equal(fleet_matrix_init(&matrix, &yardsticks, &view, &error), 0);
+	assert_int_equal(matrix.n_set, 8 * 7);
+	assert_false(fleet_matrix_cell(&matrix, 3, 3)->is_set);
+	assert_true(fabs((double)fleet_matrix_cell(&matrix, 1, 0)->value / first - 1) < 1e-6);
+	assert_true(fabs((double)fleet_matrix_cell(&matrix, 1, 0)->share * fleet.spreads[2].median /
+				 first -
+			 1) < 0.05);
+	fleet_matrix_finish(&matrix);
+	yardsticks_close(&yardsticks);
+}
+
+#define TEST(name) cmocka_unit_test_teardown(name, close_all)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_healthy), TEST(test_culprits),         TEST(test_hostile_names),
+		TEST(test_large),   TEST(test_nothing_measured), TEST(test_matrix),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
