@@ -14,9 +14,9 @@
 #include "bench/host/soft_device.h"
 
 static const struct command *const commands[] = {
-	&command_run,     &command_serve,   &command_report, &command_compare,
-	&command_gate,    &command_history, &command_export, &command_import,
-	&command_devices, &command_doctor,  &command_pool,   &command_tips,
+	&command_run,    &command_serve,   &command_fleet,  &command_report, &command_compare,
+	&command_gate,   &command_history, &command_export, &command_import, &command_devices,
+	&command_doctor, &command_pool,    &command_tips,
 };
 
 #define COLUMN 13 /* of the commands' summaries */

@@ -51,6 +51,7 @@ extern const struct command command_compare;
 extern const struct command command_devices;
 extern const struct command command_doctor;
 extern const struct command command_export;
+extern const struct command command_fleet;
 extern const struct command command_gate;
 extern const struct command command_history;
 extern const struct command command_import;

@@ -21,6 +21,7 @@ const struct option_value preset_names[PRESETS] = {
 	{"semantics", "what operations need from the server, and their cost"},
 	{"tips",      "the cases of 'verbmark tips'"                        },
 	{"gate",      "the cases of 'verbmark gate'"                        },
+	{"fleet",     "the cases of 'verbmark fleet'"                       },
 };
 
 /*
@@ -102,6 +103,11 @@ static const char *const texts[PRESETS] = {
 	"  \"duration\": [\"30ms\"], \"trials\": [6], \"warmup\": [\"30ms\"]},"
 	" {\"op\": [\"send\", \"write\", \"read\"], \"metric\": [\"bw\"], \"size\": [64, 65536],"
 	"  \"duration\": [\"30ms\"], \"trials\": [6], \"warmup\": [\"30ms\"]}]",
+	/* For the fleet: about a second per pair. */
+	"[{\"op\": [\"write\"], \"metric\": [\"bw\"], \"size\": [1048576], \"bidirectional\": [true],"
+	"  \"duration\": [\"200ms\"], \"trials\": [3], \"warmup\": [\"20ms\"]},"
+	" {\"op\": [\"send\"], \"metric\": [\"lat\"], \"size\": [8], \"duration\": [\"50ms\"],"
+	"  \"trials\": [3], \"warmup\": [\"10ms\"]}]",
 };
 
 static int parse_failed(const json_error_t *fault, const char *what, struct error *error)

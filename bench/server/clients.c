@@ -30,7 +30,8 @@ struct client {
 
 static void log_error(const struct client *client, const struct error *error)
 {
-	log_say("client %s: %s", client->name, error->text);
+	if (!client->clients->is_silent)
+		log_say("client %s: %s", client->name, error->text);
 }
 
 static void *serve_client(void *argument)

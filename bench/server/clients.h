@@ -20,6 +20,7 @@ struct clients {
 	const struct responder_terms *terms;
 	struct refused_clients refused;
 	bool is_private; /* started for one client: ending it is not logged */
+	bool is_silent;  /* logs nothing */
 	bool is_once;
 	bool has_served;
 	unsigned int idle_ms;   /* 0: no limit */

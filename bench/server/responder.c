@@ -462,6 +462,10 @@ static int note(struct session *session, const json_t *message, struct error *er
 
 static int answer(struct session *session, json_t *message, struct error *error)
 {
+	struct responder_extension *extension = session->terms->extension;
+
+	if (extension && extension->answer(extension, session->control, message, error))
+		return error->code;
 	if (protocol_is(message, "describe")) {
 		snapshot_close(&session->snapshot);
 		return describe(session, message, error);
@@ -532,6 +536,8 @@ int responder_run(struct control *control, const struct responder_terms *terms,
 
 	if (!code) {
 		code = serve(&session, error);
+		if (terms->extension)
+			terms->extension->leave(terms->extension, control);
 		/* The server is stopping, or has ended this client. */
 		is_refused = code == -ECANCELED;
 	}

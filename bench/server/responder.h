@@ -16,6 +16,15 @@
 #include "bench/server/quota.h"
 #include "core/verbs/device.h"
 
+/* Answers messages of clients that only a particular kind of server understands. */
+struct responder_extension {
+	/* Returns false if the message is none of its own. Otherwise sets error if the client is gone. */
+	bool (*answer)(struct responder_extension *extension, struct control *control,
+		       const json_t *message, struct error *error);
+	/* The client has left. */
+	void (*leave)(struct responder_extension *extension, const struct control *control);
+};
+
 /* Settings shared by all clients. Only quota and places change. */
 struct responder_terms {
 	const char *device;          /* the only device offered; NULL: all */
@@ -23,6 +32,7 @@ struct responder_terms {
 	struct quota *quota;
 	struct places *places;
 	const struct allowed_networks *allowed; /* where clients may be */
+	struct responder_extension *extension;  /* NULL: none */
 };
 
 /*

@@ -24,7 +24,8 @@ WRONG = (
 NAMES = {
     "plan", "json", "output", "baseline", "markdown", "junit", "dump", "pool-dump", "db",
     "secret-file", "device", "server-device", "base-device", "head-device", "launch", "base",
-    "head", "version", "commit", "case", "history",
+    "head", "version", "commit", "case", "history", "devices", "exclude", "groups", "csv",
+    "bad-nodes",
 }
 
 
@@ -42,6 +43,7 @@ def options_of(command):
 COMMANDS = {
     "run": ("run", "--dry-run"),
     "tips": ("tips", "--dry-run"),
+    "fleet": ("fleet", "--dry-run"),
     "gate": ("gate", "--base", "/bin/true", "--head", "/bin/true", "--dry-run"),
     "serve": ("serve", "-p", "0", "--idle", "200ms"),
     "devices": ("devices",), "doctor": ("doctor",), "pool": ("pool", "nobody.invalid"),
@@ -70,7 +72,7 @@ def options(tally, count, dice):
             plain = [word.replace("{}", folder) for word in words]
             for option_name, how in options_of(plain[0]):
                 # Options that these commands share with run.
-                again = plain[0] in ("tips", "gate") and (option_name, how) in of_run
+                again = plain[0] in ("tips", "gate", "fleet") and (option_name, how) in of_run
                 part = count / 4 if again else count
                 uses = uses_of(option_name, how)
                 for given, must in dice.sample(uses, max(1, min(len(uses), round(len(uses) * part)))):

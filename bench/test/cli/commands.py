@@ -21,7 +21,7 @@ from verbmark import Ended, Program, VERBMARK
 TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..")
 PERFTEST = os.path.join(TOP, "reports/fuzz/corpus/import_text/real-send-lat")
 DOCUMENTS = ("README.md", ".github/perftest.md", "ci/README.md")
-PLANNING = ("run", "gate", "tips")
+PLANNING = ("run", "gate", "tips", "fleet")
 PARSING = ("serve", "doctor", "devices", "pool", "help")
 # A word that ends the command for a shell.
 END = re.compile(r"\s(?:#|>|\||&&|;|&)(?:\s|$)")

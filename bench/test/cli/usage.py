@@ -52,6 +52,15 @@ OPTIONS["gate"] = OPTIONS["run"] - {
     "base", "head", "base-device", "head-device", "rounds", "floor", "differs", "time-limit",
     "order-seed", "markdown", "junit", "annotations", "bisect", "strict",
 }
+OPTIONS["fleet"] = OPTIONS["run"] - {
+    "all", "cpu-freq", "device", "device-port", "events", "fail-above", "fail-below", "launch",
+    "no-save", "plan", "port", "preset", "rdma-cm", "redact", "secret-file", "server-device",
+    "units", "wait",
+} | {
+    "bad-nodes", "csv", "devices", "exclude", "floor", "groups", "join", "junit", "no-sync",
+    "plant", "quick", "rails", "rounds", "sample", "seed", "self", "simulate", "simulate-rails",
+    "time-limit",
+}
 # The letters are perftest's where perftest has the option.
 LETTERS = {
     "run": {
@@ -74,6 +83,8 @@ LETTERS = {
 LETTERS["tips"] = LETTERS["run"]
 LETTERS["gate"] = {letter: name for letter, name in LETTERS["run"].items()
                    if name in OPTIONS["gate"]}
+LETTERS["fleet"] = {letter: name for letter, name in LETTERS["run"].items()
+                    if name in OPTIONS["fleet"]} | {"d": "devices"}
 MANUAL = os.path.join(os.path.dirname(__file__), "..", "..", "man")
 LONG = " if they are slow to stabilize"
 QUICK = [
@@ -207,7 +218,7 @@ class Usage(unittest.TestCase):
             with open(page, encoding="utf-8") as file:
                 pages[command] = file.read().replace("\\", "")
         for command, options in OPTIONS.items():
-            shared = OPTIONS["run"] if command in ("gate", "tips") else set()
+            shared = OPTIONS["run"] if command in ("gate", "tips", "fleet") else set()
             for name in options:
                 page = pages["run" if name in shared else command]
                 is_there = re.search(rf"(?m)^(?!\t).*\*--{name}\*", page)

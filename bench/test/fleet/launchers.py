@@ -1,0 +1,306 @@
+# SPDX-License-Identifier: MIT
+"""
+verbmark fleet under the launchers that start it, on the software device: ranks of Open MPI and
+nodes of a Slurm cluster. One rank is made slow, or loses its device, or is killed or stopped.
+"""
+
+import csv
+import json
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import unittest
+import xml.etree.ElementTree
+
+import documents
+import slurm
+from verbmark import PATIENCE, VERBMARK, Ended, Program, read, verbmark, wait_until
+
+MPIRUN = ("mpirun", "--allow-run-as-root", "--oversubscribe")
+SRUN = ("srun", "--mpi=pmix", "--ntasks-per-node=1")
+# A link so slow that every CPU keeps up with it: figures hardly differ between pairs.
+LINK = "bandwidth=500mbit"
+SLOW_LINK = "bandwidth=50mbit"
+# Bidirectional: VERBMARK_SOFT slows only what a rank sends.
+CASE = ("--devices", "soft0", "--op", "write", "--metric", "bw", "-s", "4k", "-b")
+SHORT = ("-D", "100ms")
+# Rounds that last until a test has found the rank that it disturbs.
+LONG = ("-D", "2s")
+DEAD = "rdma_connect#1+=EIO; rdma_accept#1+=EIO"
+# Seconds of CPU time that only a rank that is measuring has spent.
+MEASURING_S = 0.5
+NO_PMIX = "this build has no PMIx"
+FLEET_PATIENCE = 120
+
+
+def reason_to_skip():
+    """Returns why this build cannot take part in a job, or None."""
+    return NO_PMIX if NO_PMIX in verbmark("fleet", "--devices", "soft0").err else None
+
+
+def on_host(nodes):
+    """Returns the numbers of the nodes, which are the suffixes of their names under mpirun."""
+    return [int(name.rpartition(".")[2]) for name in nodes]
+
+
+def is_rank_of(pid, folder, rank):
+    """Returns whether the process is that rank of a job of the cluster in the folder."""
+    try:
+        with open(f"/proc/{pid}/environ", "rb") as file:
+            variables = file.read().split(b"\0")
+        with open(f"/proc/{pid}/cmdline", "rb") as file:
+            program = file.read().split(b"\0")[0].decode()
+    except OSError:
+        return False
+    wanted = {f"SLURM_PROCID={rank}".encode(), f"{slurm.MARK}={folder}".encode()}
+    return wanted <= set(variables) and program == VERBMARK
+
+
+def cpu_s(pid):
+    """Returns the CPU time of a process; 0 if it has ended."""
+    fields = read(f"/proc/{pid}/stat").rpartition(")")[2].split()
+    return sum(map(int, fields[11:13])) / os.sysconf("SC_CLK_TCK") if fields else 0
+
+
+class OfFleet(unittest.TestCase):
+    """A folder for the files of a run, and what their content must be."""
+
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="fleet")
+        self.addCleanup(shutil.rmtree, self.folder)
+        os.mkdir(f"{self.folder}/device", 0o700)
+        self.variables = {
+            "VERBMARK_SOFT_DIR": f"{self.folder}/device", "VERBMARK_SOFT": LINK,
+        }
+
+    def path(self, name):
+        return f"{self.folder}/{name}"
+
+    def fleet(self, *options):
+        """Returns a command with all output files."""
+        return (
+            VERBMARK, "fleet", *CASE, *options, "--json", self.path("f.json"),
+            "--csv", self.path("f.csv"), "--junit", self.path("f.xml"),
+            "--bad-nodes", self.path("bad"),
+        )
+
+    def wrapped(self, rank, name, value, *options):
+        """Returns a command that sets a variable for one rank of Slurm."""
+        return (
+            "sh", "-c", f'[ "$SLURM_PROCID" != {rank} ] || export {name}="$0"; exec "$@"', value,
+            *self.fleet(*options),
+        )
+
+    def document(self):
+        with open(self.path("f.json"), encoding="utf-8") as file:
+            document = documents.parse(file.read(), "verbmark.fleet-1")
+        return document | {"pairs": [dict(zip(document["columns"], row))
+                                     for row in document["pairs"]]}
+
+    def bad_nodes(self):
+        with open(self.path("bad"), encoding="ascii") as file:
+            return file.read().split()
+
+    def check_schedule(self, document, size):
+        """Checks that every pair was measured once, and no node twice in a round."""
+        pairs = [pair for pair in document["pairs"] if not pair["retest"]]
+        links = {frozenset((pair["from"], pair["to"])) for pair in pairs}
+        self.assertEqual((len(pairs), len(links)), (size * (size - 1) // 2,) * 2)
+        self.assertTrue(all(len(link) == 2 for link in links))
+        for number in range(size - 1):
+            nodes = [pair[end] for pair in pairs if pair["round"] == number
+                     for end in ("from", "to")]
+            self.assertEqual(sorted(nodes), list(range(size)))
+        self.assertEqual(document["run"]["rounds"], size - 1)
+
+    def check_blamed(self, document, node):
+        """Checks that exactly this node is to blame as a node or rail."""
+        blamed = {blame["node"] for blame in document["blames"]
+                  if blame["culprit"] in ("node", "rail")}
+        self.assertEqual(blamed, {node}, document["blames"])
+
+
+class UnderOpenMpi(OfFleet):
+    @classmethod
+    def setUpClass(cls):
+        if not shutil.which("mpirun"):
+            raise unittest.SkipTest("mpirun is not installed")
+        if reason := reason_to_skip():
+            raise unittest.SkipTest(reason)
+
+    def run_ranks(self, *ranks):
+        """Runs one command line of mpirun; returns the ended program and its document."""
+        mine = {name: value for name, value in os.environ.items()
+                if not name.startswith(("SLURM", "PMIX", "OMPI", "VERBMARK_SOFT"))}
+        ended = Ended(Program(*MPIRUN, *ranks, env=mine | self.variables), FLEET_PATIENCE)
+        self.assertIn(ended.status, (0, 1), ended.err)
+        document = self.document()
+        self.assertEqual(document["run"]["exit_status"], ended.status)
+        return ended, document
+
+    def one_differs(self, name, value):
+        """Runs seven ranks, of which rank 4 has another value of the variable."""
+        command = self.fleet(*SHORT)
+        return self.run_ranks(
+            "-np", 4, *command, ":", "-np", 1, "-x", f"{name}={value}", *command,
+            ":", "-np", 2, *command,
+        )
+
+    def test_healthy(self):
+        ended, document = self.run_ranks("-np", 8, *self.fleet(*SHORT))
+        self.assertRegex(ended.out, r"\b8 nodes on 1 host, 1 rail; \d+ pairs measured; 7 rounds,")
+        self.check_schedule(document, 8)
+        self.assertEqual(on_host(node["name"] for node in document["nodes"]), list(range(8)))
+        self.assertEqual({node["presence"] for node in document["nodes"]}, {"present"})
+        self.assertEqual(document["run"]["launcher"], "openmpi")
+        self.assertFalse(document["run"]["interrupted"])
+        self.assertFalse([pair for pair in document["pairs"] if not isinstance(
+            pair["figures_or_error"], list)])
+        with open(self.path("f.csv"), encoding="utf-8") as file:
+            rows = [row for row in csv.DictReader(file) if row["retest"] == "0"]
+        self.assertEqual([row["status"] for row in rows], ["measured"] * 28)
+        suite = xml.etree.ElementTree.parse(self.path("f.xml")).getroot()[0]
+        self.assertEqual(int(suite.get("tests")), len(suite.findall("testcase")))
+        self.assertGreaterEqual(int(suite.get("tests")), 8)
+        self.assertEqual(" ".join(self.bad_nodes()), document["bad_nodes"])
+
+    def test_slow_rank(self):
+        ended, document = self.one_differs("VERBMARK_SOFT", SLOW_LINK)
+        self.check_blamed(document, 4)
+        self.assertEqual(ended.status, 1)
+        self.assertEqual(self.bad_nodes(), [document["nodes"][4]["host"]])
+
+    def test_dead_rail(self):
+        ended, document = self.one_differs("VERBMARK_SOFT_FAULTS", DEAD)
+        self.check_blamed(document, 4)
+        self.assertEqual(ended.status, 1)
+        failed = [pair for pair in document["pairs"]
+                  if not pair["retest"] and isinstance(pair["figures_or_error"], str)]
+        self.assertEqual(len(failed), 6)
+        self.assertTrue(all(4 in (pair["from"], pair["to"]) for pair in failed), failed)
+
+
+class UnderSlurm(OfFleet):
+    @classmethod
+    def setUpClass(cls):
+        if reason := slurm.reason_to_skip() or reason_to_skip():
+            raise unittest.SkipTest(reason)
+        cls.cluster = slurm.Cluster(4)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.cluster.close()
+
+    def setUp(self):
+        super().setUp()
+        self.cluster.wait_idle()
+
+    def start(self, *command, more=()):
+        """Starts a step on all nodes; the end of the test kills it."""
+        step = Program(*SRUN, "-N", 4, *more, *command,
+                       env=self.cluster.environment | self.variables)
+        self.addCleanup(step.kill)
+        return step
+
+    def rank(self, step, number):
+        """Returns the process of a rank once it is measuring; fails if the step ends before."""
+        def find():
+            self.assertIsNone(step.process.poll(), step.err)
+            pids = (name for name in os.listdir("/proc") if name.isdigit())
+            return next((int(pid) for pid in pids
+                         if is_rank_of(pid, self.cluster.folder, number)
+                         and cpu_s(pid) > MEASURING_S), None)
+
+        return wait_until(find, what=f"rank {number} to measure")
+
+    def test_names_and_slow_node(self):
+        step = self.start(*self.wrapped(2, "VERBMARK_SOFT", SLOW_LINK, *SHORT))
+        self.assertEqual(step.wait(FLEET_PATIENCE), 1, step.err)
+        document = self.document()
+        self.check_schedule(document, 4)
+        self.assertEqual([node["name"] for node in document["nodes"]], ["n0", "n1", "n2", "n3"])
+        self.assertEqual(document["run"]["launcher"], "slurm")
+        self.check_blamed(document, 2)
+        self.assertEqual(self.bad_nodes(), ["n2"])
+
+    def check_lost(self, number):
+        """Sends the signal to rank 2 while it is measuring; the others must report."""
+        step = self.start(*self.fleet(*LONG), more=("--kill-on-bad-exit=0",))
+        os.kill(self.rank(step, 2), number)
+        status = step.wait(FLEET_PATIENCE)
+        self.assertIn(status, (1, 137), step.err)
+        document = self.document()
+        self.assertEqual(document["nodes"][2]["presence"], "lost", document["nodes"])
+        self.assertEqual(document["run"]["exit_status"], 1)
+        self.assertEqual(self.bad_nodes(), ["n2"])
+        others = {frozenset((pair["from"], pair["to"])) for pair in document["pairs"]
+                  if 2 not in (pair["from"], pair["to"])
+                  and isinstance(pair["figures_or_error"], list)}
+        self.assertEqual(len(others), 3, document["pairs"])
+
+    def test_killed(self):
+        self.check_lost(signal.SIGKILL)
+
+    def test_stopped(self):
+        self.check_lost(signal.SIGSTOP)
+
+    def test_terminated(self):
+        """The scheduler ends a job: what was measured is reported."""
+        step = self.start(*self.fleet("-D", "10s"))
+        self.rank(step, 0)
+        jobs = self.cluster.run("squeue", "-h", "-o", "%i").stdout.split()
+        self.assertEqual(len(jobs), 1)
+        self.cluster.run("scancel", "--signal=TERM", jobs[0])
+        step.wait(FLEET_PATIENCE)
+        document = self.document()
+        self.assertTrue(document["run"]["interrupted"])
+        self.assertEqual(len(document["nodes"]), 4)
+        self.assertLess(len(document["pairs"]), 7)
+
+
+class Simulated(OfFleet):
+    """Needs no launcher."""
+
+    def simulate(self, *options, name="f.json"):
+        ended = verbmark("fleet", "--simulate", 64, *options, "--json", self.path(name),
+                         "--bad-nodes", self.path("bad"))
+        self.assertIn(ended.status, (0, 1), ended.err)
+        return ended
+
+    def test_healthy(self):
+        self.assertEqual(self.simulate().status, 0)
+        document = self.document()
+        self.assertTrue(document["run"]["simulated"])
+        self.assertEqual((document["blames"], self.bad_nodes()), ([], []))
+
+    def test_slow_node(self):
+        self.assertEqual(self.simulate("--plant", "slow-node:17").status, 1)
+        self.check_blamed(self.document(), 17)
+        self.assertEqual(self.bad_nodes(), ["n017"])
+
+    def test_reports(self):
+        self.simulate("--plant", "slow-node:17")
+        table, rows, page = (
+            verbmark("report", "--format", form, self.path("f.json"))
+            for form in ("table", "csv", "html")
+        )
+        self.assertEqual([one.status for one in (table, rows, page)], [0, 0, 0])
+        self.assertIn("n017", table.out)
+        self.assertIn("n017", rows.out)
+        self.assertTrue(page.out.lower().startswith("<!doctype html>"))
+
+    def test_compared_with_itself(self):
+        self.simulate()
+        ended = verbmark("compare", self.path("f.json"), self.path("f.json"))
+        self.assertEqual(ended.status, 0, ended.err)
+
+    def test_result_is_no_fleet(self):
+        self.simulate()
+        with open(self.path("r.json"), "w", encoding="ascii") as file:
+            json.dump({"schema": "verbmark.result/1"}, file)
+        for pair in (("f.json", "r.json"), ("r.json", "f.json")):
+            ended = verbmark("compare", *map(self.path, pair))
+            self.assertNotEqual(ended.status, 0, ended.out)
+            self.assertEqual(ended.out, "")
