@@ -117,7 +117,7 @@ static const char *parse_floor(const char *text, void *field)
 	uint64_t ns;
 
 	if (!strcmp(text, "off")) {
-		floors->share = floors->bytes_per_s = floors->latency_ns = NAN;
+		floors->share = floors->bytes_per_s = floors->latency_ns = (double)NAN;
 		return NULL;
 	}
 	if (end != text && (!strcmp(end, "%") || !strcmp(end, "%line")) && share > 0 &&
@@ -279,6 +279,8 @@ static int open_paths(const struct settings *settings, struct error *error)
 	for (size_t i = 0; i < OUTPUTS && !code; i++)
 		if (settings->paths[i])
 			code = save_check(settings->paths[i], error);
+	if (!code && settings->groups && access(settings->groups, R_OK))
+		code = error_set_errno(error, -errno, "cannot read --groups %s", settings->groups);
 	return code;
 }
 
@@ -334,7 +336,7 @@ static int add_cases(const struct plan *plan, struct fleet *fleet, struct error 
 		made->is_latency = wanted->parameters.metric != METRIC_BW;
 		made->is_both_ways = wanted->parameters.bidirectional;
 		made->size = wanted->parameters.size;
-		made->floor = NAN;
+		made->floor = (double)NAN;
 	}
 	return 0;
 }
@@ -449,7 +451,9 @@ static int conclude(const struct settings *settings, struct fleet *fleet, struct
 	utc_stamp(fleet->finished);
 	code = write_files(settings, fleet, error);
 	fleet_table(has_stdout ? stderr : stdout, fleet);
-	return code ? COMMAND_FAILED : fleet_exit_status(fleet);
+	if (code && !fleet->n_blames)
+		return COMMAND_INVALID;
+	return fleet_exit_status(fleet);
 }
 
 static void describe(struct fleet *fleet, const struct settings *settings, int argc, char *argv[])
@@ -501,7 +505,7 @@ static int check(const struct settings *settings, struct rank *rank, struct flee
 	code = is_first ? open_paths(settings, error) : 0;
 	if (!code)
 		code = rank_join(rank, error);
-	if (!code && settings->groups)
+	if (!code && settings->groups && is_first)
 		code = read_groups(fleet, settings->groups, error);
 	set_floors(fleet, &settings->floors);
 	progress_init(&screen->progress, stderr, settings->plan.with_progress,
@@ -526,14 +530,14 @@ static int run_rank(struct settings *settings, struct fleet *fleet, struct error
 				.shown_ns = clock_now_ns()};
 	struct interrupt interrupt;
 	struct rank *rank = NULL;
-	int status = COMMAND_FAILED;
+	int status = COMMAND_INVALID;
 	int code;
 
 	settings->ranks.plan = &settings->plan;
 	settings->ranks.view = &screen.view;
 	code = interrupt_open(&interrupt, error);
 	if (code)
-		return COMMAND_FAILED;
+		return COMMAND_INVALID;
 	code = rank_open(&rank, &settings->ranks, fleet, interrupt.fd, error);
 	if (!code)
 		status = check(settings, rank, fleet, &screen, error);
@@ -591,7 +595,9 @@ static int cmd_fleet_run(int argc, char *argv[], const char **operands, struct e
 	/* An infinite share stands for the default. */
 	struct settings settings = {
 		.ranks.join_ms = 60000,
-		.floors = {.share = INFINITY, .bytes_per_s = NAN, .latency_ns = NAN},
+		.floors = {.share = (double)INFINITY,
+			   .bytes_per_s = (double)NAN,
+			   .latency_ns = (double)NAN},
 	};
 	struct fleet fleet = {0};
 	int status;

@@ -115,8 +115,9 @@ static bool get_number(const pmix_proc_t *proc, const char *key, uint32_t *numbe
 
 static void find_launcher(struct job *job)
 {
-	const char *name = getenv("SLURM_JOB_ID")             ? "slurm"
-			   : getenv("OMPI_COMM_WORLD_SIZE")   ? "openmpi"
+	/* mpirun may run in an allocation of Slurm. */
+	const char *name = getenv("OMPI_COMM_WORLD_SIZE")     ? "openmpi"
+			   : getenv("SLURM_JOB_ID")           ? "slurm"
 			   : getenv("PMIX_NAMESPACE") != NULL ? "pmix"
 							      : "";
 	const char *node = getenv("SLURMD_NODENAME");

@@ -159,6 +159,7 @@ static int prepare(struct node_server *server, struct error *error)
 	pthread_cond_init(&server->moved, NULL);
 	server->reports = json_array();
 	quota_init(&server->quota, "");
+	server->quota.clients = QUOTA_CLIENTS_MOST;
 	quota_find_threads(&server->quota, "");
 	/* A meeting is idle while its pair is measured. */
 	server->quota.pause_ms = server->quota.time_ms;

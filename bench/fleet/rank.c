@@ -30,8 +30,11 @@
 /* Time that rank 0 may need to collect what all ranks have reported. */
 #define COLLECT_MS 20000
 /* How often rank 0 looks which ranks that have not reported are still alive. */
-#define LOOK_MS 5000
-#define RETESTS 2
+#define LOOK_MS       5000
+#define RETESTS       2
+#define RETEST_ROUNDS 64 /* at most, each time */
+/* How long rank 0 waits for reports after a signal. */
+#define LAST_MS 2000
 
 struct rank {
 	const struct rank_settings *settings;
@@ -48,6 +51,8 @@ struct rank {
 	uint64_t reported_ns; /* when this rank last reported */
 	uint32_t turn;        /* rounds so far, including retests */
 	unsigned int timeout_ms;
+	unsigned int round_ms; /* most that a round takes */
+	bool is_leaving;       /* a signal came: it no longer ends what is sent */
 	struct dial_stop stop;
 };
 
@@ -56,7 +61,7 @@ static bool is_interrupted(void *owner)
 	const struct rank *rank = owner;
 	struct pollfd waiting = {.fd = rank->job.stop, .events = POLLIN};
 
-	return poll(&waiting, 1, 0) > 0;
+	return !rank->is_leaving && poll(&waiting, 1, 0) > 0;
 }
 
 static bool is_first(const struct rank *rank)
@@ -181,6 +186,18 @@ static int read_roster(struct rank *rank, struct error *error)
 	return code;
 }
 
+static void find_round_time(struct rank *rank)
+{
+	size_t most = 1;
+	size_t n_steps;
+
+	for (size_t i = 0; i < rank->fleet->n_nodes; i++)
+		if (rank->fleet->nodes[i].n_rails > most)
+			most = rank->fleet->nodes[i].n_rails;
+	n_steps = schedule_steps(&rank->schedule, most, most);
+	rank->round_ms = (unsigned int)n_steps * (rank->timeout_ms + ROUND_GRACE_MS);
+}
+
 int rank_join(struct rank *rank, struct error *error)
 {
 	char *text = roster_write(own_node(rank), &rank->server);
@@ -207,6 +224,7 @@ int rank_join(struct rank *rank, struct error *error)
 	if (!code && is_first(rank))
 		rails_compare(rank->fleet);
 	rank->has_joined = !code;
+	find_round_time(rank);
 	return code;
 }
 
@@ -290,6 +308,23 @@ static int report(struct rank *rank, bool is_last, struct error *error)
 	return code;
 }
 
+/* Reports the rest. Rank 0 may be busy with the reports of others, so this tries again for a while. */
+static int report_last(struct rank *rank, struct error *error)
+{
+	struct pollfd stop = {.fd = rank->job.stop, .events = POLLIN};
+	uint64_t deadline = clock_deadline(COLLECT_MS);
+	int code;
+
+	for (;;) {
+		*error = (struct error){0};
+		code = report(rank, true, error);
+		if (!code || code == -EINTR || !clock_left_ms(deadline))
+			return code;
+		/* Ranks try at different times. */
+		poll(&stop, 1, 100 + (int)(rank->job.rank % 32) * 30);
+	}
+}
+
 /* Reports now and then, so that little is lost if this rank dies. */
 static void report_early(struct rank *rank)
 {
@@ -341,8 +376,8 @@ static int drive(struct rank *rank, const struct round_pair *pair, struct error 
 				    rank->fleet->nodes[pair->to].name, &rank->stop, &fault);
 		rank->is_gone[pair->to] = code && code != -EINTR;
 		if (!code)
-			code = meeting_begin(&meeting, rank->turn, 4 * rank->timeout_ms,
-					     &rank->stop, &fault);
+			code = meeting_begin(&meeting, rank->turn, 4 * rank->round_ms, &rank->stop,
+					     &fault);
 		if (code)
 			obstacle = fault.text;
 	}
@@ -371,7 +406,7 @@ static int respond(struct rank *rank, uint32_t client, struct error *error)
 	meeting_close(&meeting);
 	rank->is_gone[client] = code && code != -EINTR;
 	if (!code)
-		code = node_server_await_guests(&rank->server, 1, 4 * rank->timeout_ms,
+		code = node_server_await_guests(&rank->server, 1, 4 * rank->round_ms,
 						rank->job.stop, &fault);
 	return code == -EINTR ? error_set(error, -EINTR, "%s", fault.text) : 0;
 }
@@ -382,7 +417,7 @@ static int begin_round(struct rank *rank, struct error *error)
 	int code;
 
 	report_early(rank);
-	code = meet_all(rank, 2 * rank->timeout_ms, error);
+	code = meet_all(rank, rank->round_ms + SETUP_MS, error);
 	if (code)
 		return code;
 	rank->turn++;
@@ -440,8 +475,12 @@ static void look_for_missing(struct rank *rank, const bool *has_reported)
 
 		if (has_reported[i] || rank->is_gone[i])
 			continue;
+		if (is_interrupted(rank))
+			return;
 		rank->is_gone[i] =
 			meeting_open(&meeting, &rank->servers[i], "", &rank->stop, &ignored) != 0;
+		if (is_interrupted(rank))
+			rank->is_gone[i] = false;
 		meeting_close(&meeting);
 	}
 }
@@ -463,7 +502,7 @@ static bool mark_all_lost(struct rank *rank, const bool *has_reported)
 static int collect(struct rank *rank, struct error *error)
 {
 	bool *has_reported = calloc(rank->job.size, sizeof(*has_reported));
-	uint64_t deadline = clock_deadline(4 * rank->timeout_ms + COLLECT_MS);
+	uint64_t deadline = clock_deadline(4 * rank->round_ms + COLLECT_MS);
 	size_t n_missing;
 	int code = 0;
 
@@ -489,7 +528,7 @@ static int collect(struct rank *rank, struct error *error)
 /* Ends a phase: rank 0 gets the figures of all ranks that are left. */
 static int end_phase(struct rank *rank, struct error *error)
 {
-	return is_first(rank) ? collect(rank, error) : report(rank, true, error);
+	return is_first(rank) ? collect(rank, error) : report_last(rank, error);
 }
 
 static void show_round(const struct rank *rank, uint32_t round)
@@ -567,6 +606,10 @@ static int run_retest_round(struct rank *rank, const json_t *list, int round, un
 	const json_t *wish;
 	size_t i;
 
+	/* The other end of a repeat does not wait for it. */
+	if (rank->is_loose)
+		return code;
+
 	json_array_foreach(list, i, wish)
 	{
 		int turn, from, to, from_rail, to_rail;
@@ -574,7 +617,8 @@ static int run_retest_round(struct rank *rank, const json_t *list, int round, un
 		if (code || json_unpack((json_t *)(uintptr_t)wish, "[i,i,i,i,i]", &turn, &from, &to,
 					&from_rail, &to_rail))
 			return code;
-		if (turn != round || from != (int)rank->job.rank || to < 0 ||
+		if (turn != round || from != (int)rank->job.rank || to < 0 || from_rail < 0 ||
+		    from_rail >= FLEET_MOST_RAILS || to_rail < 0 || to_rail >= FLEET_MOST_RAILS ||
 		    to >= (int)rank->job.size)
 			continue;
 		code = drive(rank,
@@ -599,7 +643,7 @@ static int run_retest(struct rank *rank, unsigned int retest, struct error *erro
 	size_t i;
 
 	if (!code)
-		code = meet_all(rank, 2 * rank->timeout_ms + COLLECT_MS, error);
+		code = meet_all(rank, 2 * rank->round_ms + COLLECT_MS, error);
 	/* Without barriers, rank 0 cannot tell the others what to repeat. */
 	if (code || rank->is_loose) {
 		json_decref(list);
@@ -609,9 +653,10 @@ static int run_retest(struct rank *rank, unsigned int retest, struct error *erro
 		code = read_retests(rank, retest, &list, error);
 	json_array_foreach(list, i, wish)
 	{
-		int turn = (int)json_integer_value(json_array_get(wish, 0));
+		json_int_t turn = json_integer_value(json_array_get(wish, 0));
 
-		last = turn > last ? turn : last;
+		if (turn > last && turn < RETEST_ROUNDS)
+			last = (int)turn;
 	}
 	for (int round = 0; round <= last && !code && !rank->is_loose; round++)
 		code = run_retest_round(rank, list, round, retest, error);
@@ -627,10 +672,30 @@ static int measure(struct rank *rank, struct error *error)
 		code = run_retest(rank, i, error);
 	/* Serve the others until rank 0 has all figures. */
 	if (!code)
-		code = meet_all(rank, 2 * rank->timeout_ms + COLLECT_MS, error);
+		code = meet_all(rank, 2 * rank->round_ms + COLLECT_MS, error);
 	/* Admit no more meetings: whoever is late finds out. */
 	node_server_begin_round(&rank->server, UINT32_MAX);
 	return code;
+}
+
+/* After a signal: rank 0 takes what the others still report. */
+static void leave(struct rank *rank)
+{
+	uint64_t deadline = clock_deadline(LAST_MS);
+	bool *has_reported = calloc(rank->job.size, sizeof(*has_reported));
+	struct error ignored = {0};
+
+	rank->is_leaving = true;
+	if (!is_first(rank) && rank->has_joined)
+		report(rank, true, &ignored);
+	while (is_first(rank) && has_reported && take_reports(rank, has_reported)) {
+		int left = clock_left_ms(deadline);
+
+		if (!left ||
+		    node_server_await_report(&rank->server, (unsigned int)left, -1, &ignored))
+			break;
+	}
+	free(has_reported);
 }
 
 int rank_measure(struct rank *rank, struct error *error)
@@ -639,6 +704,7 @@ int rank_measure(struct rank *rank, struct error *error)
 	int code = measure(rank, error);
 
 	if (code == -EINTR) {
+		leave(rank);
 		fleet->is_interrupted = true;
 		snprintf(fleet->interruption, sizeof(fleet->interruption), "%s", error->text);
 		rank->is_broken = true;

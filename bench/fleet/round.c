@@ -10,9 +10,6 @@
 
 #include "core/base/clock.h"
 
-/* How long a measurement that was stopped may take to end. */
-#define GRACE_MS 10000
-
 /* The pairs of rails that are measured at once. */
 struct step {
 	struct schedule_rails rails[FLEET_MOST_RAILS];
@@ -121,11 +118,28 @@ static int finish_all(struct step *step, const struct round_pair *pair, struct f
 	return code;
 }
 
+/* Marks the failures from that pair on as not run. */
+static void drop_failures(struct fleet *fleet, size_t first)
+{
+	for (size_t i = first; i < fleet->n_pairs; i++) {
+		struct fleet_pair *pair = &fleet->pairs[i];
+
+		if (pair->status != FLEET_FAILED)
+			continue;
+		pair->status = FLEET_NOT_RUN;
+		free(pair->error);
+		pair->error = NULL;
+		free(pair->figures);
+		pair->figures = NULL;
+	}
+}
+
 static int run_step(struct step *step, const struct round_settings *settings,
 		    const struct round_pair *pair, struct fleet *fleet, struct error *error)
 {
 	char reason[80];
 	bool is_over;
+	size_t first;
 	int waited;
 	int code;
 
@@ -137,10 +151,14 @@ static int run_step(struct step *step, const struct round_settings *settings,
 	snprintf(reason, sizeof(reason), "not finished after %u s", settings->timeout_ms / 1000);
 	if (waited) {
 		stop_all(step, waited, waited == -EINTR ? "interrupted" : reason);
-		await(step, GRACE_MS, -1);
+		await(step, ROUND_GRACE_MS, -1);
 	}
 	is_over = is_done(step);
+	first = fleet->n_pairs;
 	code = finish_all(step, pair, fleet, error);
+	/* A signal says nothing about the pair. */
+	if (waited == -EINTR)
+		drop_failures(fleet, first);
 	/* A measurement that is left behind may still write to it. */
 	if (is_over)
 		close(step->done);

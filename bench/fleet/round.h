@@ -6,6 +6,9 @@
 #include "bench/fleet/pair.h"
 #include "bench/fleet/schedule.h"
 
+/* How long a measurement that was stopped may take to end. */
+#define ROUND_GRACE_MS 10000
+
 struct round_settings {
 	const struct plan *plan;
 	const struct schedule *schedule;

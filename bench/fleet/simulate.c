@@ -352,7 +352,7 @@ static int build(struct run *run)
 					      .floor = settings->floor,
 					      .floor_is_line = true};
 	fleet->cases[1] = (struct fleet_case){
-		.id = "send/lat/8/poll", .is_latency = true, .size = 8, .floor = NAN};
+		.id = "send/lat/8/poll", .is_latency = true, .size = 8, .floor = (double)NAN};
 	return 0;
 }
 

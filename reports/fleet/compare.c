@@ -226,7 +226,7 @@ static void add_change(struct fleet_comparison *comparison, const struct entry *
 		.figure = now->figure,
 		.base = base->figure.value,
 		.ratio = ratio > 0 && isfinite(ratio) ? ratio : (double)NAN,
-		.z = NAN,
+		.z = (double)NAN,
 		.error = now->error,
 	};
 }
@@ -305,7 +305,7 @@ static int judge_case(struct fleet_comparison *comparison, size_t first, size_t 
 	struct fleet_change *changes = &comparison->changes[first];
 	int code;
 
-	*shift = (struct fleet_shift){.number = changes->figure.view.number, .median = NAN};
+	*shift = (struct fleet_shift){.number = changes->figure.view.number, .median = (double)NAN};
 	code = find_shift(shift, changes, count, error);
 	for (size_t i = 0; i < count && !code; i++) {
 		changes[i].verdict =

@@ -25,8 +25,8 @@ bool fleet_figure(const struct fleet *fleet, const struct fleet_pair *pair, size
 		.view = {.number = (uint32_t)number,
 			 .from_rail = direction ? pair->to_rail : pair->from_rail,
 			 .to_rail = direction ? pair->from_rail : pair->to_rail},
-		.value = NAN,
-		.share = NAN,
+		.value = (double)NAN,
+		.share = (double)NAN,
 		.faults = FLEET_FAULT_FAILED,
 	};
 	if (pair->status == FLEET_FAILED)

@@ -29,7 +29,7 @@ int fleet_add_figures(const struct fleet *fleet, struct fleet_pair *pair)
 	if (!pair->figures)
 		return -ENOMEM;
 	for (size_t i = 0; i < 2 * fleet->n_cases; i++)
-		pair->figures[i] = NAN;
+		pair->figures[i] = (double)NAN;
 	return 0;
 }
 

@@ -29,7 +29,7 @@ static void find_range(struct packing *packing)
 {
 	const struct fleet_matrix *matrix = packing->matrix;
 	size_t n = matrix->fleet->n_nodes;
-	double low = INFINITY;
+	double low = (double)INFINITY;
 	double high = 0;
 
 	for (size_t i = 0; i < n * n; i++) {

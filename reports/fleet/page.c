@@ -56,7 +56,9 @@ static void print_run(FILE *out, const struct fleet *fleet, const char *name)
 
 	fputs("<p>", out);
 	html_text(out, name);
-	fprintf(out, ": pattern %s, %u rounds, from ", fleet->pattern, fleet->n_rounds);
+	fputs(": pattern ", out);
+	html_text(out, fleet->pattern);
+	fprintf(out, ", %u rounds, from ", fleet->n_rounds);
 	html_text(out, fleet->started);
 	fputs(" to ", out);
 	html_text(out, fleet->finished);
@@ -236,7 +238,7 @@ static void add_columns(struct chart *chart, const char *panel, const char *id,
 			const struct sent *sent)
 {
 	size_t counts[COLUMNS] = {0};
-	double least = INFINITY;
+	double least = (double)INFINITY;
 	double most = 0;
 	double width;
 

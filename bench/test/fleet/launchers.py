@@ -160,7 +160,7 @@ class UnderOpenMpi(OfFleet):
             pair["figures_or_error"], list)])
         with open(self.path("f.csv"), encoding="utf-8") as file:
             rows = [row for row in csv.DictReader(file) if row["retest"] == "0"]
-        self.assertEqual([row["status"] for row in rows], ["measured"] * 28)
+        self.assertEqual([row["status"] for row in rows], ["measured"] * 56)
         suite = xml.etree.ElementTree.parse(self.path("f.xml")).getroot()[0]
         self.assertEqual(int(suite.get("tests")), len(suite.findall("testcase")))
         self.assertGreaterEqual(int(suite.get("tests")), 8)
