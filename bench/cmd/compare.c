@@ -256,13 +256,13 @@ static int compare_fleets(const struct settings *settings, const struct fleet *b
 	const struct show show = {.settings = settings, .fleets = &comparison};
 	struct error nothing = {0};
 	int code = fleet_compare(&comparison, base, now, &nothing);
+	bool is_shown = (!code || code == -ENODATA) &&
+			!save_output(settings->output, write_show, &show, error);
 	int status = COMMAND_GOOD;
 
-	if ((!code || code == -ENODATA) && save_output(settings->output, write_show, &show, error))
-		status = COMMAND_FAILED;
-	else if (code)
-		status = code == -ENODATA ? COMMAND_INVALID : COMMAND_FAILED;
-	else if (settings->is_failing && !fleet_comparison_has_passed(&comparison))
+	if (is_shown && code)
+		status = COMMAND_INVALID;
+	else if (!is_shown || (settings->is_failing && !fleet_comparison_has_passed(&comparison)))
 		status = COMMAND_FAILED;
 	if (code)
 		error_set(error, code, "%s", nothing.text);

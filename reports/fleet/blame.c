@@ -97,15 +97,17 @@ static double median_bad(const struct finder *finder, uint32_t rail, const uint6
 }
 
 /* Prints "41.2 Gb/s as receiver, median 97.5 Gb/s". */
+// NOLINTNEXTLINE(readability-function-size): text and size are one thing
 static void print_expected(const struct finder *finder, const struct fleet_pair *pair,
 			   size_t figure, double bad, const char *side, char *text, size_t size)
 {
 	const struct fleet_case *line = &finder->fleet->cases[figure / 2];
 	const struct yardstick *expected =
-		yardstick_of(&finder->suspects.yardsticks, pair, figure / 2, figure % 2);
+		yardstick_of(&finder->suspects.yardsticks, pair, figure / 2, (int)(figure % 2));
 	double floor = yardstick_floor(finder->fleet, pair, figure / 2);
 	uint8_t faults =
-		yardstick_judge(&finder->suspects.yardsticks, pair, figure / 2, figure % 2).faults;
+		yardstick_judge(&finder->suspects.yardsticks, pair, figure / 2, (int)(figure % 2))
+			.faults;
 	char found[32];
 	char median[32];
 	char worst[32] = "";
@@ -141,6 +143,7 @@ static void print_counters(const struct fleet_pair *pair, char *text, size_t siz
 }
 
 /* Prints what is wrong in a channel, by the measurements given. */
+// NOLINTNEXTLINE(readability-function-size): so are meets and count
 static void print_reason(const struct finder *finder, uint32_t rail, const uint64_t *meets,
 			 size_t count, size_t channel, const char *side, char *text, size_t size)
 {
@@ -415,7 +418,7 @@ static int blame_loopback(struct finder *finder, const struct fleet_pair *pair)
 		print_counters(pair, blame->reason, sizeof(blame->reason));
 	for (size_t i = 0; pair->figures && i < 2 * finder->fleet->n_cases; i++)
 		if (!isnan(pair->figures[i]) &&
-		    yardstick_judge(&suspects->yardsticks, pair, i / 2, i % 2).faults)
+		    yardstick_judge(&suspects->yardsticks, pair, i / 2, (int)(i % 2)).faults)
 			print_expected(finder, pair, i, pair->figures[i], " in loopback",
 				       blame->reason, sizeof(blame->reason));
 	return 0;

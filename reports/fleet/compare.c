@@ -203,7 +203,8 @@ static int collect(struct entries *entries, const struct fleet *fleet,
 		for (size_t j = 0; j < 2 * fleet->n_cases; j++) {
 			struct entry *entry = &entries->list[entries->count];
 
-			if (!fleet_figure(fleet, &fleet->pairs[i], j / 2, j % 2, &entry->figure) ||
+			if (!fleet_figure(fleet, &fleet->pairs[i], j / 2, (int)(j % 2),
+					  &entry->figure) ||
 			    (mapping && !translate(mapping, &entry->figure)))
 				continue;
 			entry->error = fleet->pairs[i].error;

@@ -96,7 +96,7 @@ struct fleet_view *fleet_views(const struct fleet *fleet, size_t *count)
 		return NULL;
 	for (size_t i = 0; i < fleet->n_pairs; i++)
 		for (size_t j = 0; j < 2 * fleet->n_cases; j++)
-			if (fleet_figure(fleet, &fleet->pairs[i], j / 2, j % 2, &figure))
+			if (fleet_figure(fleet, &fleet->pairs[i], j / 2, (int)(j % 2), &figure))
 				seen[slot_of(&figure.view)] = true;
 	views = collect(seen, slots, count);
 	free(seen);

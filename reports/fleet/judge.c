@@ -13,7 +13,7 @@ static uint8_t judge_figures(const struct yardsticks *yardsticks, const struct f
 
 	for (size_t i = 0; i < 2 * yardsticks->fleet->n_cases; i++)
 		if (!isnan(pair->figures[i]))
-			faults |= yardstick_judge(yardsticks, pair, i / 2, i % 2).faults;
+			faults |= yardstick_judge(yardsticks, pair, i / 2, (int)(i % 2)).faults;
 	return faults;
 }
 

@@ -108,8 +108,8 @@ static void print_node(FILE *out, const struct fleet *fleet, uint32_t node,
 
 	if (!fleet->nodes[node].n_rails)
 		print_rail(out, fleet, node, FLEET_ALL_RAILS, first, count);
-	for (uint8_t rail = 0; rail < fleet->nodes[node].n_rails; rail++)
-		print_rail(out, fleet, node, rail, &first[rail], count);
+	for (size_t rail = 0; rail < fleet->nodes[node].n_rails; rail++)
+		print_rail(out, fleet, node, (uint8_t)rail, &first[rail], count);
 }
 
 static void print_link(FILE *out, const struct fleet *fleet, const struct fleet_blame *blame,

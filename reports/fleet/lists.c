@@ -144,7 +144,7 @@ size_t fleet_list_worst(struct grid *grid, const struct table_unit *unit,
 
 	for (size_t i = 0; i < fleet->n_pairs; i++)
 		for (size_t j = 0; j < 2 * fleet->n_cases; j++) {
-			if (!fleet_judged_figure(yardsticks, &fleet->pairs[i], j / 2, j % 2,
+			if (!fleet_judged_figure(yardsticks, &fleet->pairs[i], j / 2, (int)(j % 2),
 						 &figure) ||
 			    isnan(figure.value))
 				continue;

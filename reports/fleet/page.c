@@ -228,7 +228,7 @@ static struct sent collect(const struct fleet *fleet, size_t number, uint8_t rai
 	struct fleet_figure figure;
 
 	for (size_t i = 0; i < 2 * fleet->n_pairs && sent.values; i++)
-		if (fleet_figure(fleet, &fleet->pairs[i / 2], number, i % 2, &figure) &&
+		if (fleet_figure(fleet, &fleet->pairs[i / 2], number, (int)(i % 2), &figure) &&
 		    figure.view.from_rail == rail && !isnan(figure.value))
 			sent.values[sent.count++] = figure.value;
 	return sent;

@@ -99,6 +99,7 @@ static int find_array(const json_t *json, const char *name, size_t most, json_t 
 }
 
 /* Finds an array, and allocates as many zeroed structs of size bytes. */
+// NOLINTNEXTLINE(readability-function-size): two results, and an error
 static int open_array(const json_t *json, const char *name, size_t most, size_t size,
 		      json_t **found, void **structs, struct error *error)
 {
@@ -264,6 +265,7 @@ static int compare_names(const void *one, const void *other)
 
 static int check_names(const struct fleet *fleet, struct error *error)
 {
+	// NOLINTNEXTLINE(bugprone-sizeof-expression): pointers are sorted
 	const struct fleet_node **sorted = calloc(fleet->n_nodes + 1, sizeof(*sorted));
 	int code = 0;
 
@@ -271,6 +273,7 @@ static int check_names(const struct fleet *fleet, struct error *error)
 		return error_set_errno(error, -ENOMEM, "cannot sort the nodes");
 	for (size_t i = 0; i < fleet->n_nodes; i++)
 		sorted[i] = &fleet->nodes[i];
+	// NOLINTNEXTLINE(bugprone-sizeof-expression)
 	qsort(sorted, fleet->n_nodes, sizeof(*sorted), compare_names);
 	for (size_t i = 1; i < fleet->n_nodes && !code; i++)
 		if (strcmp(sorted[i - 1]->name, sorted[i]->name) == 0)

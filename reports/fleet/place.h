@@ -6,7 +6,7 @@
 #include "reports/fleet/fleet.h"
 
 #define FLEET_PLACE   192
-#define FLEET_CULPRIT (2 * FLEET_PLACE)
+#define FLEET_CULPRIT ((size_t)2 * FLEET_PLACE)
 
 /* Writes "n017 mlx5_3/1", or "n017" for all its rails. Returns text. */
 const char *fleet_place(const struct fleet *fleet, uint32_t node, uint8_t rail,

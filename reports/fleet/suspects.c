@@ -85,7 +85,7 @@ static void set_states(struct suspects *suspects, const struct fleet_pair *pair,
 
 		if (isnan(pair->figures[i]))
 			continue;
-		judged = yardstick_judge(&suspects->yardsticks, pair, i / 2, i % 2);
+		judged = yardstick_judge(&suspects->yardsticks, pair, i / 2, (int)(i % 2));
 		states[SUSPECT_CASES + i] = judged.faults   ? SUSPECT_BAD
 					    : judged.is_low ? SUSPECT_LOW
 							    : SUSPECT_GOOD;

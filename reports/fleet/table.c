@@ -280,6 +280,7 @@ static double usual_rate(const struct fleet *fleet, uint8_t rail)
 	uint64_t *rates = calloc(fleet->n_nodes + 1, sizeof(*rates));
 	double usual = (double)NAN;
 	size_t count = 0;
+	size_t middle;
 
 	for (size_t i = 0; i < fleet->n_nodes && rates; i++) {
 		const struct fleet_node *node = &fleet->nodes[i];
@@ -289,7 +290,8 @@ static double usual_rate(const struct fleet *fleet, uint8_t rail)
 	}
 	if (count) {
 		qsort(rates, count, sizeof(*rates), compare_rates);
-		usual = (double)rates[count / 2] * 1e6 / 8;
+		middle = count / 2;
+		usual = (double)rates[middle] * 1e6 / 8;
 	}
 	free(rates);
 	return usual;

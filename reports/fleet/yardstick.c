@@ -19,7 +19,7 @@ static enum yardstick_kind kind_of(const struct fleet *fleet, const struct fleet
 
 	if (pair->from == pair->to)
 		return YARDSTICK_SELF;
-	return *from && *to && strcmp(from, to) ? YARDSTICK_BETWEEN : YARDSTICK_WITHIN;
+	return *from && *to && strcmp(from, to) != 0 ? YARDSTICK_BETWEEN : YARDSTICK_WITHIN;
 }
 
 static size_t position(const struct yardsticks *yardsticks, size_t number, size_t rail,
