@@ -139,7 +139,7 @@ static void test_confusion(void **unused)
 {
 	uint32_t wanted = fleets_wanted(5);
 
-	print_message("%-31s rails noise fleets  exact missed  node  rail  link  pair\n",
+	print_message("# %-31s rails noise fleets  exact missed  node  rail  link  pair\n",
 		      "planted");
 	for (size_t i = 0; i < 2 * sizeof(rows) / sizeof(*rows); i++) {
 		const struct row *row = &rows[i / 2];
@@ -151,7 +151,7 @@ static void test_confusion(void **unused)
 			count(row, &outcome);
 		}
 		print_message(
-			"%-31s %5u %4.0f%% %6u %6u %6u %5u %5u %5u %5u\n",
+			"# %-31s %5u %4.0f%% %6u %6u %6u %5u %5u %5u %5u\n",
 			row->plants ? row->plants : "nothing", row->rails,
 			100 * noises[i % 2].noise, outcome.fleets, outcome.exact, outcome.missed,
 			outcome.others[FLEET_CULPRIT_NODE], outcome.others[FLEET_CULPRIT_RAIL],
