@@ -253,23 +253,17 @@ static void round_begins(struct rank_view *view, const struct fleet *fleet, uint
 
 static int check_paths(const struct settings *settings, struct error *error)
 {
-	unsigned int n_stdout = 0;
-	int code = 0;
+	for (size_t i = 0; i < OUTPUTS; i++)
+		for (size_t j = 0; j < i; j++) {
+			const char *first = settings->paths[j];
+			const char *second = settings->paths[i];
 
-	for (size_t i = 0; i < OUTPUTS && !code; i++) {
-		const char *path = settings->paths[i];
-
-		if (!path)
-			continue;
-		n_stdout += save_is_stdout(path);
-		for (size_t j = 0; j < i && !code; j++)
-			if (settings->paths[j] && save_is_same(settings->paths[j], path))
-				code = error_set(error, -EINVAL, "%s and %s name the same file",
-						 output_options[j], output_options[i]);
-	}
-	if (n_stdout > 1 && !code)
-		code = error_set(error, -EINVAL, "only one file may be standard output");
-	return code;
+			if (!first || !second || !save_is_same(first, second))
+				continue;
+			return error_set(error, -EINVAL, "%s and %s name the same file",
+					 output_options[j], output_options[i]);
+		}
+	return 0;
 }
 
 static int open_paths(const struct settings *settings, struct error *error)
@@ -398,44 +392,15 @@ static int read_groups(struct fleet *fleet, const char *path, struct error *erro
 	return 0;
 }
 
-static int write_json(FILE *out, const void *fleet)
-{
-	json_t *document = fleet_document_make(fleet);
-	int code = document ? save_json(out, document, JSON_COMPACT) : -ENOMEM;
-
-	return code;
-}
-
-static int write_csv(FILE *out, const void *fleet)
-{
-	return fleet_csv(out, fleet);
-}
-
-static int write_junit(FILE *out, const void *fleet)
-{
-	return fleet_junit(out, fleet);
-}
-
-static int write_bad_nodes(FILE *out, const void *fleet)
-{
-	char *list = fleet_bad_nodes(fleet);
-	int code = list ? 0 : -ENOMEM;
-
-	if (list && list[0])
-		fprintf(out, "%s\n", list);
-	free(list);
-	return code;
-}
-
 static int write_files(const struct settings *settings, const struct fleet *fleet,
 		       struct error *error)
 {
-	static save_writer *const writers[OUTPUTS] = {write_json, write_csv, write_junit,
-						      write_bad_nodes};
+	static int (*const writers[OUTPUTS])(const struct fleet *, const char *, struct error *) = {
+		fleet_document_write, fleet_csv_write, fleet_junit_write, fleet_bad_nodes_write};
 
 	for (size_t i = 0; i < OUTPUTS; i++)
 		if (settings->paths[i])
-			save_path(settings->paths[i], writers[i], fleet, error);
+			writers[i](fleet, settings->paths[i], error);
 	return error->code;
 }
 

@@ -115,7 +115,7 @@ static int add_fleet_csv(const struct settings *settings, const struct fleet *fl
 static int add_fleet_json(const struct settings *settings, const struct fleet *fleet,
 			  const char *name, FILE *out)
 {
-	return save_json(out, fleet_document_make(fleet), JSON_COMPACT);
+	return fleet_document_print(out, fleet);
 }
 
 static int add_markdown(const struct settings *settings, const struct shown *shown, FILE *out)

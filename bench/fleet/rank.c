@@ -229,7 +229,7 @@ int rank_join(struct rank *rank, struct error *error)
 }
 
 /* Adds pairs that another rank has measured. */
-static void take_pairs(struct rank *rank, const json_t *pairs)
+static void take_pairs(struct rank *rank, json_int_t sender, const json_t *pairs)
 {
 	struct error ignored = {0};
 	json_t *one;
@@ -239,8 +239,15 @@ static void take_pairs(struct rank *rank, const json_t *pairs)
 	{
 		struct fleet_pair *pair = fleet_add_pair(rank->fleet);
 
-		if (pair && fleet_pair_parse(rank->fleet, pair, one, &ignored))
+		/* Each rank reports what it drove. A pair that it did not is dropped. */
+		if (!pair)
+			continue;
+		if (fleet_pair_parse(rank->fleet, pair, one, &ignored)) {
 			rank->fleet->n_pairs--;
+		} else if (pair->from != sender) {
+			fleet_clear_pair(pair);
+			rank->fleet->n_pairs--;
+		}
 	}
 }
 
@@ -456,7 +463,7 @@ static size_t take_reports(struct rank *rank, bool *has_reported)
 	{
 		json_int_t from = json_integer_value(json_object_get(one, "rank"));
 
-		take_pairs(rank, json_object_get(one, "pairs"));
+		take_pairs(rank, from, json_object_get(one, "pairs"));
 		if (from > 0 && from < rank->job.size && json_is_true(json_object_get(one, "last")))
 			has_reported[from] = true;
 	}

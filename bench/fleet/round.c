@@ -111,9 +111,7 @@ static int finish_all(struct step *step, const struct round_pair *pair, struct f
 			found->status = FLEET_FAILED;
 			found->error = strdup(step->faults[i].text);
 		}
-		free(ignored.error);
-		free(ignored.figures);
-		json_decref(ignored.errors);
+		fleet_clear_pair(&ignored);
 	}
 	return code;
 }

@@ -35,6 +35,7 @@ struct entry {
 struct entries {
 	struct entry *list;
 	size_t count;
+	size_t n_foreign; /* figures of nodes, rails or cases that NEW lacks */
 };
 
 static void note(struct fleet_comparison *comparison, const char *format, const char *text)
@@ -204,9 +205,12 @@ static int collect(struct entries *entries, const struct fleet *fleet,
 			struct entry *entry = &entries->list[entries->count];
 
 			if (!fleet_figure(fleet, &fleet->pairs[i], j / 2, (int)(j % 2),
-					  &entry->figure) ||
-			    (mapping && !translate(mapping, &entry->figure)))
+					  &entry->figure))
 				continue;
+			if (mapping && !translate(mapping, &entry->figure)) {
+				entries->n_foreign += !fleet->pairs[i].retest;
+				continue;
+			}
 			entry->error = fleet->pairs[i].error;
 			entry->number = entries->count++;
 		}
@@ -247,6 +251,7 @@ static int join(struct fleet_comparison *comparison, const struct entries *base,
 		else
 			comparison->n_unmatched++;
 	}
+	comparison->n_vanished = base->n_foreign + base->count - comparison->n_changes;
 	return 0;
 }
 
@@ -276,12 +281,14 @@ static int find_shift(struct fleet_shift *shift, const struct fleet_change *chan
 	return 0;
 }
 
-/* One of the measurements failed. */
+/* One of the measurements failed, or nothing arrived. */
 static enum verdict judge_failure(const struct fleet_change *change)
 {
-	if (isnan(change->base) && isnan(change->figure.value))
+	bool had_figure = change->base > 0;
+
+	if (had_figure == (change->figure.value > 0))
 		return VERDICT_SAME;
-	return isnan(change->base) ? VERDICT_BETTER : VERDICT_WORSE;
+	return had_figure ? VERDICT_WORSE : VERDICT_BETTER;
 }
 
 static enum verdict judge(const struct fleet_shift *shift, struct fleet_change *change,
@@ -400,5 +407,6 @@ bool fleet_comparison_has_passed(const struct fleet_comparison *comparison)
 {
 	const size_t *verdicts = comparison->n_verdicts;
 
-	return comparison->n_changes && !verdicts[VERDICT_WORSE] && !verdicts[VERDICT_UNCLEAR];
+	return comparison->n_changes && !comparison->n_vanished && !verdicts[VERDICT_WORSE] &&
+	       !verdicts[VERDICT_UNCLEAR];
 }

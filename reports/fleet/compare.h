@@ -39,7 +39,8 @@ struct fleet_comparison {
 	struct fleet_shift *shifts;
 	size_t n_shifts;
 	size_t n_verdicts[VERDICTS];
-	size_t n_unmatched; /* measurements of NEW without one in BASE */
+	size_t n_unmatched; /* figures of NEW without one in BASE */
+	size_t n_vanished;  /* figures of BASE without one in NEW */
 	json_t *notes;      /* array of strings: nodes that vanished, cases that differ, ... */
 };
 

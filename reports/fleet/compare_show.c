@@ -5,6 +5,7 @@
 
 #include "core/base/compiler.h"
 #include "reports/io/json_make.h"
+#include "reports/io/json_member.h"
 #include "reports/page/html.h"
 #include "reports/page/table.h"
 #include "reports/table/markdown_writer.h"
@@ -131,6 +132,11 @@ static void say_rest(const struct fleet_comparison *comparison, size_t left_out,
 			 comparison->n_unmatched);
 		say(owner, text);
 	}
+	if (comparison->n_vanished) {
+		snprintf(text, sizeof(text), "%zu figures of BASE have no counterpart in NEW",
+			 comparison->n_vanished);
+		say(owner, text);
+	}
 }
 
 static void say_line(void *owner, const char *text)
@@ -224,7 +230,9 @@ void fleet_comparison_csv(FILE *out, const struct fleet_comparison *comparison)
 		grid_put_exact(&grid, figure->value);
 		grid_put_exact(&grid, change->ratio);
 		grid_put_exact(&grid, change->z);
-		grid_put(&grid, "%s", reason_of(change));
+		/* Text of a peer must not begin like a formula of a spreadsheet. */
+		grid_put(&grid, "%s%s", json_member_is_formula(reason_of(change)) ? " " : "",
+			 reason_of(change));
 	}
 	grid_csv(out, &grid);
 	grid_close(&grid);
@@ -277,12 +285,12 @@ json_t *fleet_comparison_make(const struct fleet_comparison *comparison, const c
 		json_array_append_new(cases, make_shift(comparison, &comparison->shifts[i]));
 	for (size_t i = 0; i < comparison->n_changes; i++)
 		json_array_append_new(changes, make_change(comparison, &comparison->changes[i]));
-	return json_pack("{s:s, s:{s:s, s:s}, s:s, s:s, s:s, s:o, s:I, s:o, s:o, s:O}", "schema",
-			 FLEET_COMPARISON_SCHEMA, "tool", "name", "verbmark", "version", version,
-			 "base_started", comparison->base->started, "new_started",
-			 comparison->now->started, "verdict",
-			 verdict_name(verdict_worst(comparison->n_verdicts)), "counts",
-			 make_counts(comparison->n_verdicts), "unmatched",
-			 (json_int_t)comparison->n_unmatched, "cases", cases, "figures", changes,
-			 "notes", comparison->notes);
+	return json_pack(
+		"{s:s, s:{s:s, s:s}, s:s, s:s, s:s, s:o, s:I, s:I, s:o, s:o, s:O}", "schema",
+		FLEET_COMPARISON_SCHEMA, "tool", "name", "verbmark", "version", version,
+		"base_started", comparison->base->started, "new_started", comparison->now->started,
+		"verdict", verdict_name(verdict_worst(comparison->n_verdicts)), "counts",
+		make_counts(comparison->n_verdicts), "unmatched",
+		(json_int_t)comparison->n_unmatched, "vanished", (json_int_t)comparison->n_vanished,
+		"cases", cases, "figures", changes, "notes", comparison->notes);
 }

@@ -327,21 +327,6 @@ static json_t *make_head(const struct fleet *fleet)
 	return NULL;
 }
 
-json_t *fleet_document_make(const struct fleet *fleet)
-{
-	json_t *document = make_head(fleet);
-	json_t *pairs = json_array();
-	int failed = !document;
-
-	for (size_t i = 0; i < fleet->n_pairs; i++)
-		failed |= json_array_append_new(pairs, fleet_pair_encode(fleet, &fleet->pairs[i]));
-	failed |= json_object_set_new(document, "pairs", pairs);
-	if (!failed)
-		return document;
-	json_decref(document);
-	return NULL;
-}
-
 static int dump(FILE *out, json_t *json, size_t flags)
 {
 	int failed =
@@ -353,9 +338,8 @@ static int dump(FILE *out, json_t *json, size_t flags)
 }
 
 /* Writes pairs one by one, since all of them as JSON need ten times the memory of their text. */
-static int write_fleet(FILE *out, const void *owner)
+int fleet_document_print(FILE *out, const struct fleet *fleet)
 {
-	const struct fleet *fleet = owner;
 	int code;
 
 	fputc('{', out);
@@ -367,6 +351,11 @@ static int write_fleet(FILE *out, const void *owner)
 	}
 	fputs("]}\n", out);
 	return code;
+}
+
+static int write_fleet(FILE *out, const void *fleet)
+{
+	return fleet_document_print(out, fleet);
 }
 
 int fleet_document_write(const struct fleet *fleet, const char *path, struct error *error)

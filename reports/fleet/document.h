@@ -3,12 +3,14 @@
 #ifndef REPORTS_FLEET_DOCUMENT_H
 #define REPORTS_FLEET_DOCUMENT_H
 
+#include <stdio.h>
+
 #include "reports/fleet/fleet.h"
 
 #define FLEET_SCHEMA "verbmark.fleet/1"
 
-/* Returns the document; NULL: out of memory. */
-json_t *fleet_document_make(const struct fleet *fleet);
+/* Writes the document. Returns 0 or -ENOMEM; errors of the stream are the caller's. */
+int fleet_document_print(FILE *out, const struct fleet *fleet);
 
 /* Writes it to a file, as document_write does for results. */
 int fleet_document_write(const struct fleet *fleet, const char *path, struct error *error);

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "reports/fleet/judge.h"
+
 struct fleet_pair *fleet_add_pair(struct fleet *fleet)
 {
 	if (fleet->n_pairs == fleet->pairs_room) {
@@ -21,6 +23,14 @@ struct fleet_pair *fleet_add_pair(struct fleet *fleet)
 	}
 	fleet->pairs[fleet->n_pairs] = (struct fleet_pair){0};
 	return &fleet->pairs[fleet->n_pairs++];
+}
+
+void fleet_clear_pair(struct fleet_pair *pair)
+{
+	free(pair->error);
+	free(pair->figures);
+	json_decref(pair->errors);
+	*pair = (struct fleet_pair){0};
 }
 
 int fleet_add_figures(const struct fleet *fleet, struct fleet_pair *pair)
@@ -48,11 +58,8 @@ void fleet_warn(struct fleet *fleet, const char *format, ...)
 
 void fleet_finish(struct fleet *fleet)
 {
-	for (size_t i = 0; i < fleet->n_pairs; i++) {
-		free(fleet->pairs[i].error);
-		free(fleet->pairs[i].figures);
-		json_decref(fleet->pairs[i].errors);
-	}
+	for (size_t i = 0; i < fleet->n_pairs; i++)
+		fleet_clear_pair(&fleet->pairs[i]);
 	free(fleet->pairs);
 	free(fleet->nodes);
 	free(fleet->cases);
@@ -90,13 +97,15 @@ bool fleet_uses_soft(const struct fleet *fleet)
 
 int fleet_exit_status(const struct fleet *fleet)
 {
-	bool has_measured = false;
-
-	for (size_t i = 0; i < fleet->n_pairs; i++)
-		has_measured = has_measured || fleet->pairs[i].status == FLEET_MEASURED;
 	if (fleet->n_blames)
 		return 1;
-	return has_measured && !fleet->is_interrupted ? 0 : 3;
+	for (size_t i = 0; i < fleet->n_pairs && !fleet->is_interrupted; i++) {
+		enum verdict verdict = fleet_pair_verdict(fleet, &fleet->pairs[i]);
+
+		if (verdict == VERDICT_SAME || verdict == VERDICT_WORSE)
+			return 0;
+	}
+	return 3;
 }
 
 const char *fleet_culprit_name(enum fleet_culprit culprit)

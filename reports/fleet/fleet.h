@@ -162,6 +162,9 @@ struct fleet {
 /* Adds a zeroed measurement and returns it; NULL: out of memory. Valid until the next call. */
 struct fleet_pair *fleet_add_pair(struct fleet *fleet);
 
+/* Frees what a measurement owns, and zeroes it. */
+void fleet_clear_pair(struct fleet_pair *pair);
+
 /* Allocates the pair's figures, all NAN. Returns 0 or -ENOMEM. */
 int fleet_add_figures(const struct fleet *fleet, struct fleet_pair *pair);
 

@@ -30,8 +30,8 @@ struct fleet_matrix {
 };
 
 /*
- * Builds a matrix. Of several measurements of a cell, the first counts: retests come later. Returns
- * 0 or -ENOMEM.
+ * Builds a matrix. A cell shows its first measurement, because retests come later. Returns 0 or
+ * -ENOMEM.
  */
 int fleet_matrix_init(struct fleet_matrix *matrix, const struct yardsticks *yardsticks,
 		      const struct fleet_view *view, struct error *error);

@@ -150,6 +150,9 @@ static void print_summary(FILE *out, const struct fleet *fleet)
 	else
 		fputs(fleet_exit_status(fleet) ? "INCOMPLETE: " : "All good: ", out);
 	print_counts(out, fleet);
+	if (fleet_exit_status(fleet) == 3 && !fleet->is_interrupted)
+		fputs("too few figures to compare, and no floor: nothing was judged; see --floor\n",
+		      out);
 	if (fleet->is_interrupted)
 		fprintf(out, "interrupted%s%s\n", fleet->interruption[0] ? ": " : "",
 			fleet->interruption);

@@ -65,7 +65,7 @@ static void show_table(void)
 	assert_int_equal(fclose(out), 0);
 }
 
-/* 28 pairs on two rails: two directions of the first case, one of the second. */
+/* 28 pairs on two rails: the first case has two directions, the second has one. */
 #define FIGURES (28 * 2 * 3)
 
 static void test_no_change(void **unused)
@@ -176,6 +176,9 @@ static void test_nodes_in_other_order(void **unused)
 	assert_contains(text, "nodes that appeared: new\n");
 	assert_contains(text, "NEW: n006 has no mlx5_9/1\n");
 	assert_contains(text, "figures of NEW have no counterpart in BASE\n");
+	/* n004 has 7 pairs on 2 rails; of rail 1 of n006, 6 more pairs: 3 figures each. */
+	assert_contains(text, "60 figures of BASE have no counterpart in NEW\n");
+	assert_false(fleet_comparison_has_passed(&comparison));
 }
 
 static void test_other_cases(void **unused)

@@ -6,25 +6,17 @@
 #include "reports/io/read_file.h"
 #include "reports/test/lib/checked_fleet.h"
 
-static json_t *encode(const struct fleet *of)
-{
-	json_t *document = fleet_document_make(of);
-
-	assert_non_null(document);
-	return document;
-}
-
 /* The document, read and made again, is the same. */
 static void test_round_trip(void **unused)
 {
-	json_t *document = encode(&fleet);
+	json_t *document = checked_document(&fleet);
 	struct error error = {0};
 	struct fleet again;
 	json_t *made;
 
 	if (fleet_document_parse(&again, document, &error))
 		fail_msg("%s", error.text);
-	made = encode(&again);
+	made = checked_document(&again);
 	assert_true(json_equal(made, document));
 	json_decref(made);
 	json_decref(document);
@@ -41,7 +33,7 @@ static void test_round_trip(void **unused)
 
 static void test_rounds_and_shares(void **unused)
 {
-	json_t *document = encode(&fleet);
+	json_t *document = checked_document(&fleet);
 	json_t *spread = json_array_get(json_object_get(document, "spreads"), 0);
 
 	/* 97.1234567 Gb/s are 12140432087.5 bytes per second. */
@@ -61,7 +53,7 @@ static void test_unknown_is_omitted(void **unused)
 	fleet.spreads[0].mad = (double)INFINITY;
 	fleet.spreads[0].median = (double)NAN;
 	fleet.nodes[0].rails[0].is_soft = true;
-	document = encode(&fleet);
+	document = checked_document(&fleet);
 	assert_null(
 		json_object_get(json_array_get(json_object_get(document, "spreads"), 0), "mad"));
 	assert_non_null(json_object_get(document, "banner"));
@@ -191,7 +183,7 @@ static void replace(json_t *json, const char *path, json_t *value)
 
 static void test_rejects_defects(void **unused)
 {
-	json_t *good = encode(&fleet);
+	json_t *good = checked_document(&fleet);
 
 	for (size_t i = 0; i < ARRAY_LENGTH(defects); i++) {
 		json_t *bad = json_deep_copy(good);
@@ -228,7 +220,7 @@ static void test_file(void **unused)
 {
 	char path[] = "/tmp/fleet.XXXXXX";
 	int fd = mkstemp(path);
-	json_t *document = encode(&fleet);
+	json_t *document = checked_document(&fleet);
 	struct error error = {0};
 	json_t *read;
 

@@ -133,7 +133,7 @@ static void test_nothing_measured(void **unused)
 	assert_contains(text, "<h2>0 nodes, not judged</h2>");
 }
 
-/* Of repeated measurements, the first counts. */
+/* Retests change no cell. */
 static void test_matrix(void **unused)
 {
 	const struct fleet_view view = {.number = 0, .from_rail = 1, .to_rail = 1};

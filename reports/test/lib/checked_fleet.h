@@ -10,6 +10,7 @@
 
 #include "core/base/compiler.h"
 #include "core/test/lib/check.h"
+#include "reports/fleet/document.h"
 #include "reports/fleet/fleet.h"
 
 enum {
@@ -177,6 +178,23 @@ static inline int checked_close(void **unused)
 {
 	fleet_finish(&fleet);
 	return 0;
+}
+
+/* Returns the document as it is written. */
+static inline json_t *checked_document(const struct fleet *of)
+{
+	char *text = NULL;
+	size_t length = 0;
+	FILE *out = open_memstream(&text, &length);
+	json_t *document;
+
+	assert_non_null(out);
+	assert_int_equal(fleet_document_print(out, of), 0);
+	assert_int_equal(fclose(out), 0);
+	document = json_loadb(text, length, JSON_REJECT_DUPLICATES, NULL);
+	assert_non_null(document);
+	free(text);
+	return document;
 }
 
 #endif

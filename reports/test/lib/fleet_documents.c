@@ -5,7 +5,7 @@
 
 static void print(void)
 {
-	json_t *document = fleet_document_make(&fleet);
+	json_t *document = checked_document(&fleet);
 
 	json_dumpf(document, stdout, JSON_COMPACT);
 	putchar('\n');

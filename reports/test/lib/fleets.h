@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Made-up fleets for tests: every pair of nodes is measured on every rail, in both directions of
- * the first case and in one of the second, with about 1 % of noise. Faults are planted into some.
+ * Made-up fleets for tests: every pair of nodes is measured on every rail with about 1 % of noise,
+ * the first case in both directions, the second in one. Faults are planted into some.
  * The blames are the planted ones, so that a test needs no judge.
  */
 #ifndef REPORTS_TEST_LIB_FLEETS_H
