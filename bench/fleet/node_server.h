@@ -3,9 +3,9 @@
  * The server of a rank: a thread of this process that responds to the other ranks, as 'verbmark
  * serve' responds to clients. Only ranks that know its token are served.
  *
- * It also takes part in meetings: where ranks cannot rely on a barrier of the job, the client of a
- * pair opens a meeting with the server's rank, which begins once that rank has reached the same
- * round, and ends when the client closes it. And it takes reports of other ranks.
+ * It also takes part in meetings: the client of a pair opens a meeting with the server's rank, which
+ * begins once that rank has reached the same round, and ends when the client closes it. And it takes
+ * reports of other ranks.
  */
 #ifndef BENCH_FLEET_NODE_SERVER_H
 #define BENCH_FLEET_NODE_SERVER_H

@@ -378,7 +378,8 @@ static int drive(struct rank *rank, const struct round_pair *pair, struct error 
 	struct error fault = {0};
 	int code = 0;
 
-	if (!obstacle && rank->is_loose && pair->to != rank->job.rank) {
+	/* With barriers too: they may have failed at the other end alone, which then waits for this. */
+	if (!obstacle && pair->to != rank->job.rank) {
 		code = meeting_open(&meeting, &rank->servers[pair->to],
 				    rank->fleet->nodes[pair->to].name, &rank->stop, &fault);
 		rank->is_gone[pair->to] = code && code != -EINTR;

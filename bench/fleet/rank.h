@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One rank of a fleet: it joins the job, exchanges rails and addresses with the others,
- * measures its pairs round by round, and passes the figures to rank 0. Rounds begin together, by a
- * barrier of the job, which also carries the figures. When a rank does not come to a barrier, PMIx
- * can do nothing more for this job: from then on, or from the start with --no-sync, the two ends of
- * each pair meet on their own, and report to rank 0 at the end.
+ * One rank of a fleet: it joins the job, exchanges rails and addresses with the others, measures its
+ * pairs round by round, and reports the figures to rank 0 every few seconds. Rounds begin together,
+ * by a barrier of the job. When a rank does not come to a barrier, PMIx can do nothing more for this
+ * job: from then on, or from the start with --no-sync, the server of a pair waits for its client
+ * instead, and nothing is measured again.
  */
 #ifndef BENCH_FLEET_RANK_H
 #define BENCH_FLEET_RANK_H
