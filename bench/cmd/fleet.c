@@ -27,6 +27,8 @@
 #define FLOOR_SHARE 0.9
 /* How often progress is printed where it cannot replace itself. */
 #define PROGRESS_NS (10 * NS_PER_S)
+/* The highest rank that says when rank 0 is gone. */
+#define SPEAKERS 8
 
 /* Limits of good figures. NAN: none. */
 struct floors {
@@ -480,9 +482,13 @@ static int check(const struct settings *settings, struct rank *rank, struct flee
 		code = rank_measure(rank, error);
 	progress_wipe(&screen->progress);
 	if (!is_first) {
-		/* Rank 0 knows what failed, and speaks for all. */
-		*error = (struct error){0};
-		return COMMAND_GOOD;
+		/*
+		 * Rank 0 knows what failed, and speaks for all. When it is gone, several do: the
+		 * scheduler may end the others as soon as the first one ends.
+		 */
+		if (code != -EHOSTDOWN || rank_job(rank)->rank > SPEAKERS)
+			*error = (struct error){0};
+		return code == -EHOSTDOWN ? COMMAND_INVALID : COMMAND_GOOD;
 	}
 	return code ? COMMAND_INVALID : conclude(settings, fleet, error);
 }

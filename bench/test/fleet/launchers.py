@@ -246,8 +246,16 @@ class UnderSlurm(OfFleet):
     def test_stopped(self):
         self.check_lost(signal.SIGSTOP)
 
+    def test_first_killed(self):
+        """Nobody writes the report then: the others end, and one of them says why."""
+        step = self.start(*self.fleet(*LONG), more=("--kill-on-bad-exit=0",))
+        os.kill(self.rank(step, 0), signal.SIGKILL)
+        self.assertNotEqual(step.wait(FLEET_PATIENCE), 0)
+        self.assertIn("rank 0 (n0), which writes the report, ended", "\n".join(step.err))
+
     def test_terminated(self):
         """The scheduler ends a job: what was measured is reported."""
+        self.variables["SLURM_KILL_BAD_EXIT"] = "1"
         step = self.start(*self.fleet("-D", "10s"))
         self.rank(step, 0)
         jobs = self.cluster.run("squeue", "-h", "-o", "%i").stdout.split()
@@ -256,6 +264,7 @@ class UnderSlurm(OfFleet):
         step.wait(FLEET_PATIENCE)
         document = self.document()
         self.assertTrue(document["run"]["interrupted"])
+        self.assertIn("SLURM_KILL_BAD_EXIT", document["run"]["interruption"])
         self.assertEqual(len(document["nodes"]), 4)
         self.assertLess(len(document["pairs"]), 7)
 
