@@ -9,6 +9,7 @@
 #include "reports/document/parse.h"
 #include "reports/export/xml.h"
 #include "reports/fleet/document.h"
+#include "reports/fleet/text.h"
 #include "reports/io/json_member.h"
 #include "reports/io/read_file.h"
 #include "reports/io/save.h"
@@ -64,9 +65,12 @@ static bool is_fleet(const json_t *document)
 static int parse_input(struct inputs_file *input, const char *text, size_t length,
 		       struct error *error)
 {
-	json_t *document;
-	int code = parse_json(text, length, "a result", &document, error);
+	struct fleet_text parts;
+	json_t *document = NULL;
+	int code = fleet_text_open(&parts, text, length, error);
 
+	if (!code)
+		code = parse_json(parts.head, parts.length, "a result", &document, error);
 	if (code == -EINVAL)
 		error_wrap(error, "not a verbmark result");
 	input->is_fleet = is_fleet(document);
@@ -75,14 +79,24 @@ static int parse_input(struct inputs_file *input, const char *text, size_t lengt
 	else if (!code)
 		code = parse_document(&input->result, document, error);
 	json_decref(document);
+	if (!code && input->is_fleet) {
+		code = fleet_text_add_pairs(&input->fleet, &parts, error);
+		if (code)
+			fleet_finish(&input->fleet);
+	}
+	fleet_text_close(&parts);
 	return code;
 }
 
 int inputs_load_file(struct inputs_file *input, const char *path, struct error *error)
 {
+	static const struct read_kind kinds[] = {
+		{"a check of a fleet", "{\"schema\":\"verbmark.fleet/", FLEET_BYTES_MOST},
+		{"a result",           NULL,                            PARSE_BYTES_MOST},
+	};
 	char *text;
 	size_t length;
-	int code = parse_read(path, &text, &length, error);
+	int code = read_file_of_kinds(path, kinds, &text, &length, error);
 
 	*input = (struct inputs_file){0};
 	if (!code && parse_input(input, text, length, error))

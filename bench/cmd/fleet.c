@@ -460,6 +460,30 @@ static int refuse_alone(struct error *error)
 	return COMMAND_USAGE;
 }
 
+static size_t most_rails(const struct fleet *fleet)
+{
+	size_t most = 0;
+
+	for (size_t i = 0; i < fleet->n_nodes; i++)
+		if (fleet->nodes[i].n_rails > most)
+			most = fleet->nodes[i].n_rails;
+	return most;
+}
+
+/* Refuses a check whose document could not be read, before anything is measured. */
+static int check_size(const struct settings *settings, size_t n_nodes, size_t n_rails,
+		      size_t n_cases, struct error *error)
+{
+	struct schedule schedule = settings->ranks.schedule;
+
+	schedule.size = (uint32_t)n_nodes;
+	if (!settings->paths[OUTPUT_JSON] ||
+	    !fleet_document_check(n_nodes, n_cases, schedule_pairs(&schedule, n_rails), error))
+		return 0;
+	error_wrap(error, "--json");
+	return error_append(error, "use --sample, or --csv instead");
+}
+
 /* Runs the check as one rank. Only rank 0 prints. */
 static int check(const struct settings *settings, struct rank *rank, struct fleet *fleet,
 		 struct screen *screen, struct error *error)
@@ -472,6 +496,9 @@ static int check(const struct settings *settings, struct rank *rank, struct flee
 	code = is_first ? open_paths(settings, error) : 0;
 	if (!code)
 		code = rank_join(rank, error);
+	if (!code)
+		code = check_size(settings, fleet->n_nodes, most_rails(fleet), fleet->n_cases,
+				  error);
 	if (!code && settings->groups && is_first)
 		code = read_groups(fleet, settings->groups, error);
 	set_floors(fleet, &settings->floors);
@@ -542,8 +569,9 @@ static int simulate(struct settings *settings, struct fleet *fleet, struct error
 
 	schedule->size = settings->n_simulated;
 	simulation.n_rounds = schedule_rounds(schedule);
-	if (open_paths(settings, error))
-		return COMMAND_FAILED;
+	if (open_paths(settings, error) ||
+	    check_size(settings, simulation.n_nodes, simulation.n_rails, SIMULATION_CASES, error))
+		return COMMAND_INVALID;
 	if (simulate_fleet(&simulation, fleet, error))
 		return COMMAND_USAGE;
 	fleet->is_simulated = true;

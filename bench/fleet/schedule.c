@@ -101,6 +101,19 @@ uint32_t schedule_rounds(const struct schedule *schedule)
 	return wanted < all ? (uint32_t)wanted : all;
 }
 
+uint64_t schedule_pairs(const struct schedule *schedule, size_t n_rails)
+{
+	bool is_cross = schedule->mode == SCHEDULE_CROSS && schedule->pattern != SCHEDULE_SELF;
+	uint64_t meetings = schedule->size / 2;
+
+	if (schedule->pattern == SCHEDULE_SELF || schedule->pattern == SCHEDULE_ALL_TO_ALL)
+		meetings = schedule->size;
+	else if (schedule->pattern == SCHEDULE_ONE_TO_MANY ||
+		 schedule->pattern == SCHEDULE_MANY_TO_ONE)
+		meetings = 1;
+	return schedule_rounds(schedule) * meetings * n_rails * (is_cross ? n_rails : 1);
+}
+
 /* Returns the round of the whole pattern that runs as this one: random within its stratum. */
 static uint32_t choose_round(const struct schedule *schedule, uint32_t round)
 {

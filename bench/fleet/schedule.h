@@ -74,6 +74,9 @@ const char *schedule_parse_share(const char *text, void *field);
 /* Returns the number of rounds to run. */
 uint32_t schedule_rounds(const struct schedule *schedule);
 
+/* Returns the most measurements of a check whose nodes have that many rails, without retests. */
+uint64_t schedule_pairs(const struct schedule *schedule, size_t n_rails);
+
 /*
  * Sets the meetings of a rank in a round, counted from 0. Returns their number: 0 if the rank is
  * idle, or if no round or rank has that number. A rank that meets itself measures loopback.

@@ -335,11 +335,11 @@ static int build(struct run *run)
 	struct fleet *fleet = run->fleet;
 
 	fleet->nodes = calloc(settings->n_nodes, sizeof(*fleet->nodes));
-	fleet->cases = calloc(2, sizeof(*fleet->cases));
+	fleet->cases = calloc(SIMULATION_CASES, sizeof(*fleet->cases));
 	if (!fleet->nodes || !fleet->cases)
 		return -ENOMEM;
 	fleet->n_nodes = settings->n_nodes;
-	fleet->n_cases = 2;
+	fleet->n_cases = SIMULATION_CASES;
 	fleet->n_rounds = settings->n_rounds;
 	fleet->is_simulated = true;
 	snprintf(fleet->pattern, sizeof(fleet->pattern), "pairs");

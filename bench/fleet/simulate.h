@@ -9,7 +9,8 @@
 
 #include "reports/fleet/fleet.h"
 
-#define PLANTS_MOST 16
+#define PLANTS_MOST      16
+#define SIMULATION_CASES 2
 
 enum plant_kind {
 	PLANT_SLOW_NODE,     /* slow-node:17 or slow-node:17x0.85 */

@@ -2,6 +2,7 @@
 #include "reports/fleet/document.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +18,11 @@
 
 /* Figures are rounded: more digits are noise, and large fleets have millions of figures. */
 #define DIGITS 6
+
+/* The most bytes of the parts of a pair's text: its numbers, a figure, and an error. */
+#define NUMBERS_BYTES 64
+#define FIGURE_BYTES  13
+#define ERROR_BYTES   260
 
 const char *const fleet_presence_names[3] = {
 	[FLEET_ABSENT] = "absent", [FLEET_PRESENT] = "present", [FLEET_LOST] = "lost"};
@@ -351,6 +357,29 @@ int fleet_document_print(FILE *out, const struct fleet *fleet)
 	}
 	fputs("]}\n", out);
 	return code;
+}
+
+/* Returns the most bytes of a pair without error counters. */
+static uint64_t pair_bytes(size_t n_cases)
+{
+	uint64_t figures = 2 * n_cases * FIGURE_BYTES;
+
+	return NUMBERS_BYTES + (figures > ERROR_BYTES ? figures : ERROR_BYTES);
+}
+
+int fleet_document_check(size_t n_nodes, size_t n_cases, uint64_t n_pairs, struct error *error)
+{
+	uint64_t most = FLEET_BYTES_MOST / pair_bytes(n_cases);
+
+	if (n_nodes > FLEET_NODES_MOST)
+		return error_set(error, -EFBIG, "a document has at most %d nodes",
+				 FLEET_NODES_MOST);
+	if (n_pairs <= most)
+		return 0;
+	return error_set(error, -EFBIG,
+			 "%" PRIu64 " measurements may need more than %zu GiB, which 'verbmark "
+			 "report' could not read; at most %" PRIu64 " are possible with these cases",
+			 n_pairs, FLEET_BYTES_MOST >> 30, most);
 }
 
 static int write_fleet(FILE *out, const void *fleet)

@@ -15,10 +15,17 @@ int fleet_document_print(FILE *out, const struct fleet *fleet);
 /* Writes it to a file, as document_write does for results. */
 int fleet_document_write(const struct fleet *fleet, const char *path, struct error *error);
 
-/* Limits of a document. A node needs 7 KiB of memory. */
+/* Limits of a document. A node needs 7 KiB of memory, and a pair less than four times its text. */
+#define FLEET_BYTES_MOST    ((size_t)4 << 30) /* of a file: 4 GiB */
 #define FLEET_NODES_MOST    16384
 #define FLEET_CASES_MOST    64
 #define FLEET_FINDINGS_MOST 65536 /* spreads, and blames */
+
+/*
+ * Checks that a document of this size can be read again, even if each pair fails with the longest
+ * error. Returns 0 or -EFBIG.
+ */
+int fleet_document_check(size_t n_nodes, size_t n_cases, uint64_t n_pairs, struct error *error);
 
 /*
  * Reads a document, which may come from anywhere: it is valid, or an error is returned and the

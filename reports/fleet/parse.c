@@ -14,7 +14,6 @@
 #include "reports/io/json_member.h"
 
 #define WORDS_MOST 4096 /* of the command */
-#define PAIRS_MOST 16777216
 
 static int parse_case(struct fleet_case *line, const json_t *json, struct error *error)
 {
@@ -55,7 +54,7 @@ static int parse_cases(struct fleet *fleet, const json_t *document, struct error
 static int parse_pairs(struct fleet *fleet, const json_t *document, struct error *error)
 {
 	json_t *pairs;
-	int code = member_find_array(document, "pairs", PAIRS_MOST, &pairs, error);
+	int code = json_member_array(document, "pairs", &pairs, error);
 
 	for (size_t i = 0; !code && i < json_array_size(pairs); i++) {
 		struct fleet_pair *pair = fleet_add_pair(fleet);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "reports/io/read_file.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -8,12 +9,15 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Doubles the buffer as it reads, since the length of a pipe is unknown. */
+/* Enough to see how a file begins. */
+#define START_BYTES 4096
+
+/* Reads on. Doubles the buffer as it reads, since the length of a pipe is unknown. */
 static int read_stream(FILE *in, size_t most, char **text, size_t *length, struct error *error)
 {
 	size_t room = (1 << 16) + 1;
 
-	for (*length = 0; *length <= most; room = 2 * room < most ? 2 * room : most + 1) {
+	while (*length <= most && !feof(in)) {
 		char *grown = realloc(*text, room);
 
 		if (!grown)
@@ -23,8 +27,7 @@ static int read_stream(FILE *in, size_t most, char **text, size_t *length, struc
 		*length += fread(*text + *length, 1, room - *length, in);
 		if (ferror(in))
 			return error_set_errno(error, errno ? -errno : -EIO, "read failed");
-		if (*length < room)
-			break;
+		room = 2 * room < most ? 2 * room : most + 1;
 	}
 	return 0;
 }
@@ -42,25 +45,67 @@ const char *read_file_name(const char *path)
 	return strcmp(path, "-") != 0 ? path : "standard input";
 }
 
-int read_whole_file(const char *path, const char *is, size_t most, char **text, size_t *length,
-		    struct error *error)
+static bool begins_with(const char *text, size_t length, const char *start)
+{
+	for (size_t i = 0; i < length && *start; i++) {
+		if (isspace((unsigned char)text[i]))
+			continue;
+		if (text[i] != *start++)
+			return false;
+	}
+	return !*start;
+}
+
+static const struct read_kind *find_kind(const struct read_kind *kinds, const char *text,
+					 size_t length)
+{
+	while (kinds->start && !begins_with(text, length, kinds->start))
+		kinds++;
+	return kinds;
+}
+
+/* Reads from an open file, whose first bytes say of which kind it is. */
+static int read_kinds(FILE *in, const struct read_kind *kinds, char **text, size_t *length,
+		      struct error *error)
+{
+	const struct read_kind *kind;
+	int code = read_stream(in, START_BYTES, text, length, error);
+
+	if (code)
+		return code;
+	kind = find_kind(kinds, *text, *length);
+	if (is_longer(in, kind->most))
+		*length = kind->most + 1;
+	else
+		code = read_stream(in, kind->most, text, length, error);
+	if (!code && *length > kind->most)
+		code = error_set(error, -EFBIG, "too long for %s; the maximum is %zu %s", kind->is,
+				 kind->most >> 20 ? kind->most >> 20 : kind->most >> 10,
+				 kind->most >> 20 ? "MiB" : "KiB");
+	return code;
+}
+
+int read_file_of_kinds(const char *path, const struct read_kind *kinds, char **text, size_t *length,
+		       struct error *error)
 {
 	bool is_standard = !strcmp(path, "-");
 	FILE *in = is_standard ? stdin : fopen(path, "re");
-	int code = 0;
+	int code;
 
 	*text = NULL;
 	*length = 0;
 	if (!in)
 		return error_set_errno(error, -errno, "cannot read %s", path);
-	if (!is_longer(in, most))
-		code = read_stream(in, most, text, length, error);
-	else
-		*length = most + 1;
+	code = read_kinds(in, kinds, text, length, error);
 	if (!is_standard)
 		fclose(in);
-	if (!code && *length > most)
-		code = error_set(error, -EFBIG, "too long for %s; the maximum is %zu %s", is,
-				 most >> 20 ? most >> 20 : most >> 10, most >> 20 ? "MiB" : "KiB");
 	return code ? error_wrap(error, "%s", read_file_name(path)) : 0;
+}
+
+int read_whole_file(const char *path, const char *is, size_t most, char **text, size_t *length,
+		    struct error *error)
+{
+	const struct read_kind kind = {.is = is, .most = most};
+
+	return read_file_of_kinds(path, &kind, text, length, error);
 }

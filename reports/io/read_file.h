@@ -17,4 +17,15 @@ const char *read_file_name(const char *path);
 int read_whole_file(const char *path, const char *is, size_t most, char **text, size_t *length,
 		    struct error *error);
 
+/* What a file may be. */
+struct read_kind {
+	const char *is;    /* e.g. "a result" */
+	const char *start; /* how its text begins, apart from white space; NULL: anyhow */
+	size_t most;       /* its maximum length */
+};
+
+/* The same for a file of several kinds: the first whose start matches. The last has no start. */
+int read_file_of_kinds(const char *path, const struct read_kind *kinds, char **text, size_t *length,
+		       struct error *error);
+
 #endif

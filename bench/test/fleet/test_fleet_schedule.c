@@ -442,6 +442,51 @@ static void test_rails_of_self(void **unused)
 		}
 }
 
+/* Counts the measurements of a schedule one by one. */
+static uint64_t count_pairs(const struct schedule *schedule, size_t n_rails)
+{
+	uint64_t count = 0;
+
+	for (uint32_t round = 0; round < schedule_rounds(schedule); round++)
+		for (uint32_t rank = 0; rank < schedule->size; rank++) {
+			struct schedule_meeting meetings[SCHEDULE_MEETINGS];
+			size_t n = schedule_meetings(schedule, round, rank, meetings);
+
+			for (size_t i = 0; i < n; i++)
+				for (size_t j = 0; meetings[i].is_client &&
+						   j < schedule_steps(schedule, n_rails, n_rails);
+				     j++) {
+					struct schedule_rails rails[RAILS];
+
+					count +=
+						schedule_step(schedule, n_rails, n_rails, j, rails);
+				}
+		}
+	return count;
+}
+
+/* With an odd number of ranks, a ring has a shorter round. */
+static void test_number_of_pairs(void **unused)
+{
+	struct schedule schedule = {.size = 4096};
+
+	assert_true(schedule_pairs(&schedule, 1) == 8386560);
+	for (enum schedule_pattern pattern = 0; pattern < SCHEDULE_PATTERNS; pattern++)
+		for (enum schedule_mode mode = 0; mode < SCHEDULE_MODES; mode++)
+			for (uint32_t size = 1; size < 10; size++) {
+				uint64_t most;
+				uint64_t count;
+
+				schedule = (struct schedule){
+					.pattern = pattern, .mode = mode, .size = size};
+				most = schedule_pairs(&schedule, 3);
+				count = count_pairs(&schedule, 3);
+				assert_true(most >= count);
+				if (pattern != SCHEDULE_RING || size % 2 == 0)
+					assert_true(most == count);
+			}
+}
+
 static void test_parsers(void **unused)
 {
 	static const char *const bad[] = {"",     "0",   "0%",   "101%",  "-5%",
@@ -492,6 +537,7 @@ int main(void)
 		cmocka_unit_test(test_seeds),
 		cmocka_unit_test(test_rails),
 		cmocka_unit_test(test_number_of_steps),
+		cmocka_unit_test(test_number_of_pairs),
 		cmocka_unit_test(test_rails_of_self),
 		cmocka_unit_test(test_parsers),
 	};

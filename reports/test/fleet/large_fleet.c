@@ -13,6 +13,7 @@
 #include "core/test/lib/check.h"
 #include "reports/document/parse.h"
 #include "reports/fleet/document.h"
+#include "reports/fleet/text.h"
 
 #define NODES      1000
 #define RAILS      8
@@ -103,17 +104,21 @@ static void make(void)
 static void parse(const char *path)
 {
 	struct error error = {0};
+	struct fleet_text parts;
 	struct fleet parsed;
 	json_t *document;
 	char *text;
 	size_t length;
 
 	assert_int_equal(parse_read(path, &text, &length, &error), 0);
-	assert_int_equal(parse_json(text, length, "a fleet", &document, &error), 0);
-	free(text);
-	if (fleet_document_parse(&parsed, document, &error))
+	assert_int_equal(fleet_text_open(&parts, text, length, &error), 0);
+	assert_int_equal(parse_json(parts.head, parts.length, "a fleet", &document, &error), 0);
+	if (fleet_document_parse(&parsed, document, &error) ||
+	    fleet_text_add_pairs(&parsed, &parts, &error))
 		fail_msg("%s", error.text);
 	json_decref(document);
+	fleet_text_close(&parts);
+	free(text);
 	assert_int_equal(parsed.n_pairs, fleet.n_pairs);
 	assert_near(parsed.pairs[7].figures[3], fleet.pairs[7].figures[3], 0.005);
 	fleet_finish(&parsed);

@@ -2,7 +2,9 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include "reports/document/parse.h"
 #include "reports/fleet/document.h"
+#include "reports/fleet/text.h"
 #include "reports/io/read_file.h"
 #include "reports/test/lib/checked_fleet.h"
 
@@ -234,6 +236,102 @@ static void test_file(void **unused)
 	json_decref(document);
 }
 
+/* Reads a document as commands do. */
+static int read_text(struct fleet *read, const char *text, struct error *error)
+{
+	struct fleet_text parts;
+	json_t *head;
+	int code = fleet_text_open(&parts, text, strlen(text), error);
+
+	assert_int_equal(code, 0);
+	code = parse_json(parts.head, parts.length, "a fleet", &head, error);
+	*read = (struct fleet){0};
+	if (!code)
+		code = fleet_document_parse(read, head, error);
+	json_decref(head);
+	if (!code)
+		code = fleet_text_add_pairs(read, &parts, error);
+	fleet_text_close(&parts);
+	return code;
+}
+
+/* Pairs are found in any place, and in any layout. */
+static void test_text(void **unused)
+{
+	static const size_t flags[] = {JSON_COMPACT, JSON_INDENT(2), JSON_SORT_KEYS};
+	json_t *document = checked_document(&fleet);
+
+	json_object_set_new(document, "ahead",
+			    json_pack("{s:[s], s:s}", "pairs", "]}", "b", "\"["));
+	for (size_t i = 0; i < ARRAY_LENGTH(flags); i++) {
+		char *text = json_dumps(document, flags[i] | JSON_REAL_PRECISION(6));
+		struct error error = {0};
+		struct fleet read;
+		json_t *made;
+
+		if (read_text(&read, text, &error))
+			fail_msg("%s", error.text);
+		made = checked_document(&read);
+		json_object_set(made, "ahead", json_object_get(document, "ahead"));
+		assert_true(json_equal(made, document));
+		json_decref(made);
+		fleet_finish(&read);
+		free(text);
+	}
+	json_decref(document);
+}
+
+static void test_rejects_texts(void **unused)
+{
+	static const struct {
+		const char *pairs;
+		const char *error;
+	} rows[] = {
+		{"[7]",			  "pair 0: it is not an array"    },
+		{"[[0,0,1,0,0,0,3,0,null],]",    "it is not an array"            },
+		{"[[0,0,1,0,0,0,3,0,null] 7]",   "pair 0: it is not followed by" },
+		{"[[0,0,1,0,0,0,3,0,null]{}]",   "pair 0: it is not followed by" },
+		{"[[0,0,1,0,0,0,3,0,null],[1}]", "pair 1: line 1, column 3"      },
+		{"[[0,0,4,0,0,0,3,0,null]]",     "pair 0: \"to\" is not a number"},
+		{"[],\"pairs\":[]",              "duplicate"                     },
+		{"[[]",			  "line 1"                        },
+		{"{}",			   "\"pairs\" is not an array"     },
+	};
+	json_t *document = checked_document(&fleet);
+	char *head;
+
+	json_object_del(document, "pairs");
+	head = json_dumps(document, JSON_COMPACT);
+	head[strlen(head) - 1] = ',';
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		struct error error = {0};
+		struct fleet read;
+		char *text;
+
+		assert_true(asprintf(&text, "%s\"pairs\":%s}", head, rows[i].pairs) > 0);
+		assert_true(read_text(&read, text, &error) < 0);
+		assert_contains(error.text, rows[i].error);
+		fleet_finish(&read);
+		free(text);
+	}
+	free(head);
+	json_decref(document);
+}
+
+/* The largest complete check of one rail is possible; a larger one is refused with the most. */
+static void test_check(void **unused)
+{
+	const uint64_t complete = 4096 * 4095 / 2;
+	struct error error = {0};
+
+	assert_int_equal(fleet_document_check(4096, 2, complete, &error), 0);
+	assert_int_equal(fleet_document_check(4096, 2, 2 * complete, &error), -EFBIG);
+	assert_contains(error.text, "at most 13256071 are possible");
+	error = (struct error){0};
+	assert_int_equal(fleet_document_check(FLEET_NODES_MOST + 1, 2, 1, &error), -EFBIG);
+	assert_contains(error.text, "16384 nodes");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -247,6 +345,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_rejects_defects, checked_open, checked_close),
 		cmocka_unit_test(test_rejects_other_types),
 		cmocka_unit_test_setup_teardown(test_file, checked_open, checked_close),
+		cmocka_unit_test_setup_teardown(test_text, checked_open, checked_close),
+		cmocka_unit_test_setup_teardown(test_rejects_texts, checked_open, checked_close),
+		cmocka_unit_test(test_check),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
