@@ -303,7 +303,7 @@ static json_t *make_run(const struct fleet *fleet)
 		"simulated", (int)fleet->is_simulated, "exit_status", fleet_exit_status(fleet));
 }
 
-static json_t *make_columns(void)
+json_t *fleet_columns_make(void)
 {
 	json_t *made = json_array();
 
@@ -326,7 +326,7 @@ static json_t *make_head(const struct fleet *fleet)
 	failed |= set_nodes(document, fleet);
 	failed |= set_cases(document, fleet);
 	failed |= set_findings(document, fleet);
-	failed |= json_object_set_new(document, "columns", make_columns());
+	failed |= json_object_set_new(document, "columns", fleet_columns_make());
 	if (!failed)
 		return document;
 	json_decref(document);
@@ -378,7 +378,8 @@ int fleet_document_check(size_t n_nodes, size_t n_cases, uint64_t n_pairs, struc
 		return 0;
 	return error_set(error, -EFBIG,
 			 "%" PRIu64 " measurements may need more than %zu GiB, which 'verbmark "
-			 "report' could not read; at most %" PRIu64 " are possible with these cases",
+			 "report' could not read; at most %" PRIu64
+			 " are possible with these cases",
 			 n_pairs, FLEET_BYTES_MOST >> 30, most);
 }
 

@@ -37,8 +37,13 @@ int member_name(const json_t *json, const char *name, char *text, size_t size, s
 int member_remark(const json_t *json, const char *name, char *text, size_t size,
 		  struct error *error)
 {
-	int code = member_has(json, name) ? json_member_text(json, name, text, size, error) : 0;
+	int code;
 
+	if (!member_has(json, name))
+		return 0;
+	code = json_member_text(json, name, text, size, error);
+	if (!code && !text[0])
+		code = error_set(error, -EINVAL, "\"%s\" is empty", name);
 	if (!code)
 		printable_copy(text, size, text);
 	return code;

@@ -15,6 +15,9 @@
 extern const char *const fleet_presence_names[3];
 extern const char *const fleet_fault_names[FLEET_FAULTS];
 
+/* Makes the names of a pair's values; NULL: no memory. */
+json_t *fleet_columns_make(void);
+
 bool member_has(const json_t *json, const char *name);
 
 /* Whether the text is a name, which goes into commands for shells and into spreadsheets. */
@@ -23,7 +26,7 @@ int member_name(const json_t *json, const char *name, char *text, size_t size, s
 int member_optional_name(const json_t *json, const char *name, char *text, size_t size,
 			 struct error *error);
 
-/* Reads a text that may be missing, and makes it printable. */
+/* Reads a text that may be missing, but not empty, and makes it printable. */
 int member_remark(const json_t *json, const char *name, char *text, size_t size,
 		  struct error *error);
 

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "reports/document/parse.h"
-
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
@@ -13,7 +11,8 @@
 #include "reports/fleet/parse_node.h"
 #include "reports/io/json_member.h"
 
-#define WORDS_MOST 4096 /* of the command */
+#define WORDS_MOST    4096 /* of the command */
+#define WARNINGS_MOST (2 * FLEET_NODES_MOST)
 
 static int parse_case(struct fleet_case *line, const json_t *json, struct error *error)
 {
@@ -118,6 +117,8 @@ static int parse_faults(struct fleet_blame *blame, const json_t *json, struct er
 		if (member_find_word(json_string_value(json_array_get(faults, i)),
 				     fleet_fault_names, FLEET_FAULTS, &bit))
 			return error_set(error, -EINVAL, "\"faults\" has an unknown fault");
+		if (blame->faults & 1 << bit)
+			return error_set(error, -EINVAL, "\"faults\" has a fault twice");
 		blame->faults |= (uint8_t)(1 << bit);
 	}
 	return code;
@@ -164,13 +165,14 @@ static int parse_blame(const struct fleet *fleet, struct fleet_blame *blame, con
 		code = parse_place(fleet, json, places[0], &blame->node, &blame->rail, error);
 	if (!code && blame->culprit == FLEET_CULPRIT_RAIL && blame->rail == FLEET_ALL_RAILS)
 		code = error_set(error, -EINVAL, "\"rail\" is missing");
-	if (!code && blame->culprit >= FLEET_CULPRIT_LINK)
+	if (!code && (blame->culprit >= FLEET_CULPRIT_LINK || member_has(json, "peer") ||
+		      member_has(json, "peer_rail")))
 		code = parse_place(fleet, json, places[1], &blame->peer, &blame->peer_rail, error);
 	if (code || json_member_small(json, "bad", UINT32_MAX, &blame->bad, error) ||
 	    json_member_small(json, "good", UINT32_MAX, &blame->good, error) ||
 	    parse_faults(blame, json, error))
 		return -EINVAL;
-	return member_remark(json, "reason", blame->reason, sizeof(blame->reason), error);
+	return json_member_text(json, "reason", blame->reason, sizeof(blame->reason), error);
 }
 
 static int parse_blames(struct fleet *fleet, const json_t *document, struct error *error)
@@ -210,9 +212,11 @@ static int parse_strings(const json_t *json, const char *name, size_t most, json
 
 static int parse_run(struct fleet *fleet, const json_t *document, struct error *error)
 {
+	unsigned int status = 0;
 	json_t *run;
 
 	if (json_member_object(document, "run", &run, error) ||
+	    json_member_small(run, "exit_status", 3, &status, error) ||
 	    json_member_text(run, "started", fleet->started, sizeof(fleet->started), error) ||
 	    json_member_text(run, "finished", fleet->finished, sizeof(fleet->finished), error) ||
 	    parse_strings(run, "command", WORDS_MOST, &fleet->command, error) ||
@@ -225,7 +229,28 @@ static int parse_run(struct fleet *fleet, const json_t *document, struct error *
 			  error) ||
 	    json_member_flag(run, "simulated", &fleet->is_simulated, error))
 		return error_wrap(error, "run");
-	return 0;
+	return status != 2 ? 0 : error_set(error, -EINVAL, "run: \"exit_status\" is 2");
+}
+
+/* Checks the members that are not kept, as they follow from others. */
+static int check_unkept(const json_t *document, const json_t *tool, struct error *error)
+{
+	const char *banner = json_string_value(json_object_get(document, "banner"));
+	const char *bad = json_string_value(json_object_get(document, "bad_nodes"));
+	json_t *columns = fleet_columns_make();
+	int code = 0;
+
+	if (strcmp(json_member_or_empty(tool, "name"), "verbmark") != 0)
+		code = error_set(error, -EINVAL, "\"name\" of the tool is not verbmark");
+	else if (member_has(document, "banner") &&
+		 (!banner || !*banner || !json_member_is_printable(banner)))
+		code = error_set(error, -EINVAL, "\"banner\" is not a text");
+	else if (!bad || !json_member_is_printable(bad))
+		code = error_set(error, -EINVAL, "\"bad_nodes\" is not a host list");
+	else if (!json_equal(columns, json_object_get(document, "columns")))
+		code = error_set(error, -EINVAL, "\"columns\" are not those of " FLEET_SCHEMA);
+	json_decref(columns);
+	return code;
 }
 
 static int parse_head(struct fleet *fleet, const json_t *document, struct error *error)
@@ -241,10 +266,12 @@ static int parse_head(struct fleet *fleet, const json_t *document, struct error 
 	if (!code)
 		code = json_member_word(tool, "version", fleet->texts, &fleet->version, error);
 	if (!code)
+		code = check_unkept(document, tool, error);
+	if (!code)
 		code = parse_run(fleet, document, error);
 	if (code)
 		return code;
-	return parse_strings(document, "warnings", PARSE_WARNINGS_MOST, &fleet->warnings, error);
+	return parse_strings(document, "warnings", WARNINGS_MOST, &fleet->warnings, error);
 }
 
 int fleet_document_parse(struct fleet *fleet, const json_t *document, struct error *error)

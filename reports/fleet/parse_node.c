@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/base/compiler.h"
+#include "core/base/printable.h"
 #include "reports/fleet/document.h"
 #include "reports/fleet/member.h"
 #include "reports/io/json_member.h"
@@ -28,7 +29,8 @@ static int parse_rail(struct fleet_rail *rail, const json_t *json, struct error 
 
 	if (member_name(json, "device", rail->device, sizeof(rail->device), error) ||
 	    json_member_small(json, "port", 255, &rail->port, error) ||
-	    member_remark(json, "link_layer", rail->link_layer, sizeof(rail->link_layer), error) ||
+	    json_member_text(json, "link_layer", rail->link_layer, sizeof(rail->link_layer),
+			     error) ||
 	    json_member_count(json, "rate_mbps", &rail->rate_mbps, error) ||
 	    parse_numa(json, &rail->numa_node, error) ||
 	    member_optional_name(json, "pci", rail->pci, sizeof(rail->pci), error) ||
@@ -37,7 +39,8 @@ static int parse_rail(struct fleet_rail *rail, const json_t *json, struct error 
 	    json_member_flag(json, "soft", &rail->is_soft, error))
 		return -EINVAL;
 	rail->pkey = (uint16_t)pkey;
-	return 0;
+	printable_copy(rail->link_layer, sizeof(rail->link_layer), rail->link_layer);
+	return rail->port ? 0 : error_set(error, -EINVAL, "\"port\" is 0");
 }
 
 static int parse_rails(struct fleet_node *node, const json_t *rails, struct error *error)
@@ -145,6 +148,21 @@ static int parse_listed_node(struct fleet_node *node, const json_t *json, const 
 	return code ? code : set_fingerprint(node, json_array_get(fingerprints, index), error);
 }
 
+/* Checks the values that nodes share, whether or not a node has them. */
+static int check_shared(const json_t *layouts, const json_t *fingerprints, struct error *error)
+{
+	struct fleet_node *scratch = calloc(1, sizeof(*scratch));
+	int code = scratch ? 0 : error_set_errno(error, -ENOMEM, "cannot check the layouts");
+
+	for (size_t i = 0; i < json_array_size(layouts) && !code; i++)
+		if (parse_rails(scratch, json_array_get(layouts, i), error))
+			code = error_wrap(error, "layout %zu", i);
+	for (size_t i = 0; i < json_array_size(fingerprints) && !code; i++)
+		code = set_fingerprint(scratch, json_array_get(fingerprints, i), error);
+	free(scratch);
+	return code;
+}
+
 static int compare_names(const void *one, const void *other)
 {
 	const struct fleet_node *const *a = one;
@@ -182,6 +200,8 @@ int fleet_nodes_parse(struct fleet *fleet, const json_t *document, struct error 
 
 	if (!code)
 		code = json_member_array(document, "layouts", &layouts, error);
+	if (!code)
+		code = check_shared(layouts, fingerprints, error);
 	if (!code)
 		code = member_open_list(&list, document, "nodes", FLEET_NODES_MOST,
 					sizeof(*fleet->nodes), error);
