@@ -417,7 +417,7 @@ static int conclude(const struct settings *settings, struct fleet *fleet, struct
 			has_stdout || (settings->paths[i] && save_is_stdout(settings->paths[i]));
 	utc_stamp(fleet->finished);
 	code = write_files(settings, fleet, error);
-	fleet_table(has_stdout ? stderr : stdout, fleet);
+	fleet_table(has_stdout ? stderr : stdout, NULL, fleet);
 	if (code && !fleet->n_blames)
 		return COMMAND_INVALID;
 	return fleet_exit_status(fleet);

@@ -44,6 +44,7 @@ struct format {
 	bool is_apart; /* results are separated by an empty line */
 	bool is_page;  /* may contain a comparison with a baseline */
 	bool has_unit; /* --units applies; otherwise bytes per second */
+	bool is_lone; /* a check of a fleet must be the only file: its lines do not name the file */
 };
 
 struct settings {
@@ -102,7 +103,7 @@ static int add_fleet_page(const struct settings *settings, const struct fleet *f
 static int add_fleet_table(const struct settings *settings, const struct fleet *fleet,
 			   const char *name, FILE *out)
 {
-	fleet_table(out, fleet);
+	fleet_table(out, settings->unit, fleet);
 	return 0;
 }
 
@@ -147,7 +148,7 @@ static const struct format formats[] = {
 	{{"markdown", "tables for a pull request or an issue"},
 	 .add = add_markdown, .is_apart = true, .has_unit = true},
 	{{"csv", "one line per figure of each case and trial"},
-	 .begin = csv_begin, .add = add_csv, .add_fleet = add_fleet_csv},
+	 .begin = csv_begin, .add = add_csv, .add_fleet = add_fleet_csv, .is_lone = true},
 	{{"json", "results as 'verbmark run' writes them"},
 	 .add = add_json, .add_fleet = add_fleet_json},
 };
@@ -263,6 +264,12 @@ static int load(const struct show *show, struct inputs_file *input, const char *
 				 "%.150s: a check of a fleet, which --format %s cannot show; use "
 				 "--format html",
 				 name, show->format->value.name);
+	else if (show->format->is_lone && show->settings->n_files > 1)
+		code = error_set(
+			error, -EINVAL,
+			"%.150s: a check of a fleet, whose lines of --format %s do not name "
+			"the file; give this file alone",
+			name, show->format->value.name);
 	if (code)
 		inputs_finish_file(input);
 	return code;

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "reports/fleet/figure.h"
 #include "reports/fleet/hostlist.h"
 #include "reports/fleet/place.h"
 #include "reports/fleet/worst.h"
@@ -15,8 +16,6 @@
 
 #define CULPRITS_MOST 20
 #define ERROR_MOST    48 /* columns of a pair's error */
-#define GBPS          (1e9 / 8)
-#define NS_PER_US     1000
 
 static const char *plural(size_t count)
 {
@@ -199,15 +198,15 @@ static void print_culprits(FILE *out, const struct fleet *fleet)
 		fprintf(out, "and %zu more, which --json and --csv list\n", count - shown);
 }
 
-/* Puts a figure in Gb/s or microseconds. */
-static void put_figure(struct grid *grid, const struct fleet_case *line, double value)
+static void put_figure(struct grid *grid, const struct table_unit *unit,
+		       const struct fleet_case *line, double value)
 {
 	if (isnan(value))
 		grid_put(grid, "-");
 	else if (line->is_latency)
-		cells_put_us(grid, value / NS_PER_US);
+		cells_put_us(grid, value / fleet_unit(line, unit));
 	else
-		cells_put_amount(grid, value / GBPS);
+		cells_put_amount(grid, value / fleet_unit(line, unit));
 }
 
 static void put_share(struct grid *grid, double share)
@@ -218,7 +217,8 @@ static void put_share(struct grid *grid, double share)
 		grid_put(grid, "-");
 }
 
-static void put_worst(struct grid *grid, const struct fleet *fleet, const struct fleet_worst *at)
+static void put_worst(struct grid *grid, const struct table_unit *unit, const struct fleet *fleet,
+		      const struct fleet_worst *at)
 {
 	const struct fleet_pair *pair = at->pair;
 	bool has_failed = pair->status == FLEET_FAILED;
@@ -232,10 +232,10 @@ static void put_worst(struct grid *grid, const struct fleet *fleet, const struct
 	grid_put(grid, "%s", places[1]);
 	grid_put(grid, "%s", line ? line->id : "-");
 	if (line)
-		put_figure(grid, line, at->figure);
+		put_figure(grid, unit, line, at->figure);
 	else
 		grid_put(grid, "-");
-	grid_put(grid, "%s", !line ? "" : line->is_latency ? "us" : "Gb/s");
+	grid_put(grid, "%s", line ? fleet_unit_name(line, unit) : "");
 	put_share(grid, at->of_median);
 	if (has_failed && pair->error)
 		grid_put(grid, "%.*s", ERROR_MOST, pair->error);
@@ -243,7 +243,7 @@ static void put_worst(struct grid *grid, const struct fleet *fleet, const struct
 		grid_put(grid, "%s", fleet_faults_text(pair->faults, faults, sizeof(faults)));
 }
 
-static void print_worst(FILE *out, const struct fleet *fleet)
+static void print_worst(FILE *out, const struct table_unit *unit, const struct fleet *fleet)
 {
 	static const struct grid_column columns[] = {
 		{"WORST PAIRS: FROM", GRID_WORDS,   0},
@@ -263,7 +263,7 @@ static void print_worst(FILE *out, const struct fleet *fleet)
 	grid_open(&grid);
 	grid_add_columns(&grid, columns, ARRAY_LENGTH(columns));
 	for (size_t i = 0; i < count; i++)
-		put_worst(&grid, fleet, &worst[i]);
+		put_worst(&grid, unit, fleet, &worst[i]);
 	fputc('\n', out);
 	grid_text(out, &grid);
 	grid_close(&grid);
@@ -300,7 +300,7 @@ static double usual_rate(const struct fleet *fleet, uint8_t rail)
 	return usual;
 }
 
-static void put_spread(struct grid *grid, const struct fleet *fleet,
+static void put_spread(struct grid *grid, const struct table_unit *unit, const struct fleet *fleet,
 		       const struct fleet_spread *spread)
 {
 	const struct fleet_case *line = &fleet->cases[spread->number];
@@ -311,16 +311,16 @@ static void put_spread(struct grid *grid, const struct fleet *fleet,
 		 : spread->is_between ? " between groups"
 				      : "");
 	grid_put(grid, "%zu", spread->count);
-	put_figure(grid, line, spread->median);
-	put_figure(grid, line, spread->least);
-	put_figure(grid, line, spread->most);
-	grid_put(grid, "%s", line->is_latency ? "us" : "Gb/s");
+	put_figure(grid, unit, line, spread->median);
+	put_figure(grid, unit, line, spread->least);
+	put_figure(grid, unit, line, spread->most);
+	grid_put(grid, "%s", fleet_unit_name(line, unit));
 	put_share(grid, spread->mad / spread->median);
 	put_share(grid, line->is_latency ? (double)NAN
 					 : spread->median / usual_rate(fleet, spread->rail));
 }
 
-static void print_spreads(FILE *out, const struct fleet *fleet)
+static void print_spreads(FILE *out, const struct table_unit *unit, const struct fleet *fleet)
 {
 	static const struct grid_column columns[] = {
 		{"CASE",    GRID_WORDS,   0},
@@ -340,7 +340,7 @@ static void print_spreads(FILE *out, const struct fleet *fleet)
 	grid_open(&grid);
 	grid_add_columns(&grid, columns, ARRAY_LENGTH(columns));
 	for (size_t i = 0; i < fleet->n_spreads; i++)
-		put_spread(&grid, fleet, &fleet->spreads[i]);
+		put_spread(&grid, unit, fleet, &fleet->spreads[i]);
 	fputc('\n', out);
 	grid_text(out, &grid);
 	grid_close(&grid);
@@ -388,12 +388,12 @@ static void print_advice(FILE *out, const struct fleet *fleet)
 		print_repeat(out, fleet);
 }
 
-void fleet_table(FILE *out, const struct fleet *fleet)
+void fleet_table(FILE *out, const struct table_unit *unit, const struct fleet *fleet)
 {
 	print_summary(out, fleet);
 	print_culprits(out, fleet);
-	print_worst(out, fleet);
-	print_spreads(out, fleet);
+	print_worst(out, unit, fleet);
+	print_spreads(out, unit, fleet);
 	print_warnings(out, fleet);
 	print_advice(out, fleet);
 }

@@ -9,8 +9,9 @@
 #include <stdio.h>
 
 #include "reports/fleet/fleet.h"
+#include "reports/table/cells.h"
 
-/* Prints it. Errors of the stream are detected when it is flushed. */
-void fleet_table(FILE *out, const struct fleet *fleet);
+/* Prints it; reasons of blame are always in Gb/s. Errors of the stream are detected when it is flushed. */
+void fleet_table(FILE *out, const struct table_unit *unit, const struct fleet *fleet);
 
 #endif

@@ -7,6 +7,7 @@ nodes of a Slurm cluster. One rank is made slow, or loses its device, or is kill
 import csv
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -299,6 +300,31 @@ class Simulated(OfFleet):
         self.assertIn("n017", table.out)
         self.assertIn("n017", rows.out)
         self.assertTrue(page.out.lower().startswith("<!doctype html>"))
+
+    def test_units(self):
+        self.simulate("--plant", "slow-node:17")
+        tables = [verbmark("report", self.path("f.json"), *units).out
+                  for units in ((), ("--units", "GB/s"))]
+        rows = [re.search(r"^write/\S+ +0 .*", table, re.M)[0].split() for table in tables]
+        self.assertEqual([row[6] for row in rows], ["Gb/s", "GB/s"], rows)
+        self.assertAlmostEqual(float(rows[0][3]), 8 * float(rows[1][3]), delta=0.5)
+
+    def test_lines_of_several(self):
+        """A fleet's lines have other titles than a result's, and do not name the file."""
+        self.simulate()
+        self.simulate(name="g.json")
+        alone = verbmark("report", "--format", "csv", self.path("f.json"))
+        self.assertEqual(alone.out.count("round,"), 1)
+        ended = verbmark("report", "--format", "csv", *map(self.path, ("f.json", "g.json")))
+        self.assertNotEqual(ended.status, 0)
+        self.assertEqual(ended.out, "")
+        self.assertIn("give this file alone", ended.err)
+
+    def test_too_large(self):
+        ended = verbmark("fleet", "--simulate", 8000, "--json", self.path("f.json"))
+        self.assertEqual((ended.status, ended.out), (3, ""))
+        self.assertIn("--json: 31996000 measurements may need more than 4 GiB", ended.err)
+        self.assertFalse(os.path.exists(self.path("f.json")))
 
     def test_compared_with_itself(self):
         self.simulate()

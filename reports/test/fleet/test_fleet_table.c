@@ -12,7 +12,7 @@ static char *shown(void)
 	FILE *out = open_memstream(&made, &length);
 
 	assert_non_null(out);
-	fleet_table(out, &fleet);
+	fleet_table(out, NULL, &fleet);
 	fclose(out);
 	return made;
 }
