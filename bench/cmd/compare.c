@@ -30,8 +30,8 @@ struct format {
 	struct option_value value;
 	int (*show)(FILE *out, const struct settings *settings,
 		    const struct comparison *comparison);
-	void (*show_fleets)(FILE *out, const struct settings *settings,
-			    const struct fleet_comparison *comparison);
+	int (*show_fleets)(FILE *out, const struct settings *settings,
+			   const struct fleet_comparison *comparison);
 	bool has_unit; /* of --units */
 };
 
@@ -90,36 +90,40 @@ static int show_json(FILE *out, const struct settings *settings,
 	return save_json(out, compare_make(comparison, VERBMARK_VERSION), JSON_INDENT(1));
 }
 
-static void show_fleet_table(FILE *out, const struct settings *settings,
-			     const struct fleet_comparison *comparison)
+static int show_fleet_table(FILE *out, const struct settings *settings,
+			    const struct fleet_comparison *comparison)
 {
 	fleet_comparison_table(out, settings->unit, comparison);
+	return 0;
 }
 
-static void show_fleet_page(FILE *out, const struct settings *settings,
-			    const struct fleet_comparison *comparison)
+static int show_fleet_page(FILE *out, const struct settings *settings,
+			   const struct fleet_comparison *comparison)
 {
 	page_begin(out);
 	fleet_comparison_page(out, settings->unit, comparison);
 	page_end(out);
+	return 0;
 }
 
-static void show_fleet_markdown(FILE *out, const struct settings *settings,
-				const struct fleet_comparison *comparison)
+static int show_fleet_markdown(FILE *out, const struct settings *settings,
+			       const struct fleet_comparison *comparison)
 {
 	fleet_comparison_markdown(out, settings->unit, comparison, MARKDOWN_MOST);
+	return 0;
 }
 
-static void show_fleet_csv(FILE *out, const struct settings *settings,
-			   const struct fleet_comparison *comparison)
+static int show_fleet_csv(FILE *out, const struct settings *settings,
+			  const struct fleet_comparison *comparison)
 {
 	fleet_comparison_csv(out, comparison);
+	return 0;
 }
 
-static void show_fleet_json(FILE *out, const struct settings *settings,
-			    const struct fleet_comparison *comparison)
+static int show_fleet_json(FILE *out, const struct settings *settings,
+			   const struct fleet_comparison *comparison)
 {
-	save_json(out, fleet_comparison_make(comparison, VERBMARK_VERSION), JSON_INDENT(1));
+	return save_json(out, fleet_comparison_make(comparison, VERBMARK_VERSION), JSON_INDENT(1));
 }
 
 // clang-format off
@@ -212,8 +216,7 @@ static int write_show(FILE *out, const void *what)
 
 	if (!show->fleets)
 		return format->show(out, settings, show->comparison);
-	format->show_fleets(out, settings, show->fleets);
-	return 0;
+	return format->show_fleets(out, settings, show->fleets);
 }
 
 /* Shows which cases could not be compared, even if that is all of them. */

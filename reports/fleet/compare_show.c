@@ -276,21 +276,41 @@ static json_t *make_shift(const struct fleet_comparison *comparison,
 			 "counts", make_counts(shift->n_verdicts));
 }
 
-json_t *fleet_comparison_make(const struct fleet_comparison *comparison, const char *version)
+/* Makes everything except the figures. */
+static json_t *make_head(const struct fleet_comparison *comparison, const char *version)
 {
 	json_t *cases = json_array();
-	json_t *changes = json_array();
+	int failed = 0;
 
 	for (size_t i = 0; i < comparison->n_shifts; i++)
-		json_array_append_new(cases, make_shift(comparison, &comparison->shifts[i]));
-	for (size_t i = 0; i < comparison->n_changes; i++)
-		json_array_append_new(changes, make_change(comparison, &comparison->changes[i]));
+		failed |= json_array_append_new(cases,
+						make_shift(comparison, &comparison->shifts[i]));
+	if (failed) {
+		json_decref(cases);
+		return NULL;
+	}
 	return json_pack(
-		"{s:s, s:{s:s, s:s}, s:s, s:s, s:s, s:o, s:I, s:I, s:o, s:o, s:O}", "schema",
+		"{s:s, s:{s:s, s:s}, s:s, s:s, s:s, s:o, s:I, s:I, s:o, s:O}", "schema",
 		FLEET_COMPARISON_SCHEMA, "tool", "name", "verbmark", "version", version,
 		"base_started", comparison->base->started, "new_started", comparison->now->started,
 		"verdict", verdict_name(verdict_worst(comparison->n_verdicts)), "counts",
 		make_counts(comparison->n_verdicts), "unmatched",
 		(json_int_t)comparison->n_unmatched, "vanished", (json_int_t)comparison->n_vanished,
-		"cases", cases, "figures", changes, "notes", comparison->notes);
+		"cases", cases, "notes", comparison->notes);
+}
+
+json_t *fleet_comparison_make(const struct fleet_comparison *comparison, const char *version)
+{
+	json_t *made = make_head(comparison, version);
+	json_t *changes = json_array();
+	int failed = 0;
+
+	for (size_t i = 0; i < comparison->n_changes && !failed; i++)
+		failed = json_array_append_new(changes,
+					       make_change(comparison, &comparison->changes[i]));
+	failed |= json_object_set_new(made, "figures", changes);
+	if (!failed)
+		return made;
+	json_decref(made);
+	return NULL;
 }

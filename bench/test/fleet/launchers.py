@@ -331,6 +331,24 @@ class Simulated(OfFleet):
         ended = verbmark("compare", self.path("f.json"), self.path("f.json"))
         self.assertEqual(ended.status, 0, ended.err)
 
+    def test_compared_as_json(self):
+        """A link slowed down and a rail died: the document matches its schema."""
+        self.simulate("--plant", "slow-link:5-9,slow-node:17")
+        self.simulate("--plant", "slow-node:17,dead-rail:3/0", name="g.json")
+        ended = verbmark("compare", "--format", "json", *map(self.path, ("f.json", "g.json")))
+        document = documents.parse(ended.out, "verbmark.fleet-comparison-1")
+        self.assertEqual(document["verdict"], "worse")
+        figures = document["figures"]
+        self.assertEqual(document["counts"], {
+            verdict: sum(one["verdict"] == verdict for one in figures)
+            for verdict in document["counts"]})
+        failed = [one for one in figures if "new" not in one]
+        self.assertEqual(len(failed), 63 * 3)
+        self.assertEqual({one["reason"] for one in failed}, {"connection timed out"})
+        self.assertTrue(all("n003" in (one["from"], one["to"]) for one in failed))
+        better = {(one["from"], one["to"]) for one in figures if one["verdict"] == "better"}
+        self.assertLessEqual({("n005", "n009"), ("n009", "n005")}, better)
+
     def test_result_is_no_fleet(self):
         self.simulate()
         with open(self.path("r.json"), "w", encoding="ascii") as file:
