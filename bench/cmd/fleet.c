@@ -191,6 +191,9 @@ static const struct option_row rows[] = {
 	{"json", 0, "FILE", option_text, FIELD(paths[OUTPUT_JSON]),
 	 "write all figures to FILE, for 'verbmark report' and 'compare'; - is standard output",
 	 .group = OPTION_OUTPUT},
+	{"histograms", 0, FLAG(ranks.with_histograms),
+	 "include the full histogram of each figure in --json",
+	 .group = OPTION_OUTPUT},
 	{"csv", 0, "FILE", option_text, FIELD(paths[OUTPUT_CSV]),
 	 "write a line per pair, case and direction to FILE",
 	 .group = OPTION_OUTPUT},
@@ -315,6 +318,12 @@ static int parse(struct settings *settings, int argc, char *argv[], struct error
 		quicken(&settings->plan);
 	if (settings->plants.count && !settings->n_simulated)
 		return error_set(error, -EINVAL, "--plant needs --simulate");
+	if (settings->ranks.with_histograms && settings->n_simulated)
+		return error_set(
+			error, -EINVAL,
+			"--simulate measures nothing, so there is nothing for --histograms");
+	if (settings->ranks.with_histograms && !settings->paths[OUTPUT_JSON])
+		return error_set(error, -EINVAL, "--histograms needs --json FILE");
 	return plan_finish(&settings->plan, "fleet", error);
 }
 
@@ -475,10 +484,14 @@ static int check_size(const struct settings *settings, size_t n_nodes, size_t n_
 		      size_t n_cases, struct error *error)
 {
 	struct schedule schedule = settings->ranks.schedule;
+	struct fleet_size size;
 
 	schedule.size = (uint32_t)n_nodes;
-	if (!settings->paths[OUTPUT_JSON] ||
-	    !fleet_document_check(n_nodes, n_cases, schedule_pairs(&schedule, n_rails), error))
+	size = (struct fleet_size){.n_nodes = n_nodes,
+				   .n_cases = n_cases,
+				   .n_pairs = schedule_pairs(&schedule, n_rails),
+				   .has_histograms = settings->ranks.with_histograms};
+	if (!settings->paths[OUTPUT_JSON] || !fleet_document_check(&size, error))
 		return 0;
 	error_wrap(error, "--json");
 	return error_append(error, "use --sample, or --csv instead");

@@ -9,8 +9,12 @@
 #include <unistd.h>
 
 #include "core/base/watch.h"
+#include "reports/document/hdr.h"
+#include "reports/fleet/document.h"
 
 #define RAIL_NAME (FLEET_NAME + 12)
+/* The most of a pair: a message to rank 0 has room for it. */
+#define HISTOGRAMS_BYTES (1 << 19)
 
 struct pair {
 	struct plan plan;
@@ -21,6 +25,7 @@ struct pair {
 	char who[FLEET_NAME];
 	char device[RAIL_NAME];
 	char server_device[RAIL_NAME];
+	bool with_histograms;
 	pthread_t thread;
 	int done;
 	atomic_bool is_done;
@@ -117,6 +122,7 @@ int pair_start(struct pair **pair, const struct pair_settings *settings, int don
 		return error_set_errno(error, -ENOMEM, "cannot measure a pair");
 	pthread_mutex_init(&made->lock, NULL);
 	made->done = done;
+	made->with_histograms = settings->with_histograms;
 	made->server = *settings->server;
 	made->result.version = VERBMARK_VERSION;
 	snprintf(made->who, sizeof(made->who), "%s", settings->who);
@@ -231,6 +237,63 @@ static void fail(struct fleet_pair *found, const char *text)
 	found->error = strdup(text);
 }
 
+/* Returns a histogram as text; null if it is empty or too long. */
+static json_t *encode(const struct hist *hist)
+{
+	struct error ignored = {0};
+	char *text = hist->count ? hdr_encode(hist, &ignored) : NULL;
+	json_t *made = text && strlen(text) <= FLEET_HISTOGRAM ? json_string(text) : json_null();
+
+	free(text);
+	return made;
+}
+
+/* Returns the histogram of the windows that this end has measured, in bytes per second. */
+static json_t *encode_windows(const struct result_case *line)
+{
+	struct hist *hist = line->windows ? hist_create() : NULL;
+	json_t *made;
+
+	if (!hist)
+		return json_null();
+	rate_windows_fill(line->windows, line->size, hist);
+	made = encode(hist);
+	free(hist);
+	return made;
+}
+
+/* Adds the histograms of a case in the order of its figures. */
+static void add_histograms(const struct pair *pair, size_t number, json_t *histograms)
+{
+	const struct result_case *line = &pair->result.cases[number];
+	const struct plan_case *wanted = &pair->plan.cases[number];
+	bool is_latency = wanted->parameters.metric != METRIC_BW;
+	bool is_back = !is_latency && wanted->op->shape.is_read;
+
+	if (is_back)
+		json_array_append_new(histograms, json_null());
+	if (!is_latency)
+		json_array_append_new(histograms, encode_windows(line));
+	else
+		json_array_append_new(histograms,
+				      line->latency ? encode(line->latency) : json_null());
+	if (!is_back)
+		json_array_append_new(histograms, json_null());
+}
+
+/* Returns NULL if the histograms would not fit into a message to rank 0. */
+static json_t *make_histograms(const struct pair *pair)
+{
+	json_t *made = json_array();
+
+	for (size_t i = 0; i < pair->result.n_cases; i++)
+		add_histograms(pair, i, made);
+	if (json_dumpb(made, NULL, 0, JSON_COMPACT) <= HISTOGRAMS_BYTES)
+		return made;
+	json_decref(made);
+	return NULL;
+}
+
 static void take_result(const struct pair *pair, const struct fleet *fleet,
 			struct fleet_pair *found)
 {
@@ -250,6 +313,8 @@ static void take_result(const struct pair *pair, const struct fleet *fleet,
 			fail(found, line->error[0] ? line->error : "interrupted");
 	}
 	take_errors(result, found);
+	if (pair->with_histograms && found->status == FLEET_MEASURED)
+		found->histograms = make_histograms(pair);
 }
 
 void pair_finish(struct pair *pair, const struct fleet *fleet, struct fleet_pair *found)

@@ -23,6 +23,7 @@ struct pair_settings {
 	const char *who; /* name of the server's node, for messages */
 	const struct fleet_rail *from;
 	const struct fleet_rail *to;
+	bool with_histograms;
 };
 
 struct pair;

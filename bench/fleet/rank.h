@@ -26,6 +26,7 @@ struct rank_settings {
 	const struct plan *plan;
 	struct schedule schedule; /* its size is the job's */
 	struct rails_choice rails;
+	bool with_histograms;    /* keep those of all figures */
 	bool is_loose;           /* rounds do not begin together */
 	unsigned int timeout_ms; /* for all cases of a pair; 0: from the plan's estimate */
 	unsigned int join_ms;    /* for all ranks to join */

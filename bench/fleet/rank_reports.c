@@ -9,8 +9,9 @@
 #include "core/base/clock.h"
 #include "reports/fleet/document.h"
 
-/* Pairs in one message to rank 0. */
+/* Pairs in one message to rank 0, and the size from which on no more are added. */
 #define REPORT_PAIRS 500
+#define REPORT_BYTES (1 << 18)
 /* How often a rank reports: per rank of the job, so that rank 0 is not busy with it. */
 #define REPORT_NS       (20 * NS_PER_MS)
 #define REPORT_LEAST_NS (2 * NS_PER_S)
@@ -46,9 +47,16 @@ static void take_pairs(struct rank *rank, json_int_t sender, const json_t *pairs
 static json_t *list_unsent(const struct rank *rank, size_t most)
 {
 	json_t *list = json_array();
+	size_t n_bytes = 0;
 
-	for (size_t i = rank->n_sent; i < rank->fleet->n_pairs && json_array_size(list) < most; i++)
-		json_array_append_new(list, fleet_pair_encode(rank->fleet, &rank->fleet->pairs[i]));
+	for (size_t i = rank->n_sent;
+	     i < rank->fleet->n_pairs && json_array_size(list) < most && n_bytes < REPORT_BYTES;
+	     i++) {
+		json_t *pair = fleet_pair_encode(rank->fleet, &rank->fleet->pairs[i]);
+
+		n_bytes += json_dumpb(pair, NULL, 0, JSON_COMPACT);
+		json_array_append_new(list, pair);
+	}
 	return list;
 }
 

@@ -57,6 +57,7 @@ static struct round_settings round_of(const struct rank *rank)
 		.servers = rank->servers,
 		.timeout_ms = rank->timeout_ms,
 		.stop = rank->job.stop,
+		.with_histograms = rank->settings->with_histograms,
 	};
 }
 

@@ -72,6 +72,7 @@ static void start_all(struct step *step, const struct round_settings *settings,
 			.who = to->name,
 			.from = &from->rails[step->rails[i].from],
 			.to = &to->rails[step->rails[i].to],
+			.with_histograms = settings->with_histograms,
 		};
 
 		pair_start(&step->pairs[i], &wanted, step->done, &step->faults[i]);

@@ -15,6 +15,7 @@ struct round_settings {
 	const struct pair_server *servers; /* by node */
 	unsigned int timeout_ms;           /* for each step */
 	int stop;                          /* readable on a signal */
+	bool with_histograms;
 };
 
 /* A pair of nodes to measure, with this node as client. */

@@ -23,14 +23,18 @@
 #define NUMBERS_BYTES 64
 #define FIGURE_BYTES  13
 #define ERROR_BYTES   260
+/* A histogram is rarely longer. Each case has one. */
+#define HISTOGRAM_BYTES 4096
 
 const char *const fleet_presence_names[3] = {
 	[FLEET_ABSENT] = "absent", [FLEET_PRESENT] = "present", [FLEET_LOST] = "lost"};
 
 const char *const fleet_fault_names[FLEET_FAULTS] = {"failed", "floor", "outlier", "counters"};
 
-static const char *const columns[] = {"round",  "from",   "to",     "from_rail",        "to_rail",
-				      "retest", "status", "faults", "figures_or_error", "counters"};
+static const char *const columns[] = {"round",     "from",      "to",
+				      "from_rail", "to_rail",   "retest",
+				      "status",    "faults",    "figures_or_error",
+				      "counters",  "histograms"};
 
 static json_t *make_figure(double value)
 {
@@ -135,8 +139,11 @@ json_t *fleet_pair_encode(const struct fleet *fleet, const struct fleet_pair *pa
 	for (size_t i = 0; i < ARRAY_LENGTH(numbers); i++)
 		failed |= json_array_append_new(made, json_integer(numbers[i]));
 	failed |= json_array_append_new(made, make_outcome(fleet, pair));
-	if (pair->errors)
-		failed |= json_array_append(made, pair->errors);
+	if (pair->errors || pair->histograms)
+		failed |= pair->errors ? json_array_append(made, pair->errors)
+				       : json_array_append_new(made, json_null());
+	if (pair->histograms)
+		failed |= json_array_append(made, pair->histograms);
 	if (!failed)
 		return made;
 	json_decref(made);
@@ -360,27 +367,29 @@ int fleet_document_print(FILE *out, const struct fleet *fleet)
 }
 
 /* Returns the most bytes of a pair without error counters. */
-static uint64_t pair_bytes(size_t n_cases)
+static uint64_t pair_bytes(const struct fleet_size *size)
 {
-	uint64_t figures = 2 * n_cases * FIGURE_BYTES;
+	uint64_t figures = 2 * size->n_cases * FIGURE_BYTES;
 
+	if (size->has_histograms)
+		figures += size->n_cases * HISTOGRAM_BYTES;
 	return NUMBERS_BYTES + (figures > ERROR_BYTES ? figures : ERROR_BYTES);
 }
 
-int fleet_document_check(size_t n_nodes, size_t n_cases, uint64_t n_pairs, struct error *error)
+int fleet_document_check(const struct fleet_size *size, struct error *error)
 {
-	uint64_t most = FLEET_BYTES_MOST / pair_bytes(n_cases);
+	uint64_t most = FLEET_BYTES_MOST / pair_bytes(size);
 
-	if (n_nodes > FLEET_NODES_MOST)
+	if (size->n_nodes > FLEET_NODES_MOST)
 		return error_set(error, -EFBIG, "a document has at most %d nodes",
 				 FLEET_NODES_MOST);
-	if (n_pairs <= most)
+	if (size->n_pairs <= most)
 		return 0;
 	return error_set(error, -EFBIG,
 			 "%" PRIu64 " measurements may need more than %zu GiB, which 'verbmark "
 			 "report' could not read; at most %" PRIu64
 			 " are possible with these cases",
-			 n_pairs, FLEET_BYTES_MOST >> 30, most);
+			 size->n_pairs, FLEET_BYTES_MOST >> 30, most);
 }
 
 static int write_fleet(FILE *out, const void *fleet)

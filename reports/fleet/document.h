@@ -20,12 +20,21 @@ int fleet_document_write(const struct fleet *fleet, const char *path, struct err
 #define FLEET_NODES_MOST    16384
 #define FLEET_CASES_MOST    64
 #define FLEET_FINDINGS_MOST 65536 /* spreads, and blames */
+#define FLEET_HISTOGRAM     16384 /* characters of a histogram */
+
+/* The numbers that decide how large a document becomes. */
+struct fleet_size {
+	size_t n_nodes;
+	size_t n_cases;
+	uint64_t n_pairs;
+	bool has_histograms;
+};
 
 /*
  * Checks that a document of this size can be read again, even if each pair fails with the longest
  * error. Returns 0 or -EFBIG.
  */
-int fleet_document_check(size_t n_nodes, size_t n_cases, uint64_t n_pairs, struct error *error);
+int fleet_document_check(const struct fleet_size *size, struct error *error);
 
 /*
  * Reads a document, which may come from anywhere: it is valid, or an error is returned and the

@@ -29,6 +29,7 @@ void fleet_clear_pair(struct fleet_pair *pair)
 {
 	free(pair->error);
 	free(pair->figures);
+	json_decref(pair->histograms);
 	json_decref(pair->errors);
 	*pair = (struct fleet_pair){0};
 }

@@ -95,6 +95,8 @@ struct fleet_pair {
 	 * or the median latency in ns. NAN: not measured. NULL unless measured.
 	 */
 	double *figures;
+	/* As figures: HdrHistogram strings or nulls. NULL: not kept. */
+	json_t *histograms;
 	json_t *errors; /* error counters that rose: {"from": {name: n}, "to": {...}}; or NULL */
 };
 

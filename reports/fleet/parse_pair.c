@@ -13,8 +13,10 @@
 #define COUNTERS_MOST 64
 #define COUNTER_NAME  63
 /* Positions in the array of a pair; those before are numbers. */
-#define PAIR_OUTCOME  8
-#define PAIR_COUNTERS 9
+#define PAIR_OUTCOME    8
+#define PAIR_COUNTERS   9
+#define PAIR_HISTOGRAMS 10
+#define PAIR_VALUES     11
 
 static int parse_numbers(const struct fleet *fleet, struct fleet_pair *pair, const json_t *json,
 			 struct error *error)
@@ -122,6 +124,8 @@ static int parse_counters(struct fleet_pair *pair, json_t *json, struct error *e
 	const char *end;
 	json_t *counters;
 
+	if (json_is_null(json))
+		return 0;
 	if (!json_is_object(json))
 		return error_set(error, -EINVAL, "counters are not an object");
 	json_object_foreach(json, end, counters)
@@ -137,15 +141,51 @@ static int parse_counters(struct fleet_pair *pair, json_t *json, struct error *e
 	return 0;
 }
 
+/* Whether a text looks like one that hdr_encode made. */
+static bool is_histogram(const json_t *json)
+{
+	static const char start[] = "HISTF";
+	static const char digits[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	const char *text = json_string_value(json);
+
+	if (!text || json_string_length(json) > FLEET_HISTOGRAM ||
+	    strncmp(text, start, strlen(start)) != 0)
+		return false;
+	text += strspn(text, digits);
+	return strcmp(text, "") == 0 || strcmp(text, "=") == 0 || strcmp(text, "==") == 0;
+}
+
+/* The histograms, which the pair then shares with the document. */
+static int parse_histograms(const struct fleet *fleet, struct fleet_pair *pair, json_t *json,
+			    struct error *error)
+{
+	if (pair->status != FLEET_MEASURED)
+		return error_set(error, -EINVAL, "it has histograms without figures");
+	if (!json_is_array(json) || json_array_size(json) != 2 * fleet->n_cases)
+		return error_set(error, -EINVAL, "histograms are not an array of %zu",
+				 2 * fleet->n_cases);
+	for (size_t i = 0; i < json_array_size(json); i++)
+		if (!json_is_null(json_array_get(json, i)) &&
+		    !is_histogram(json_array_get(json, i)))
+			return error_set(
+				error, -EINVAL,
+				"histogram %zu is not an HdrHistogram string of at most %d "
+				"characters",
+				i, FLEET_HISTOGRAM);
+	pair->histograms = json_incref(json);
+	return 0;
+}
+
 static int parse_pair(const struct fleet *fleet, struct fleet_pair *pair, const json_t *json,
 		      struct error *error)
 {
 	size_t size = json_array_size(json);
 	int code;
 
-	if (size <= PAIR_OUTCOME || size > PAIR_COUNTERS + 1)
-		return error_set(error, -EINVAL, "it is not an array of %d or %d values",
-				 PAIR_COUNTERS, PAIR_COUNTERS + 1);
+	if (size <= PAIR_OUTCOME || size > PAIR_VALUES)
+		return error_set(error, -EINVAL, "it is not an array of %d to %d values",
+				 PAIR_OUTCOME + 1, PAIR_VALUES);
 	code = parse_numbers(fleet, pair, json, error);
 	if (!code && pair->status == FLEET_MEASURED)
 		code = parse_figures(fleet, pair, json_array_get(json, PAIR_OUTCOME), error);
@@ -153,6 +193,8 @@ static int parse_pair(const struct fleet *fleet, struct fleet_pair *pair, const 
 		code = parse_pair_error(pair, json_array_get(json, PAIR_OUTCOME), error);
 	if (!code && size > PAIR_COUNTERS)
 		code = parse_counters(pair, json_array_get(json, PAIR_COUNTERS), error);
+	if (!code && size > PAIR_HISTOGRAMS)
+		code = parse_histograms(fleet, pair, json_array_get(json, PAIR_HISTOGRAMS), error);
 	return code;
 }
 
@@ -163,11 +205,7 @@ int fleet_pair_parse(const struct fleet *fleet, struct fleet_pair *pair, const j
 
 	*pair = (struct fleet_pair){0};
 	code = parse_pair(fleet, pair, json, error);
-	if (code) {
-		free(pair->error);
-		free(pair->figures);
-		json_decref(pair->errors);
-		*pair = (struct fleet_pair){0};
-	}
+	if (code)
+		fleet_clear_pair(pair);
 	return code;
 }

@@ -61,7 +61,7 @@ static const char *find_array(const char *at, const char *end)
 	return at < end && *at == '[' ? at : NULL;
 }
 
-/* Finds the array "pairs" of the outermost object; NULL: there is none. */
+/* Returns the bracket of the array "pairs" of the outermost object, or NULL. */
 static const char *find_pairs(const char *text, const char *end)
 {
 	const char *at = skip_space(text, end);

@@ -57,7 +57,8 @@ OPTIONS["fleet"] = OPTIONS["run"] - {
     "no-save", "plan", "port", "preset", "rdma-cm", "redact", "secret-file", "server-device",
     "units", "wait",
 } | {
-    "bad-nodes", "csv", "devices", "exclude", "floor", "groups", "join", "junit", "no-sync",
+    "bad-nodes", "csv", "devices", "exclude", "floor", "groups", "histograms", "join", "junit",
+    "no-sync",
     "plant", "quick", "rails", "rounds", "sample", "seed", "self", "simulate", "simulate-rails",
     "time-limit",
 }

@@ -4,16 +4,19 @@ verbmark fleet under the launchers that start it, on the software device: ranks 
 nodes of a Slurm cluster. One rank is made slow, or loses its device, or is killed or stopped.
 """
 
+import base64
 import csv
 import json
 import os
 import re
 import shutil
 import signal
+import struct
 import subprocess
 import tempfile
 import unittest
 import xml.etree.ElementTree
+import zlib
 
 import documents
 import slurm
@@ -65,6 +68,38 @@ def cpu_s(pid):
     return sum(map(int, fields[11:13])) / os.sysconf("SC_CLK_TCK") if fields else 0
 
 
+def hdr_counts(text):
+    """Decodes HdrHistogram's V2 string: the number of samples by the lowest value of their bin."""
+    cookie, length = struct.unpack(">II", base64.b64decode(text)[:8])
+    payload = zlib.decompress(base64.b64decode(text)[8:])
+    assert (cookie, length) == (0x1C849314, len(base64.b64decode(text)) - 8)
+    counts, place, at = {}, 0, 40
+    while at < len(payload):
+        word, shift = 0, 0
+        while True:
+            byte = payload[at]
+            at += 1
+            word |= (byte if shift == 56 else byte & 127) << shift
+            shift += 7
+            if byte < 128 or shift > 56:
+                break
+        count = (word >> 1) ^ -(word & 1)
+        if count > 0:
+            half = max(place // 1024 - 1, 0)
+            counts[(place - 1024 * half) << half] = count
+        place += max(-count, 1)
+    return counts
+
+
+def hdr_median(counts):
+    left = sum(counts.values()) / 2
+    for value, count in sorted(counts.items()):
+        left -= count
+        if left <= 0:
+            return value
+    return None
+
+
 class OfFleet(unittest.TestCase):
     """A folder for the files of a run, and what their content must be."""
 
@@ -79,10 +114,10 @@ class OfFleet(unittest.TestCase):
     def path(self, name):
         return f"{self.folder}/{name}"
 
-    def fleet(self, *options):
+    def fleet(self, *options, case=CASE):
         """Returns a command with all output files."""
         return (
-            VERBMARK, "fleet", *CASE, *options, "--json", self.path("f.json"),
+            VERBMARK, "fleet", *case, *options, "--json", self.path("f.json"),
             "--csv", self.path("f.csv"), "--junit", self.path("f.xml"),
             "--bad-nodes", self.path("bad"),
         )
@@ -166,6 +201,29 @@ class UnderOpenMpi(OfFleet):
         self.assertEqual(int(suite.get("tests")), len(suite.findall("testcase")))
         self.assertGreaterEqual(int(suite.get("tests")), 8)
         self.assertEqual(" ".join(self.bad_nodes()), document["bad_nodes"])
+
+    def test_histograms(self):
+        """Those of latencies have all samples, and the figure is their median."""
+        case = ("--devices", "soft0", "--op", "write", "--metric", "lat,bw", "-s", "16k",
+                "--cq", "event")
+        ended, document = self.run_ranks("-np", 3, *self.fleet(
+            "-n", 200, "--trials", 2, "--time-limit", "60s", "--floor", "0.01%",
+            "--histograms", case=case))
+        lat = [case["metric"] for case in document["cases"]].index("lat")
+        bw = 1 - lat
+        pairs = document["pairs"]
+        self.assertGreaterEqual(len({pair["from"] for pair in pairs}), 2)
+        for pair in pairs:
+            counts = hdr_counts(pair["histograms"][2 * lat])
+            self.assertEqual(sum(counts.values()), 400)
+            self.assertAlmostEqual(hdr_median(counts) / pair["figures_or_error"][2 * lat], 1,
+                                   delta=0.002)
+            # The link needs at least 52 ms for the messages of a trial: five windows.
+            self.assertTrue(hdr_counts(pair["histograms"][2 * bw]))
+            self.assertEqual([pair["histograms"][2 * case + 1] for case in (0, 1)], [None, None])
+        again = verbmark("report", "--format", "json", self.path("f.json"))
+        with open(self.path("f.json"), encoding="utf-8") as file:
+            self.assertEqual(json.loads(again.out)["pairs"], json.load(file)["pairs"], ended.err)
 
     def test_slow_rank(self):
         ended, document = self.one_differs("VERBMARK_SOFT", SLOW_LINK)

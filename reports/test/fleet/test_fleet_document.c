@@ -83,6 +83,28 @@ static void test_pair_text(void **unused)
 	}
 }
 
+/* Histograms follow the counters, even if there are none. */
+static void test_histograms(void **unused)
+{
+	struct error error = {0};
+	struct fleet_pair read;
+	json_t *json;
+	char *text;
+
+	fleet.pairs[0].histograms = json_pack("[n, n, s, n]", "HISTFAAA");
+	json = fleet_pair_encode(&fleet, &fleet.pairs[0]);
+	text = json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(6));
+	assert_contains(text, ",1810.0,null],null,[null,null,\"HISTFAAA\",null]]");
+	free(text);
+	assert_int_equal(fleet_pair_parse(&fleet, &read, json, &error), 0);
+	assert_true(json_equal(read.histograms, fleet.pairs[0].histograms));
+	fleet_clear_pair(&read);
+	json_array_append_new(json, json_null());
+	assert_int_equal(fleet_pair_parse(&fleet, &read, json, &error), -EINVAL);
+	assert_contains(error.text, "not an array of 9 to 11 values");
+	json_decref(json);
+}
+
 static void test_node_exchange(void **unused)
 {
 	json_t *json = fleet_node_encode(&fleet.nodes[N004]);
@@ -323,12 +345,19 @@ static void test_check(void **unused)
 {
 	const uint64_t complete = 4096 * 4095 / 2;
 	struct error error = {0};
+	struct fleet_size size = {.n_nodes = 4096, .n_cases = 2, .n_pairs = complete};
 
-	assert_int_equal(fleet_document_check(4096, 2, complete, &error), 0);
-	assert_int_equal(fleet_document_check(4096, 2, 2 * complete, &error), -EFBIG);
+	assert_int_equal(fleet_document_check(&size, &error), 0);
+	size.n_pairs = 2 * complete;
+	assert_int_equal(fleet_document_check(&size, &error), -EFBIG);
 	assert_contains(error.text, "at most 13256071 are possible");
 	error = (struct error){0};
-	assert_int_equal(fleet_document_check(FLEET_NODES_MOST + 1, 2, 1, &error), -EFBIG);
+	size.n_pairs = complete;
+	size.has_histograms = true;
+	assert_int_equal(fleet_document_check(&size, &error), -EFBIG);
+	error = (struct error){0};
+	size = (struct fleet_size){.n_nodes = FLEET_NODES_MOST + 1};
+	assert_int_equal(fleet_document_check(&size, &error), -EFBIG);
 	assert_contains(error.text, "16384 nodes");
 }
 
@@ -341,6 +370,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_unknown_is_omitted, checked_open,
 						checked_close),
 		cmocka_unit_test_setup_teardown(test_pair_text, checked_open, checked_close),
+		cmocka_unit_test_setup_teardown(test_histograms, checked_open, checked_close),
 		cmocka_unit_test_setup_teardown(test_node_exchange, checked_open, checked_close),
 		cmocka_unit_test_setup_teardown(test_rejects_defects, checked_open, checked_close),
 		cmocka_unit_test(test_rejects_other_types),

@@ -52,6 +52,7 @@ int main(int argc, char *argv[])
 	fleet.blames[0].culprit = FLEET_CULPRIT_LINK;
 	fleet.blames[0].rail = 0;
 	fleet.spreads[0].median = (double)NAN;
+	fleet.pairs[0].histograms = json_pack("[s, n, s, n]", "HISTFAAAAC14", "HISTFAAAAC14nA==");
 	snprintf(fleet.nodes[N001].rails[0].gpu, sizeof(fleet.nodes[N001].rails[0].gpu),
 		 "0000:18:00.0");
 	print();

@@ -26,6 +26,7 @@ ANY = (DROP, None, True, [], [None], {}, {"a": 1}, "", "NaN", "n1", "-1", -1, 0,
 TEXTS = (
     "Infinity", "n 1", "=1", "n1;", "0123456789abcdef", "\x1b[2J", "n1\n", "\x85", "x" * 15, "x" * 16,
     "x" * 31, "x" * 32, "x" * 63, "x" * 64, "x" * 127, "x" * 128, "x" * 255, "x" * 256,
+    "HISTF=", "HISTF===", "HISTF+=/", "HISTF" + "x" * 16379, "HISTF" + "x" * 16380,
 )
 NUMBERS = (
     -2, -0.5, 1, 2, 3, 4, 15, 16, 31, 32, 255, 256, 65535, 65536, 2**31 - 1, 2**31, 2**32 - 2,
@@ -38,7 +39,7 @@ REFERENCES = (
     r'"addresses" has \d+ values for \d+ rails',
     "two nodes have the name",
     "a rail was measured that its node does not have",
-    r"figures are not an array of \d+",
+    r"(figures|histograms) are not an array of \d+",
 )
 
 
