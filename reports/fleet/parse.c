@@ -12,7 +12,7 @@
 #include "reports/io/json_member.h"
 
 #define WORDS_MOST    4096 /* of the command */
-#define WARNINGS_MOST (2 * FLEET_NODES_MOST)
+#define WARNINGS_MOST 32768
 
 static int parse_case(struct fleet_case *line, const json_t *json, struct error *error)
 {
