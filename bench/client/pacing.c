@@ -72,9 +72,9 @@ void pacing_begin(struct pacing *pacing, const struct plan_case *wanted, const s
 	if (p->metric != METRIC_LOAD)
 		return;
 	load = &pacing->load;
-	schedule_init(&load->schedule, clock, pacing->rate, p->arrivals == ARRIVALS_POISSON);
+	arrival_init(&load->arrival, clock, pacing->rate, p->arrivals == ARRIVALS_POISSON);
 	/* The measured gaps must not depend on the length of the warm-up. */
-	schedule_seed(&load->schedule, p->seed, is_warmup ? ~pacing->trial : pacing->trial);
+	arrival_seed(&load->arrival, p->seed, is_warmup ? ~pacing->trial : pacing->trial);
 }
 
 void pacing_clear(struct pacing *pacing, const struct plan_case *wanted)
@@ -117,7 +117,7 @@ int pacing_loop(struct pacing *pacing, struct lane *lane, const struct plan_case
 static bool is_saturated(const struct pacing *pacing, uint64_t messages)
 {
 	const struct load *load = &pacing->load;
-	double each = load->schedule.ticks_per_message;
+	double each = load->arrival.ticks_per_message;
 	double least = (double)load->least;
 	double before = (double)load->least_before;
 

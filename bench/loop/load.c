@@ -4,7 +4,7 @@
 /* Returns the size of a part of the expected messages. */
 static uint64_t find_part(const struct load *load, const struct loop_run *run)
 {
-	double most = (double)(run->until - load->from) / load->schedule.ticks_per_message;
+	double most = (double)(run->until - load->from) / load->arrival.ticks_per_message;
 	double count = (double)run->messages < most ? (double)run->messages : most;
 
 	return count < LOAD_PARTS ? 1 : (uint64_t)(count / LOAD_PARTS);
@@ -19,8 +19,8 @@ void load_turn(struct load *load)
 
 void load_begin(struct load *load, struct lane *lane, const struct loop_run *run)
 {
-	schedule_begin(&load->schedule, load->from);
-	load->due = schedule_next(&load->schedule);
+	arrival_begin(&load->arrival, load->from);
+	load->due = arrival_next(&load->arrival);
 	if (load->due > run->until || !run->messages)
 		load->due = UINT64_MAX;
 	load->left = run->messages;
@@ -41,7 +41,7 @@ void load_give_up(struct load *load, const struct loop_run *run)
 	if (load->due == UINT64_MAX)
 		return;
 	count = run->until == UINT64_MAX ? (double)load->left
-					 : schedule_count(&load->schedule, run->until);
+					 : arrival_count(&load->arrival, run->until);
 	load->unsent = count < (double)load->left ? (uint64_t)count : load->left;
 	load->due = UINT64_MAX;
 }

@@ -10,8 +10,8 @@
 
 #include <errno.h>
 
+#include "bench/loop/arrival.h"
 #include "bench/loop/loop.h"
-#include "bench/loop/schedule.h"
 #include "reports/result/pace.h"
 
 /* Completions taken at once, and most posts between two polls of the CQ. */
@@ -25,7 +25,7 @@
 
 /* Input and output of the loop in addition to loop_run, and its state. */
 struct load {
-	struct schedule schedule;
+	struct arrival arrival;
 	struct pace *seen; /* lags, and latencies counted from posts */
 	uint64_t from;     /* the tick at which the schedule begins */
 	uint64_t give_up;  /* the tick at which messages still due are given up */
@@ -100,8 +100,8 @@ static ALWAYS_INLINE void load_advance(struct load *load, const struct loop_run 
 {
 	uint64_t next;
 
-	schedule_advance(&load->schedule);
-	next = schedule_next(&load->schedule);
+	arrival_advance(&load->arrival);
+	next = arrival_next(&load->arrival);
 	load->left--;
 	load->due = load->left && next <= run->until ? next : UINT64_MAX;
 }

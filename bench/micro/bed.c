@@ -144,8 +144,8 @@ static void make_load(struct bed *bed)
 {
 	static const struct clock clock = {.mult = 1ULL << 32};
 
-	schedule_init(&bed->load.schedule, &clock, RATE, bed->settings.is_poisson);
-	schedule_seed(&bed->load.schedule, 1, 0);
+	arrival_init(&bed->load.arrival, &clock, RATE, bed->settings.is_poisson);
+	arrival_seed(&bed->load.arrival, 1, 0);
 	bed->load.seen = &bed->pace;
 	bed->load.give_up = bed->load.stalled = UINT64_MAX;
 }

@@ -40,7 +40,7 @@ static bool is_saturated(const struct server *server)
                   .flows = &flow
         };
 	struct pace *seen = calloc(1, sizeof(*seen));
-	struct pacing pacing = {.load = {.schedule = {.ticks_per_message = server->each}},
+	struct pacing pacing = {.load = {.arrival = {.ticks_per_message = server->each}},
 				.rate = 1e9 / server->each};
 	struct loop_run run = {
 		.messages = server->messages, .until = UINT64_MAX, .mult = 1ULL << 32};
@@ -147,7 +147,7 @@ static void test_stall_with_overload(void **unused)
 /* A load with unsent messages is saturated. */
 static void test_unsent(void **unused)
 {
-	struct pacing pacing = {.load = {.schedule = {.ticks_per_message = 1000}}, .rate = 1e6};
+	struct pacing pacing = {.load = {.arrival = {.ticks_per_message = 1000}}, .rate = 1e6};
 
 	assert_false(note(&pacing, 1000));
 	pacing.load.unsent = 1;
@@ -167,7 +167,7 @@ static void test_burst(void **unused)
 static void test_few(void **unused)
 {
 	struct pacing pacing = {
-		.load = {.schedule = {.ticks_per_message = 1e8},
+		.load = {.arrival = {.ticks_per_message = 1e8},
 			 .least_before = 80000000,
 			 .least = 90000000},
 		.rate = 10,

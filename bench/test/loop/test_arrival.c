@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "bench/loop/schedule.h"
+#include "bench/loop/arrival.h"
 #include "core/test/lib/check.h"
 
 #define GAPS 1000000
@@ -12,39 +12,39 @@ static const struct clock clock_of_test = {.mult = (uint64_t)(0x1p32 / 2.5)};
 static void test_fixed_gaps(void **unused)
 {
 	static const double rates[] = {1, 3, 1000, 333333.25, 7e6, 1e12};
-	struct schedule schedule;
+	struct arrival arrival;
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rates); i++) {
-		schedule_init(&schedule, &clock_of_test, rates[i], false);
-		schedule_begin(&schedule, 1000);
+		arrival_init(&arrival, &clock_of_test, rates[i], false);
+		arrival_begin(&arrival, 1000);
 		for (uint64_t k = 1; k <= GAPS; k++) {
 			double due = 1000 + (double)k * TICKS_PER_S / rates[i];
 
 			/* The clock's multiplier has only 32 bits. */
-			if (fabs((double)schedule_next(&schedule) - due) > 1 + due * 1e-9)
+			if (fabs((double)arrival_next(&arrival) - due) > 1 + due * 1e-9)
 				fail_msg("%g per second, %zu: %g", rates[i], (size_t)k, due);
-			schedule_advance(&schedule);
+			arrival_advance(&arrival);
 		}
 	}
 }
 
 static void test_count(void **unused)
 {
-	struct schedule schedule;
+	struct arrival arrival;
 
-	schedule_init(&schedule, &clock_of_test, 1000, false);
-	schedule_begin(&schedule, 0);
-	assert_near(schedule_count(&schedule, 2499990), 0, 0);
-	assert_near(floor(schedule_count(&schedule, 2500010)), 1, 0);
-	assert_near(floor(schedule_count(&schedule, 2500000100)), 1000, 0);
+	arrival_init(&arrival, &clock_of_test, 1000, false);
+	arrival_begin(&arrival, 0);
+	assert_near(arrival_count(&arrival, 2499990), 0, 0);
+	assert_near(floor(arrival_count(&arrival, 2500010)), 1, 0);
+	assert_near(floor(arrival_count(&arrival, 2500000100)), 1000, 0);
 }
 
-static double next_gap(struct schedule *schedule)
+static double next_gap(struct arrival *arrival)
 {
-	unsigned __int128 before = schedule->next;
+	unsigned __int128 before = arrival->next;
 
-	schedule_advance(schedule);
-	return (double)(schedule->next - before) * 0x1p-32;
+	arrival_advance(arrival);
+	return (double)(arrival->next - before) * 0x1p-32;
 }
 
 /*
@@ -55,7 +55,7 @@ static double next_gap(struct schedule *schedule)
 static void test_poisson_gaps(void **unused)
 {
 	static const double rates[] = {100, 250000, 4e6};
-	struct schedule schedule;
+	struct arrival arrival;
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rates); i++) {
 		double mean = TICKS_PER_S / rates[i];
@@ -65,11 +65,11 @@ static void test_poisson_gaps(void **unused)
 		double last = mean;
 		double sum = 0;
 
-		schedule_init(&schedule, &clock_of_test, rates[i], true);
-		schedule_seed(&schedule, 1, i);
-		schedule_begin(&schedule, 0);
+		arrival_init(&arrival, &clock_of_test, rates[i], true);
+		arrival_seed(&arrival, 1, i);
+		arrival_begin(&arrival, 0);
 		for (int k = 0; k < GAPS; k++) {
-			double gap = next_gap(&schedule);
+			double gap = next_gap(&arrival);
 
 			sum += gap / mean;
 			squares += (gap / mean - 1) * (gap / mean - 1);
@@ -92,16 +92,16 @@ static void test_poisson_gaps(void **unused)
 /* Compares with the logarithm of the same numbers. */
 static void test_exponential(void **unused)
 {
-	struct schedule schedule;
+	struct arrival arrival;
 	uint64_t random;
 
-	schedule_init(&schedule, &clock_of_test, 1, true);
-	schedule_seed(&schedule, 7, 0);
-	random = schedule.random;
+	arrival_init(&arrival, &clock_of_test, 1, true);
+	arrival_seed(&arrival, 7, 0);
+	random = arrival.random;
 	for (int i = 0; i < GAPS; i++) {
 		double number = (double)random_next(&random) * 0x1p-64;
 
-		assert_near((double)schedule_exponential(&schedule) * 0x1p-32, -log2(number), 3e-6);
+		assert_near((double)arrival_exponential(&arrival) * 0x1p-32, -log2(number), 3e-6);
 	}
 }
 
@@ -115,18 +115,18 @@ static void test_seeds(void **unused)
                 {2, 0},
                 {2, 1}
         };
-	struct schedule schedules[ARRAY_LENGTH(seeds)];
+	struct arrival arrivals[ARRAY_LENGTH(seeds)];
 
 	for (size_t i = 0; i < ARRAY_LENGTH(seeds); i++) {
-		schedule_init(&schedules[i], &clock_of_test, 1000, true);
-		schedule_seed(&schedules[i], seeds[i][0], seeds[i][1]);
-		schedule_begin(&schedules[i], 0);
+		arrival_init(&arrivals[i], &clock_of_test, 1000, true);
+		arrival_seed(&arrivals[i], seeds[i][0], seeds[i][1]);
+		arrival_begin(&arrivals[i], 0);
 	}
 	for (int k = 0; k < 1000; k++) {
 		double gaps[ARRAY_LENGTH(seeds)];
 
 		for (size_t i = 0; i < ARRAY_LENGTH(seeds); i++)
-			gaps[i] = next_gap(&schedules[i]);
+			gaps[i] = next_gap(&arrivals[i]);
 		assert_near(gaps[0], gaps[1], 0);
 		for (size_t i = 1; i < ARRAY_LENGTH(seeds); i++)
 			for (size_t j = i + 1; j < ARRAY_LENGTH(seeds); j++)
