@@ -3,13 +3,12 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "reports/fleet/reason.h"
 #include "reports/fleet/suspects.h"
-#include "reports/stats/median.h"
 
 /* Links and pairs beyond these, and warnings, are only counted. */
 #define MOST_LINKS    256
@@ -41,14 +40,6 @@ static struct fleet_blame *add_blame(struct finder *finder)
 	return &finder->blames[finder->count++];
 }
 
-static void print_figure(const struct fleet_case *line, double figure, char *text, size_t size)
-{
-	double value = line->is_latency ? figure / 1e3 : figure * 8 / 1e9;
-
-	snprintf(text, size, "%.*f %s", line->is_latency || value < 10 ? 2 : 1, value,
-		 line->is_latency ? "us" : "Gb/s");
-}
-
 /* Returns "n003", or with several rails "n003 mlx5_1". Returns text. */
 static const char *rail_name(const struct finder *finder, uint32_t rail, char *text, size_t size)
 {
@@ -61,121 +52,6 @@ static const char *rail_name(const struct finder *finder, uint32_t rail, char *t
 	else
 		snprintf(text, size, "%s", node->name);
 	return text;
-}
-
-/* Returns the first measurement of those that is bad, or low, in a channel. */
-static const uint64_t *first_bad(const struct finder *finder, uint32_t rail, const uint64_t *meets,
-				 size_t count, size_t channel)
-{
-	const uint64_t *low = NULL;
-
-	for (const uint64_t *meet = meets; meet < meets + count; meet++) {
-		enum suspect_state state = suspects_state(&finder->suspects, rail, *meet, channel);
-
-		if (state == SUSPECT_BAD)
-			return meet;
-		if (state == SUSPECT_LOW && !low)
-			low = meet;
-	}
-	return low;
-}
-
-/* Returns the median of the figures that are bad or low. */
-static double median_bad(const struct finder *finder, uint32_t rail, const uint64_t *meets,
-			 size_t count, size_t channel)
-{
-	size_t found = 0;
-
-	for (const uint64_t *meet = meets; meet < meets + count; meet++)
-		if (suspects_state(&finder->suspects, rail, *meet, channel) >= SUSPECT_LOW)
-			finder->values[found++] =
-				suspects_pair(&finder->suspects, *meet)
-					->figures[suspects_figure(&finder->suspects, rail, *meet,
-								  channel)];
-	median_sort(finder->values, found);
-	return found ? median_of_sorted(finder->values, found) : (double)NAN;
-}
-
-/* Prints "41.2 Gb/s as receiver, median 97.5 Gb/s". */
-// NOLINTNEXTLINE(readability-function-size): text and size are one thing
-static void print_expected(const struct finder *finder, const struct fleet_pair *pair,
-			   size_t figure, double bad, const char *side, char *text, size_t size)
-{
-	const struct fleet_case *line = &finder->fleet->cases[figure / 2];
-	const struct yardstick *expected =
-		yardstick_of(&finder->suspects.yardsticks, pair, figure / 2, (int)(figure % 2));
-	double floor = yardstick_floor(finder->fleet, pair, figure / 2);
-	uint8_t faults =
-		yardstick_judge(&finder->suspects.yardsticks, pair, figure / 2, (int)(figure % 2))
-			.faults;
-	char found[32];
-	char median[32];
-	char worst[32] = "";
-
-	print_figure(line, bad, found, sizeof(found));
-	print_figure(line, expected->median, median, sizeof(median));
-	if (faults & FLEET_FAULT_FLOOR && !(faults & FLEET_FAULT_OUTLIER))
-		print_figure(line, floor, worst, sizeof(worst));
-	snprintf(text, size, "%s%s, median %s%s%s", found, side, median, *worst ? ", floor " : "",
-		 worst);
-}
-
-/* Prints "error counters rose: symbol_error, ...". */
-static void print_counters(const struct fleet_pair *pair, char *text, size_t size)
-{
-	size_t used = (size_t)snprintf(text, size, "error counters rose");
-	const char *separator = ": ";
-	const char *end;
-	const char *name;
-	json_t *names;
-	json_t *value;
-
-	json_object_foreach(pair->errors, end, names)
-	{
-		json_object_foreach(names, name, value)
-		{
-			if (used < size)
-				used += (size_t)snprintf(text + used, size - used, "%s%s",
-							 separator, name);
-			separator = ", ";
-		}
-	}
-}
-
-/* Prints what is wrong in a channel, by the measurements given. */
-// NOLINTNEXTLINE(readability-function-size): so are meets and count
-static void print_reason(const struct finder *finder, uint32_t rail, const uint64_t *meets,
-			 size_t count, size_t channel, const char *side, char *text, size_t size)
-{
-	const uint64_t *bad = first_bad(finder, rail, meets, count, channel);
-	const struct fleet_pair *pair;
-
-	text[0] = '\0';
-	if (!bad)
-		return;
-	pair = suspects_pair(&finder->suspects, *bad);
-	if (channel == SUSPECT_FAILURES)
-		snprintf(text, size, "%s", pair->error ? pair->error : "failed");
-	else if (channel == SUSPECT_COUNTERS)
-		print_counters(pair, text, size);
-	else
-		print_expected(finder, pair,
-			       suspects_figure(&finder->suspects, rail, *bad, channel),
-			       median_bad(finder, rail, meets, count, channel), side, text, size);
-}
-
-/* Returns " as sender" or " as receiver" if the rail is bad in that direction only. */
-static const char *side_of(const struct finder *finder, uint32_t rail, size_t channel)
-{
-	size_t opposite = suspects_opposite(&finder->suspects, channel);
-	struct suspect_tally other;
-
-	if (opposite == channel)
-		return "";
-	other = suspects_tally(&finder->suspects, rail, opposite);
-	if (!other.good || suspects_explains(&finder->suspects, opposite, &other))
-		return "";
-	return (channel - SUSPECT_CASES) % 2 ? " as receiver" : " as sender";
 }
 
 static void count_measurements(const struct finder *finder, const uint64_t *meets, size_t count,
@@ -192,6 +68,15 @@ static void count_measurements(const struct finder *finder, const uint64_t *meet
 	}
 }
 
+/* Appends how often a reason was seen. */
+static void add_count(struct fleet_blame *blame, uint32_t bad, uint32_t all, const char *unit)
+{
+	size_t used = strlen(blame->reason);
+
+	snprintf(blame->reason + used, sizeof(blame->reason) - used,
+		 " (%" PRIu32 " of %" PRIu32 " %s)", bad, all, unit);
+}
+
 /* Counts the measurements of a rail, and gives the reason that shows in most pairs. */
 static void add_rail(const struct finder *finder, uint32_t rail, uint32_t *most,
 		     struct fleet_blame *blame)
@@ -202,16 +87,20 @@ static void add_rail(const struct finder *finder, uint32_t rail, uint32_t *most,
 	size_t channel = suspects->channel[rail];
 	struct suspect_tally tally = suspects_tally(suspects, rail, channel);
 	uint32_t bad = tally.bad + tally.low;
-	char what[200];
 
 	count_measurements(finder, meets, count, blame);
 	if (bad <= *most)
 		return;
 	*most = bad;
-	print_reason(finder, rail, meets, count, channel, side_of(finder, rail, channel), what,
-		     sizeof(what));
-	snprintf(blame->reason, sizeof(blame->reason), "%s (%" PRIu32 " of %" PRIu32 " pairs)",
-		 what, bad, bad + tally.good);
+	reason_print(&(struct reason){.suspects = suspects,
+				      .rail = rail,
+				      .channel = channel,
+				      .meets = meets,
+				      .count = count,
+				      .with_side = true,
+				      .values = finder->values},
+		     blame);
+	add_count(blame, bad, bad + tally.good, "pairs");
 }
 
 static int blame_node(struct finder *finder, uint32_t node)
@@ -322,7 +211,6 @@ static int blame_link(struct finder *finder, uint32_t rail, const struct suspect
 {
 	const struct suspects *suspects = &finder->suspects;
 	struct fleet_blame *blame = add_blame(finder);
-	char what[200];
 
 	if (!blame)
 		return -ENOMEM;
@@ -333,9 +221,14 @@ static int blame_link(struct finder *finder, uint32_t rail, const struct suspect
 	blame->peer = suspects->node[run->peer];
 	blame->peer_rail = (uint8_t)(run->peer - suspects->first[blame->peer]);
 	count_measurements(finder, run->meets, run->count, blame);
-	print_reason(finder, rail, run->meets, run->count, channel, "", what, sizeof(what));
-	snprintf(blame->reason, sizeof(blame->reason), "%s (%" PRIu32 " of %" PRIu32 " times)",
-		 what, tally->bad, tally->bad + tally->low + tally->good);
+	reason_print(&(struct reason){.suspects = suspects,
+				      .rail = rail,
+				      .channel = channel,
+				      .meets = run->meets,
+				      .count = run->count,
+				      .values = finder->values},
+		     blame);
+	add_count(blame, tally->bad, tally->bad + tally->low + tally->good, "times");
 	return 0;
 }
 
@@ -411,16 +304,7 @@ static int blame_loopback(struct finder *finder, const struct fleet_pair *pair)
 		.bad = 1,
 		.faults = pair->faults,
 	};
-	if (pair->status == FLEET_FAILED)
-		snprintf(blame->reason, sizeof(blame->reason), "loopback: %s",
-			 pair->error ? pair->error : "failed");
-	else if (pair->faults & FLEET_FAULT_COUNTERS)
-		print_counters(pair, blame->reason, sizeof(blame->reason));
-	for (size_t i = 0; pair->figures && i < 2 * finder->fleet->n_cases; i++)
-		if (!isnan(pair->figures[i]) &&
-		    yardstick_judge(&suspects->yardsticks, pair, i / 2, (int)(i % 2)).faults)
-			print_expected(finder, pair, i, pair->figures[i], " in loopback",
-				       blame->reason, sizeof(blame->reason));
+	reason_print_loopback(suspects, pair, blame);
 	return 0;
 }
 
