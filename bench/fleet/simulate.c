@@ -19,6 +19,7 @@
 #define RETESTS    2
 
 #define PLANT_FACTOR 0.6
+#define DISTURBANCE  8
 
 /* The place that follows the colon of a plant. */
 enum plant_place {
@@ -150,6 +151,16 @@ static double gaussian(struct run *run)
 	return radius * cos(2 * M_PI * uniform(run));
 }
 
+/* Returns what noise makes of a figure, as a factor. */
+static double noise(struct run *run)
+{
+	double deviation = run->settings->noise;
+
+	if (run->settings->disturbed > 0 && uniform(run) < run->settings->disturbed)
+		deviation *= DISTURBANCE;
+	return 1 + deviation * gaussian(run);
+}
+
 static bool is_link(const struct plant *plant, const struct fleet_pair *pair)
 {
 	return (plant->node == pair->from && plant->peer == pair->to) ||
@@ -216,7 +227,6 @@ static double factor(const struct run *run, const struct fleet_pair *pair, bool 
 static int measure(struct run *run, struct fleet_pair *pair)
 {
 	const struct plants *plants = &run->settings->plants;
-	double noise = run->settings->noise;
 
 	for (size_t i = 0; i < plants->count; i++)
 		if (is_dead(&plants->all[i], pair)) {
@@ -227,9 +237,9 @@ static int measure(struct run *run, struct fleet_pair *pair)
 	if (fleet_add_figures(run->fleet, pair))
 		return -ENOMEM;
 	pair->status = FLEET_MEASURED;
-	pair->figures[0] = BANDWIDTH * factor(run, pair, false) * (1 + noise * gaussian(run));
-	pair->figures[1] = BANDWIDTH * factor(run, pair, true) * (1 + noise * gaussian(run));
-	pair->figures[2] = LATENCY_NS / factor(run, pair, false) * (1 + noise * gaussian(run));
+	pair->figures[0] = BANDWIDTH * factor(run, pair, false) * noise(run);
+	pair->figures[1] = BANDWIDTH * factor(run, pair, true) * noise(run);
+	pair->figures[2] = LATENCY_NS / factor(run, pair, false) * noise(run);
 	return 0;
 }
 

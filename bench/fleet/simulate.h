@@ -53,6 +53,7 @@ struct simulation {
 	const void *context;
 	uint64_t seed;
 	double noise;        /* standard deviation, as a fraction */
+	double disturbed;    /* share of figures with eight times the noise */
 	double floor;        /* of the line rate; NAN: none */
 	uint32_t group_size; /* nodes per group; 0: no groups */
 	struct plants plants;

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +13,13 @@
 
 /* Links and pairs beyond these, and warnings, are only counted. */
 #define MOST_LINKS    256
-#define MOST_WARNINGS 20
+#define MOST_FAILURES 20
+#define MOST_SLOW     3
+
+/* A bad link has at least this z-score each time. */
+#define STEADY_Z 2.5
+/* Noise may make one figure of a healthy fleet bad enough for blame with this probability. */
+#define CHANCE 0.05
 
 /* Live state while blames are found. */
 struct finder {
@@ -21,8 +28,12 @@ struct finder {
 	struct fleet_blame *blames;
 	size_t count;
 	size_t room;
-	size_t n_warnings;
-	double *values; /* room for a figure of each measurement of a rail */
+	bool is_repeated; /* bad pairs were measured again */
+	/* Bad pairs without blame. */
+	size_t n_listed[2]; /* with a warning each: failures and errors; bad figures */
+	size_t n_unlisted;
+	size_t n_single; /* measured once */
+	double *values;  /* room for a figure of each measurement of a rail */
 };
 
 static struct fleet_blame *add_blame(struct finder *finder)
@@ -174,6 +185,23 @@ static const char *times(size_t count, char *text, size_t size)
 	return text;
 }
 
+/* Counts a bad pair without blame. Returns whether it has a warning of its own. */
+static bool is_listed(struct finder *finder, const struct fleet_blame *seen)
+{
+	bool is_slow = !(seen->faults & (FLEET_FAULT_FAILED | FLEET_FAULT_COUNTERS));
+
+	if (seen->bad + seen->good == 1) {
+		finder->n_single++;
+		return false;
+	}
+	if (finder->n_listed[is_slow] == (is_slow ? MOST_SLOW : MOST_FAILURES)) {
+		finder->n_unlisted++;
+		return false;
+	}
+	finder->n_listed[is_slow]++;
+	return true;
+}
+
 /* Warns of bad measurements that did not repeat. */
 static void warn(struct finder *finder, uint32_t rail, const struct suspect_run *run)
 {
@@ -184,7 +212,7 @@ static void warn(struct finder *finder, uint32_t rail, const struct suspect_run 
 	const char *to = rail_name(finder, run->peer, names[1], sizeof(names[1]));
 
 	count_measurements(finder, run->meets, run->count, &seen);
-	if (!seen.bad || ++finder->n_warnings > MOST_WARNINGS)
+	if (!seen.bad || !is_listed(finder, &seen))
 		return;
 	if (seen.good)
 		fleet_warn(finder->fleet, "%s-%s %s %s and passed %s when repeated", from, to,
@@ -232,15 +260,49 @@ static int blame_link(struct finder *finder, uint32_t rail, const struct suspect
 	return 0;
 }
 
-/*
- * Returns whether a run shows more than noise: most measurements must be bad and, of figures, none
- * good, because in a large fleet some are bad twice by chance.
- */
-static bool is_steady(const struct suspect_tally *tally, size_t channel)
+/* Returns the least z-score of a run's figures in a channel. */
+static double least_z(const struct finder *finder, uint32_t rail, const struct suspect_run *run,
+		      size_t channel)
 {
-	if (channel >= SUSPECT_CASES && tally->good)
-		return false;
-	return 2 * tally->bad > tally->bad + tally->low + tally->good;
+	const struct suspects *suspects = &finder->suspects;
+	double least = (double)INFINITY;
+
+	for (size_t i = 0; i < run->count; i++) {
+		uint64_t meet = run->meets[i];
+		size_t figure = suspects_figure(suspects, rail, meet, channel);
+
+		if (suspects_state(suspects, rail, meet, channel) != SUSPECT_UNKNOWN)
+			least = fmin(least, yardstick_judge(&suspects->yardsticks,
+							    suspects_pair(suspects, meet),
+							    figure / 2, (int)(figure % 2))
+						    .z);
+	}
+	return least;
+}
+
+/* Returns whether noise alone makes some figure of this fleet that bad. */
+static bool is_chance(const struct finder *finder, double z)
+{
+	return erfc(z / M_SQRT2) / 2 * (double)finder->suspects.yardsticks.n_figures > CHANCE;
+}
+
+/*
+ * Returns whether a run shows more than noise. Most measurements must be bad. Some of many figures
+ * are bad twice by chance, so none must be good or nearly good. One that was measured once counts
+ * only if the check ended before bad pairs were repeated.
+ */
+static bool is_steady(const struct finder *finder, uint32_t rail, const struct suspect_run *run,
+		      size_t channel, const struct suspect_tally *tally)
+{
+	uint32_t all = tally->bad + tally->low + tally->good;
+	double z;
+
+	if (2 * tally->bad <= all || channel < SUSPECT_CASES)
+		return 2 * tally->bad > all;
+	z = least_z(finder, rail, run, channel);
+	if (all == 1)
+		return !finder->is_repeated && !is_chance(finder, z);
+	return !tally->good && z > STEADY_Z;
 }
 
 /* Blames the link between two rails, or both, if it is bad in the same way again and again. */
@@ -252,7 +314,7 @@ static int blame_run(struct finder *finder, uint32_t rail, const struct suspect_
 	for (size_t i = 0; i < finder->suspects.n_channels; i++) {
 		struct suspect_tally tally = suspects_count(&finder->suspects, rail, run, i);
 
-		if (is_steady(&tally, i) && tally.bad > worst.bad) {
+		if (tally.bad > worst.bad && is_steady(finder, rail, run, i, &tally)) {
 			worst = tally;
 			channel = i;
 		}
@@ -275,9 +337,12 @@ static int blame_links(struct finder *finder)
 			    blame_run(finder, rail, &run))
 				return -ENOMEM;
 	}
-	if (finder->n_warnings > MOST_WARNINGS)
-		fleet_warn(finder->fleet, "%zu more pairs were bad and passed when repeated",
-			   finder->n_warnings - MOST_WARNINGS);
+	if (finder->n_unlisted)
+		fleet_warn(finder->fleet, "%zu more pair%s bad and passed when repeated",
+			   finder->n_unlisted, finder->n_unlisted == 1 ? " was" : "s were");
+	if (finder->n_single)
+		fleet_warn(finder->fleet, "%zu pair%s bad once and not measured again",
+			   finder->n_single, finder->n_single == 1 ? " was" : "s were");
 	return 0;
 }
 
@@ -361,10 +426,19 @@ static void keep_most_serious(struct finder *finder)
 	finder->count = n_nodes + MOST_LINKS;
 }
 
+static bool is_repeated(const struct fleet *fleet)
+{
+	for (size_t i = 0; i < fleet->n_pairs && !fleet->is_interrupted; i++)
+		if (fleet->pairs[i].retest)
+			return true;
+	return false;
+}
+
 static int find(struct finder *finder)
 {
 	struct fleet *fleet = finder->fleet;
 
+	finder->is_repeated = is_repeated(fleet);
 	finder->values = calloc(fleet->n_pairs + 1, sizeof(*finder->values));
 	if (!finder->values)
 		return -ENOMEM;

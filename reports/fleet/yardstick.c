@@ -102,9 +102,11 @@ static void summarize_case(struct yardsticks *yardsticks, size_t number, double 
 		struct yardstick *all = &yardsticks->all[position(yardsticks, number, rail, 0)];
 		size_t pairs = start[YARDSTICK_SELF] - start[YARDSTICK_WITHIN];
 
-		for (int kind = 0; kind < YARDSTICK_COMMON; kind++)
+		for (int kind = 0; kind < YARDSTICK_COMMON; kind++) {
 			summarize(&all[kind], &values[start[kind]], start[kind + 1] - start[kind],
 				  room);
+			yardsticks->n_figures += all[kind].count;
+		}
 		if (all[YARDSTICK_WITHIN].count == pairs)
 			all[YARDSTICK_COMMON] = all[YARDSTICK_WITHIN];
 		else
@@ -181,12 +183,15 @@ struct judged_figure yardstick_judge(const struct yardsticks *yardsticks,
 	double excess = sign * (figure - expected->median);
 	struct judged_figure judged = {0};
 
-	if (sign * (figure - floor) > 0)
-		judged.faults = FLEET_FAULT_FLOOR;
-	if (expected->count < FLEET_OUTLIER_LEAST)
-		return judged;
-	judged.is_low = excess > FLEET_OUTLIER_SHARE * expected->median;
-	if (judged.is_low && excess > FLEET_OUTLIER_Z * MAD_SCALE * expected->mad)
-		judged.faults |= FLEET_FAULT_OUTLIER;
+	if (expected->count >= FLEET_OUTLIER_LEAST) {
+		judged.is_low = excess > FLEET_OUTLIER_SHARE * expected->median;
+		judged.z = excess / (MAD_SCALE * expected->mad);
+		if (judged.is_low && judged.z > FLEET_OUTLIER_Z)
+			judged.faults = FLEET_FAULT_OUTLIER;
+	}
+	if (sign * (figure - floor) > 0) {
+		judged.faults |= FLEET_FAULT_FLOOR;
+		judged.z = (double)INFINITY;
+	}
 	return judged;
 }

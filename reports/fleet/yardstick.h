@@ -29,6 +29,7 @@ struct yardsticks {
 	const struct fleet *fleet;
 	struct yardstick *all; /* yardstick_at finds one */
 	size_t n_rails;
+	size_t n_figures; /* compared */
 };
 
 /* Returns 0 or -ENOMEM. The fleet must outlive the yardsticks. */
@@ -48,6 +49,7 @@ double yardstick_floor(const struct fleet *fleet, const struct fleet_pair *pair,
 struct judged_figure {
 	uint8_t faults; /* FLEET_FAULT_FLOOR, FLEET_FAULT_OUTLIER; 0: good */
 	bool is_low;    /* worse than the median by more than FLEET_OUTLIER_SHARE */
+	double z; /* robust z-score, positive if worse than the median; beyond the floor: INFINITY */
 };
 
 /* Judges a figure that was measured. */

@@ -130,6 +130,12 @@ static void test_node(void **unused)
 	assert_int_equal(fleet.blames[0].good, 0);
 }
 
+static const char *warning(void)
+{
+	assert_int_equal(json_array_size(fleet.warnings), 1);
+	return json_string_value(json_array_get(fleet.warnings, 0));
+}
+
 /* One bad pair is the link's fault if it repeats, and nobody's if it does not. */
 static void test_link(void **unused)
 {
@@ -146,9 +152,59 @@ static void test_link(void **unused)
 	fleet.pairs[3].figures[0] = fleet.pairs[4].figures[0] = 98 * GBPS;
 	judge();
 	assert_int_equal(fleet.n_blames, 0);
-	assert_int_equal(json_array_size(fleet.warnings), 1);
-	assert_string_equal(json_string_value(json_array_get(fleet.warnings, 0)),
-			    "n0-n1 was bad once and passed twice when repeated");
+	assert_string_equal(warning(), "n0-n1 was bad once and passed twice when repeated");
+}
+
+/*
+ * 325 figures with median 98 and MAD 1. The standard normal distribution function is 0.99982 at
+ * (98 - 92.7) / 1.4826 = 3.57, so that 325 figures have such an outlier with a probability of 0.057;
+ * of 92, it is 0.008.
+ */
+static void test_single(void **unused)
+{
+	static const double gbps[] = {96, 97, 98, 98, 98, 99, 100};
+
+	build(26, (double)NAN);
+	for (uint32_t i = 0, k = 0; i < 26; i++)
+		for (uint32_t j = i + 1; j < 26; j++)
+			add((i + j) % 2 ? i : j, (i + j) % 2 ? j : i, 0, gbps[k++ % 7]);
+	fleet.pairs[0].figures[0] = 92.7 * GBPS;
+	judge();
+	assert_int_equal(fleet.pairs[0].faults, FLEET_FAULT_OUTLIER);
+	assert_int_equal(fleet.n_blames, 0);
+	assert_string_equal(warning(), "1 pair was bad once and not measured again");
+	fleet.pairs[0].figures[0] = 92 * GBPS;
+	judge();
+	assert_int_equal(fleet.n_blames, 1);
+	check_blame(0, FLEET_CULPRIT_LINK, 0, 1, "92.0 Gb/s, median 98.0 Gb/s (1 of 1 times)");
+	/* Where others were repeated, once is too little. */
+	add(2, 3, 1, 98);
+	judge();
+	assert_int_equal(fleet.n_blames, 0);
+	/* 93.5 has a z-score of 3, but is within 5 % of the median. */
+	add(0, 1, 1, 92);
+	add(0, 1, 2, 93.5);
+	judge();
+	assert_int_equal(fleet.n_blames, 0);
+}
+
+/* The figures of test_outlier. A z-score of 2.5 is at 98 - 2.5 * 1.4826 * 1.5 = 92.44. */
+static void test_nearly_good(void **unused)
+{
+	static const double gbps[] = {90, 96, 97, 98, 98, 99, 100, 101};
+
+	build(9, (double)NAN);
+	for (uint32_t i = 0; i < 8; i++)
+		add(i, i + 1, 0, gbps[i]);
+	add(0, 1, 1, 90);
+	add(0, 1, 2, 92.5);
+	judge();
+	assert_int_equal(fleet.n_blames, 0);
+	assert_string_equal(warning(), "n0-n1 was bad twice and passed once when repeated");
+	fleet.pairs[9].figures[0] = 92.3 * GBPS;
+	judge();
+	assert_int_equal(fleet.n_blames, 1);
+	check_blame(0, FLEET_CULPRIT_PAIR, 0, 1, "90.0 Gb/s, median 98.0 Gb/s (2 of 3 times)");
 }
 
 static void test_lost(void **unused)
@@ -197,6 +253,8 @@ int main(void)
 		cmocka_unit_test_teardown(test_two, finish),
 		cmocka_unit_test_teardown(test_node, finish),
 		cmocka_unit_test_teardown(test_link, finish),
+		cmocka_unit_test_teardown(test_single, finish),
+		cmocka_unit_test_teardown(test_nearly_good, finish),
 		cmocka_unit_test_teardown(test_lost, finish),
 		cmocka_unit_test_teardown(test_retests, finish),
 	};
