@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,11 +9,12 @@
 #include "bench/cli/utc.h"
 #include "bench/cli/value.h"
 #include "bench/cmd/command.h"
+#include "bench/fleet/floors.h"
+#include "bench/fleet/groups.h"
 #include "bench/fleet/rank.h"
 #include "bench/fleet/simulate.h"
 #include "bench/host/soft_device.h"
 #include "core/base/clock.h"
-#include "core/base/printable.h"
 #include "reports/fleet/csv.h"
 #include "reports/fleet/document.h"
 #include "reports/fleet/hostlist.h"
@@ -23,19 +23,10 @@
 #include "reports/io/json_make.h"
 #include "reports/io/save.h"
 
-/* The floor of bandwidths unless one is given. */
-#define FLOOR_SHARE 0.9
 /* How often progress is printed where it cannot replace itself. */
 #define PROGRESS_NS (10 * NS_PER_S)
 /* The highest rank that says when rank 0 is gone. */
 #define SPEAKERS 8
-
-/* Limits of good figures. NAN: none. */
-struct floors {
-	double share;       /* of the line rate */
-	double bytes_per_s; /* instead of the share */
-	double latency_ns;
-};
 
 enum {
 	OUTPUT_JSON,
@@ -86,57 +77,6 @@ static const char *parse_seed(const char *text, void *field)
 	return value_count(text, 0, UINT64_MAX, field) ? NULL : "is not a number";
 }
 
-/* Parses a bandwidth as bits or bytes per second. */
-static bool parse_bandwidth(const char *text, double *bytes_per_s)
-{
-	static const struct {
-		const char *name;
-		double bytes_per_s;
-	} units[] = {
-		{"gb/s",   1e9 / 8},
-                {"mb/s",   1e6 / 8},
-                {"gbit/s", 1e9 / 8}
-        };
-	char *end;
-	double value = strtod(text, &end);
-
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
-		if (!strcasecmp(end, units[i].name) && end[1] == 'b') {
-			*bytes_per_s = value * units[i].bytes_per_s;
-			return value > 0;
-		}
-	if (strcmp(end, "GB/s") != 0)
-		return false;
-	*bytes_per_s = value * 1e9;
-	return value > 0;
-}
-
-static const char *parse_floor(const char *text, void *field)
-{
-	struct floors *floors = field;
-	char *end;
-	double share = strtod(text, &end);
-	uint64_t ns;
-
-	if (!strcmp(text, "off")) {
-		floors->share = floors->bytes_per_s = floors->latency_ns = (double)NAN;
-		return NULL;
-	}
-	if (end != text && (!strcmp(end, "%") || !strcmp(end, "%line")) && share > 0 &&
-	    share <= 100) {
-		floors->share = share / 100;
-		return NULL;
-	}
-	if (parse_bandwidth(text, &floors->bytes_per_s))
-		return NULL;
-	if (value_time(text, &ns) && ns) {
-		floors->latency_ns = (double)ns;
-		return NULL;
-	}
-	return "is not a share of the line rate (90%line), a bandwidth (350Gb/s), a latency (5us) "
-	       "or off";
-}
-
 #define FIELD(member) offsetof(struct settings, member)
 #define FLAG(member)  NULL, option_flag, FIELD(member)
 
@@ -182,7 +122,7 @@ static const struct option_row rows[] = {
 	{"dry-run", 0, FLAG(plan.is_dry),
 	 "print the cases without measuring them",
 	 .group = OPTION_HOW},
-	{"floor", 0, "LIMIT", parse_floor, FIELD(floors),
+	{"floor", 0, "LIMIT", floors_parse, FIELD(floors),
 	 "figures beyond it are bad: 90%line, 350Gb/s, 5us or off (90%line on hardware)",
 	 .group = OPTION_HOW, .may_repeat = true},
 	{"groups", 0, "FILE", option_text, FIELD(groups),
@@ -346,63 +286,6 @@ static int add_cases(const struct plan *plan, struct fleet *fleet, struct error 
 	return 0;
 }
 
-static bool has_hardware(const struct fleet *fleet)
-{
-	for (size_t i = 0; i < fleet->n_nodes; i++)
-		for (size_t j = 0; j < fleet->nodes[i].n_rails; j++)
-			if (!fleet->nodes[i].rails[j].is_soft)
-				return true;
-	return false;
-}
-
-/* The rate of a software device's port is no limit, so it has no floor unless one is given. */
-static void set_floors(struct fleet *fleet, const struct floors *floors)
-{
-	double share = floors->share;
-
-	if (isinf(share))
-		share = has_hardware(fleet) ? FLOOR_SHARE : (double)NAN;
-	for (size_t i = 0; i < fleet->n_cases; i++) {
-		struct fleet_case *one = &fleet->cases[i];
-
-		if (one->is_latency) {
-			one->floor = floors->latency_ns;
-			continue;
-		}
-		one->floor_is_line = isnan(floors->bytes_per_s);
-		one->floor = one->floor_is_line ? share : floors->bytes_per_s;
-	}
-}
-
-/* Reads lines of NODE GROUP. */
-static int read_groups(struct fleet *fleet, const char *path, struct error *error)
-{
-	FILE *file = fopen(path, "re");
-	char line[512];
-
-	if (!file)
-		return error_set_errno(error, -errno, "cannot read --groups %s", path);
-	while (fgets(line, sizeof(line), file)) {
-		char *saved;
-		const char *name = strtok_r(line, " \t\n", &saved);
-		const char *group = strtok_r(NULL, " \t\n", &saved);
-
-		if (!name || name[0] == '#')
-			continue;
-		if (!group) {
-			fclose(file);
-			return error_set(error, -EINVAL, "%s: '%.64s' has no group", path, name);
-		}
-		for (size_t i = 0; i < fleet->n_nodes; i++)
-			if (!strcmp(name, fleet->nodes[i].host) ||
-			    !strcmp(name, fleet->nodes[i].name))
-				printable_copy(fleet->nodes[i].group, sizeof(fleet->nodes[i].group),
-					       group);
-	}
-	fclose(file);
-	return 0;
-}
-
 static int write_files(const struct settings *settings, const struct fleet *fleet,
 		       struct error *error)
 {
@@ -513,8 +396,8 @@ static int check(const struct settings *settings, struct rank *rank, struct flee
 		code = check_size(settings, fleet->n_nodes, most_rails(fleet), fleet->n_cases,
 				  error);
 	if (!code && settings->groups && is_first)
-		code = read_groups(fleet, settings->groups, error);
-	set_floors(fleet, &settings->floors);
+		code = groups_read(fleet, settings->groups, error);
+	floors_set(&settings->floors, fleet);
 	progress_init(&screen->progress, stderr, settings->plan.with_progress,
 		      settings->plan.is_quiet,
 		      plan_estimate_ns(&settings->plan, settings->plan.n_cases) * fleet->n_rounds);
@@ -576,7 +459,7 @@ static int simulate(struct settings *settings, struct fleet *fleet, struct error
 		.context = schedule,
 		.seed = schedule->seed,
 		.noise = 0.02,
-		.floor = isinf(settings->floors.share) ? FLOOR_SHARE : settings->floors.share,
+		.floor = floors_share(&settings->floors, true),
 		.plants = settings->plants,
 	};
 
@@ -604,13 +487,7 @@ static int choose_device(struct settings *settings, struct error *error)
 
 static int cmd_fleet_run(int argc, char *argv[], const char **operands, struct error *error)
 {
-	/* An infinite share stands for the default. */
-	struct settings settings = {
-		.ranks.join_ms = 60000,
-		.floors = {.share = (double)INFINITY,
-			   .bytes_per_s = (double)NAN,
-			   .latency_ns = (double)NAN},
-	};
+	struct settings settings = {.ranks.join_ms = 60000, .floors = FLOORS_DEFAULT};
 	struct fleet fleet = {0};
 	int status;
 	int code = parse(&settings, argc, argv, error);

@@ -207,7 +207,7 @@ static void test_slow_half(void **unused)
 	}
 	for (size_t i = 0; i < fleet.n_pairs; i++)
 		n_retests += fleet.pairs[i].retest > 0;
-	assert_true(n_retests <= 2 * 4 * NODES);
+	assert_true(n_retests <= (size_t)2 * 4 * NODES);
 }
 
 /* Pairs between two halves are slow, and all nodes are good within their half. */
