@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "reports/fleet/judge.h"
+#include "reports/io/json_make.h"
 
 struct fleet_pair *fleet_add_pair(struct fleet *fleet)
 {
@@ -46,15 +47,11 @@ int fleet_add_figures(const struct fleet *fleet, struct fleet_pair *pair)
 
 void fleet_warn(struct fleet *fleet, const char *format, ...)
 {
-	char text[512];
 	va_list values;
 
 	va_start(values, format);
-	vsnprintf(text, sizeof(text), format, values);
+	json_make_append(&fleet->warnings, format, values);
 	va_end(values);
-	if (!fleet->warnings)
-		fleet->warnings = json_array();
-	json_array_append_new(fleet->warnings, json_string(text));
 }
 
 void fleet_finish(struct fleet *fleet)

@@ -10,6 +10,7 @@
 
 #include "core/base/compiler.h"
 #include "core/base/hist.h"
+#include "reports/io/json_make.h"
 #include "reports/stats/sign_test.h"
 
 /* Occasional failed trials are attributed to the machine, and repeated. */
@@ -43,15 +44,11 @@ enum gate_figure gate_first_figure(const struct gate_case *line)
 
 void gate_note(struct gate_record *gate, const char *format, ...)
 {
-	char text[512];
-	va_list arguments;
+	va_list values;
 
-	va_start(arguments, format);
-	vsnprintf(text, sizeof(text), format, arguments);
-	va_end(arguments);
-	if (!gate->notes)
-		gate->notes = json_array();
-	json_array_append_new(gate->notes, json_string(text));
+	va_start(values, format);
+	json_make_append(&gate->notes, format, values);
+	va_end(values);
 }
 
 static int reserve(double **values, size_t before, size_t count)
