@@ -14,7 +14,7 @@
 #include "reports/document/merge.h"
 #include "reports/fleet/csv.h"
 #include "reports/fleet/document.h"
-#include "reports/fleet/page.h"
+#include "reports/fleet/page/page.h"
 #include "reports/fleet/table.h"
 #include "reports/io/save.h"
 #include "reports/page/page.h"

@@ -3,7 +3,7 @@
 // Interaction where scripts may run: each figure can switch one axis between logarithmic and
 // linear, and shows the values of the point nearest to the pointer. Everything is in the page
 // already (see svg_panel.h); this script only shows, hides and swaps. Without it no figure and no
-// value is missing. Heat maps (see reports/fleet/heatmap.h) can be sorted, and large ones show the
+// value is missing. Heat maps (see reports/fleet/page/heatmap.h) can be sorted, and large ones show the
 // values of a cell only here.
 "use strict";
 (() => {
@@ -112,7 +112,7 @@ const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/
 // In the order of the bits in enum fleet_fault.
 const FAULTS = ["failed", "below the floor", "outlier", "error counters rose"];
 
-// Decodes the cells of a heat map, see reports/fleet/packed.h.
+// Decodes the cells of a heat map, see reports/fleet/page/packed.h.
 function unpack(text, size) {
 	const cells = new Uint32Array(size);
 	for (let i = 0, at = 0; i < text.length; i += 3) {

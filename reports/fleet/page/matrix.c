@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "reports/fleet/matrix.h"
+#include "reports/fleet/page/matrix.h"
 
 #include <errno.h>
 #include <math.h>

@@ -4,12 +4,12 @@
  * one rectangle, so that large maps stay small. page.js shows the figures of the cell below the
  * pointer (see packed.h); small maps also have them as titles, for browsers without scripts.
  */
-#ifndef REPORTS_FLEET_HEATMAP_H
-#define REPORTS_FLEET_HEATMAP_H
+#ifndef REPORTS_FLEET_PAGE_HEATMAP_H
+#define REPORTS_FLEET_PAGE_HEATMAP_H
 
 #include <stdio.h>
 
-#include "reports/fleet/matrix.h"
+#include "reports/fleet/page/matrix.h"
 #include "reports/table/cells.h"
 
 struct heatmap {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "reports/fleet/matrix.h"
-#include "reports/fleet/page.h"
+#include "reports/fleet/page/matrix.h"
+#include "reports/fleet/page/page.h"
 #include "reports/page/page.h"
 #include "reports/test/lib/fleets.h"
 

@@ -6,12 +6,12 @@
  * data-low * exp(v * data-step), or line v of data-errors if the measurement failed. "~" and three
  * digits stand for that many empty cells.
  */
-#ifndef REPORTS_FLEET_PACKED_H
-#define REPORTS_FLEET_PACKED_H
+#ifndef REPORTS_FLEET_PAGE_PACKED_H
+#define REPORTS_FLEET_PAGE_PACKED_H
 
 #include <stdio.h>
 
-#include "reports/fleet/matrix.h"
+#include "reports/fleet/page/matrix.h"
 
 /* Prints the attributes. Returns 0 or -ENOMEM. unit: of bandwidth; NULL: Gb/s. */
 int fleet_pack(FILE *out, const struct table_unit *unit, const struct fleet_matrix *matrix,

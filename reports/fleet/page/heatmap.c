@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "reports/fleet/heatmap.h"
+#include "reports/fleet/page/heatmap.h"
 
 #include <errno.h>
 #include <math.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "core/base/compiler.h"
-#include "reports/fleet/packed.h"
+#include "reports/fleet/page/packed.h"
 #include "reports/page/html.h"
 
 /* Pixels. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "reports/fleet/lists.h"
+#include "reports/fleet/page/lists.h"
 
 #include <math.h>
 #include <stdlib.h>

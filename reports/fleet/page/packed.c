@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "reports/fleet/packed.h"
+#include "reports/fleet/page/packed.h"
 
 #include <errno.h>
 #include <math.h>

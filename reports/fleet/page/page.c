@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "reports/fleet/page.h"
+#include "reports/fleet/page/page.h"
 
 #include <errno.h>
 #include <math.h>
@@ -8,8 +8,8 @@
 
 #include "core/base/compiler.h"
 #include "reports/export/xml.h"
-#include "reports/fleet/heatmap.h"
-#include "reports/fleet/lists.h"
+#include "reports/fleet/page/heatmap.h"
+#include "reports/fleet/page/lists.h"
 #include "reports/page/chart.h"
 #include "reports/page/page.h"
 #include "reports/page/table.h"

@@ -3,8 +3,8 @@
  * The culprits, the worst figures and the medians of a fleet as grids, which the caller closes.
  * The functions return the number of rows that did not fit.
  */
-#ifndef REPORTS_FLEET_LISTS_H
-#define REPORTS_FLEET_LISTS_H
+#ifndef REPORTS_FLEET_PAGE_LISTS_H
+#define REPORTS_FLEET_PAGE_LISTS_H
 
 #include "reports/fleet/figure.h"
 #include "reports/table/grid.h"

@@ -3,8 +3,8 @@
  * A check of a fleet as a section of a page (reports/page/page.h): the culprits first, then heat
  * maps, distributions and the worst figures.
  */
-#ifndef REPORTS_FLEET_PAGE_H
-#define REPORTS_FLEET_PAGE_H
+#ifndef REPORTS_FLEET_PAGE_PAGE_H
+#define REPORTS_FLEET_PAGE_PAGE_H
 
 #include <stdio.h>
 

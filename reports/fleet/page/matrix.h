@@ -3,8 +3,8 @@
  * The figures of one case from one rail to another, as a matrix of nodes: rows send, columns
  * receive. The caller owns a matrix; the yardsticks must outlive it.
  */
-#ifndef REPORTS_FLEET_MATRIX_H
-#define REPORTS_FLEET_MATRIX_H
+#ifndef REPORTS_FLEET_PAGE_MATRIX_H
+#define REPORTS_FLEET_PAGE_MATRIX_H
 
 #include "reports/fleet/figure.h"
 
