@@ -50,7 +50,9 @@ bool fleet_judged_figure(const struct yardsticks *yardsticks, const struct fleet
 	if (isnan(figure->value))
 		return true;
 	median = yardstick_of(yardsticks, pair, number, direction)->median;
-	if (median > 0 && figure->value > 0)
+	if (!fleet->cases[number].is_latency && !(figure->value > 0))
+		figure->share = 0;
+	else if (median > 0 && figure->value > 0)
 		figure->share = fleet->cases[number].is_latency ? median / figure->value
 								: figure->value / median;
 	figure->faults = yardstick_judge(yardsticks, pair, number, direction).faults |

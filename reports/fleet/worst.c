@@ -32,7 +32,10 @@ static void rate(const struct fleet *fleet, struct fleet_worst *at)
 
 	at->figure = at->pair->figures[2 * at->number + at->is_back];
 	share = at->of_median = at->figure / median_of(fleet, at);
-	at->goodness = fleet->cases[at->number].is_latency ? 1 / share : share;
+	if (fleet->cases[at->number].is_latency)
+		at->goodness = 1 / share;
+	else
+		at->goodness = at->figure > 0 ? share : 0;
 }
 
 /* Inserts in order of goodness, and drops the best one if there are more than most. */

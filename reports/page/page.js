@@ -109,6 +109,7 @@ for (const figure of document.querySelectorAll("[data-figure]")) {
 }
 
 const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+const ZERO = 16382;
 // In the order of the bits in enum fleet_fault.
 const FAULTS = ["failed", "below the floor", "outlier", "error counters rose"];
 
@@ -136,15 +137,14 @@ function describe(map, fleet, cell, from, to) {
 		return "";
 	if (cell >> 14 & 1)
 		return text + ["failed", errors.split("\n")[code]].filter(Boolean).join(": ");
-	const value = low * Math.exp(code * step);
+	const value = code === ZERO ? 0 : low * Math.exp(code * step);
 	const [one, other] = [fleet.groups[from], fleet.groups[to]];
 	const median = Number(from) === Number(to) ? self
 		: one && other && one !== other ? between : within;
 	text += `${Number(value.toPrecision(4))} ${unit}`;
-	if (median) {
-		const share = latency === undefined ? value / median : median / value;
+	const share = latency === undefined ? value / median : median / value;
+	if (Number.isFinite(share))
 		text += `, ${(100 * share).toFixed(1)} % of the median`;
-	}
 	return [text, ...faults].join(", ");
 }
 

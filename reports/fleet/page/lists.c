@@ -213,7 +213,10 @@ void fleet_list_spreads(struct grid *grid, const struct table_unit *unit, const 
 		grid_put(grid, "%u", spread->rail);
 		grid_put(grid, "%zu", spread->count);
 		grid_put(grid, "%s", fleet_value_text(text, line, unit, spread->median));
-		grid_put(grid, "%.1f %%", 100 * spread->mad / spread->median);
+		if (spread->median > 0)
+			grid_put(grid, "%.1f %%", 100 * spread->mad / spread->median);
+		else
+			grid_put(grid, "-");
 		grid_put(grid, "%s", fleet_value_text(text, line, unit, spread->least));
 		grid_put(grid, "%s", fleet_value_text(text, line, unit, spread->most));
 	}

@@ -13,7 +13,8 @@
 #define ERRORS_MOST 100
 
 #define FIGURE_BITS 14
-#define FIGURE_MOST ((1U << FIGURE_BITS) - 2)
+#define FIGURE_ZERO ((1U << FIGURE_BITS) - 2)
+#define FIGURE_MOST (FIGURE_ZERO - 1)
 #define RUN_MOST    ((1U << 18) - 1)
 
 struct packing {
@@ -58,7 +59,7 @@ static uint32_t error_number(struct packing *packing, const char *text)
 static uint32_t encode(struct packing *packing, const struct fleet_cell *cell)
 {
 	const char *text = packing->matrix->fleet->pairs[cell->pair].error;
-	uint32_t figure = 0;
+	uint32_t figure = FIGURE_ZERO;
 
 	if (cell->faults & FLEET_FAULT_FAILED)
 		figure = error_number(packing, text ? text : "");

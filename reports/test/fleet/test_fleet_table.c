@@ -118,6 +118,19 @@ static void test_ten_worst(void **unused)
 	free(text);
 }
 
+/* Nothing is worse than a bandwidth of zero, not even where that is the median. */
+static void test_zero(void **unused)
+{
+	char *text;
+
+	fleet.pairs[3].figures[0] = 0;
+	fleet.spreads[0].median = 0;
+	text = shown();
+	assert_true(strstr(text, "\nn001 mlx5_0/1     n017") <
+		    strstr(text, "\nn004 mlx5_0/1     n017"));
+	free(text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -126,6 +139,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_interrupted, checked_open, checked_close),
 		cmocka_unit_test_setup_teardown(test_soft, checked_open, checked_close),
 		cmocka_unit_test_setup_teardown(test_ten_worst, checked_open, checked_close),
+		cmocka_unit_test_setup_teardown(test_zero, checked_open, checked_close),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -105,6 +105,30 @@ static void test_hostile_names(void **unused)
 	assert_contains(text, "<li>n005: died &amp; gone</li>");
 }
 
+/* A bandwidth of zero is the worst figure, even if the median is zero too. */
+static void test_zero(void **unused)
+{
+	const char *cell;
+
+	fleets_make(&fleet, &healthy);
+	fleet.pairs[0].figures[0] = 0;
+	make();
+	/* The faults "below the floor" and "outlier", and the largest figure. */
+	assert_contains(text, "data-cells=\"~AABb//");
+	cell = strstr(text, "<title>n001 to n002: 0 Gb/s, 0.0 % of the median, below the floor");
+	assert_non_null(cell);
+	assert_true(cell > strstr(text, "<g fill=\"#8b0a24\">"));
+	assert_contains(text,
+			"<tbody align=\"right\">\n<tr><th scope=\"row\" align=\"left\">n001</th>"
+			"<td align=\"left\">n002</td>");
+	for (size_t i = 0; i < fleet.n_pairs; i++)
+		fleet.pairs[i].figures[0] = fleet.pairs[i].figures[1] = 0;
+	fleet.spreads[0].median = fleet.spreads[0].mad = 0;
+	make();
+	assert_contains(text, "<title>n003 to n002: 0 Gb/s, 0.0 % of the median");
+	assert_contains(text, "<td>0 Gb/s</td><td>-</td>");
+}
+
 static void test_large(void **unused)
 {
 	struct fleet_plan plan = healthy;
@@ -166,6 +190,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_healthy), TEST(test_culprits),         TEST(test_hostile_names),
 		TEST(test_large),   TEST(test_nothing_measured), TEST(test_matrix),
+		TEST(test_zero),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
