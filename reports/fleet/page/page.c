@@ -278,7 +278,6 @@ static void print_distribution(FILE *out, const struct table_unit *unit, const s
 		.is_told_elsewhere = true,
 	};
 
-	snprintf(chart.key, sizeof(chart.key), "f%zu", number);
 	axis_open(&chart.x, AXIS_RANGE);
 	chart.x.title = line->is_latency ? "latency" : "bandwidth";
 	chart.x.unit_name = fleet_unit_name(line, unit);
