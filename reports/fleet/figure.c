@@ -2,7 +2,6 @@
 #include "reports/fleet/figure.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "reports/page/html.h"
@@ -58,51 +57,6 @@ bool fleet_judged_figure(const struct yardsticks *yardsticks, const struct fleet
 	figure->faults = yardstick_judge(yardsticks, pair, number, direction).faults |
 			 (pair->faults & FLEET_FAULT_COUNTERS);
 	return true;
-}
-
-/* Indexed by case and rails. */
-static size_t slot_of(const struct fleet_view *view)
-{
-	return ((size_t)view->number * FLEET_MOST_RAILS + view->from_rail) * FLEET_MOST_RAILS +
-	       view->to_rail;
-}
-
-static struct fleet_view *collect(const bool *seen, size_t slots, size_t *count)
-{
-	struct fleet_view *views = NULL;
-
-	for (size_t i = 0; i < slots; i++)
-		*count += seen[i];
-	if (*count)
-		views = calloc(*count, sizeof(*views));
-	*count = views ? *count : 0;
-	for (size_t i = 0, at = 0; at < *count; i++)
-		if (seen[i])
-			views[at++] = (struct fleet_view){
-				.number = (uint32_t)(i / FLEET_MOST_RAILS / FLEET_MOST_RAILS),
-				.from_rail = i / FLEET_MOST_RAILS % FLEET_MOST_RAILS,
-				.to_rail = i % FLEET_MOST_RAILS,
-			};
-	return views;
-}
-
-struct fleet_view *fleet_views(const struct fleet *fleet, size_t *count)
-{
-	size_t slots = fleet->n_cases * FLEET_MOST_RAILS * FLEET_MOST_RAILS;
-	bool *seen = calloc(slots + 1, sizeof(*seen));
-	struct fleet_view *views;
-	struct fleet_figure figure;
-
-	*count = 0;
-	if (!seen)
-		return NULL;
-	for (size_t i = 0; i < fleet->n_pairs; i++)
-		for (size_t j = 0; j < 2 * fleet->n_cases; j++)
-			if (fleet_figure(fleet, &fleet->pairs[i], j / 2, (int)(j % 2), &figure))
-				seen[slot_of(&figure.view)] = true;
-	views = collect(seen, slots, count);
-	free(seen);
-	return views;
 }
 
 const char *fleet_unit_name(const struct fleet_case *line, const struct table_unit *unit)

@@ -38,9 +38,6 @@ bool fleet_figure(const struct fleet *fleet, const struct fleet_pair *pair, size
 bool fleet_judged_figure(const struct yardsticks *yardsticks, const struct fleet_pair *pair,
 			 size_t number, int direction, struct fleet_figure *figure);
 
-/* Returns all views that have a figure, by case and rails. The caller frees them. NULL: none. */
-struct fleet_view *fleet_views(const struct fleet *fleet, size_t *count);
-
 /* Whether the nodes are in different groups. */
 bool fleet_is_between(const struct fleet *fleet, uint32_t from, uint32_t to);
 

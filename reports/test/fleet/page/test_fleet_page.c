@@ -131,6 +131,40 @@ static void test_zero(void **unused)
 	assert_contains(text, "<td>0 Gb/s</td><td>-</td>");
 }
 
+/* All combinations of eight rails and two cases; the last of them is bad. */
+static void test_many_views(void **unused)
+{
+	struct fleet_plan plan = healthy;
+	size_t n;
+
+	plan.n_rails = 8;
+	fleets_make(&fleet, &plan);
+	n = fleet.n_pairs;
+	for (size_t i = 0; i < 8 * n; i++) {
+		const struct fleet_pair *same = &fleet.pairs[i / 8];
+		struct fleet_pair pair = *same;
+
+		pair.to_rail = i % 8;
+		if (pair.to_rail == pair.from_rail)
+			continue;
+		pair.figures = NULL;
+		assert_int_equal(fleet_add_figures(&fleet, &pair), 0);
+		memcpy(pair.figures, same->figures, 4 * sizeof(double));
+		if (pair.from_rail == 7 && pair.to_rail == 6)
+			pair.figures[2] *= 2;
+		*fleet_add_pair(&fleet) = pair;
+	}
+	make();
+	assert_int_equal(count("<div data-heatmap"), 64);
+	assert_contains(text, "<details open>\n<summary>send/lat/8/poll, rail 7 to rail 6: 28 "
+			      "figures, 28 bad");
+	assert_null(strstr(text, "<summary>send/lat/8/poll, rail 7 to rail 5"));
+	assert_contains(text, "64 of 128 heat maps are drawn");
+	assert_contains(text, "<ul>\n<li>write/bw/1m/poll/bidir: rail 7</li>\n<li>send/lat/8/poll: "
+			      "rail 0, rail 0 to 1, ");
+	assert_contains(text, "rail 7 to 5, rail 7</li>\n</ul>");
+}
+
 static void test_large(void **unused)
 {
 	struct fleet_plan plan = healthy;
@@ -192,7 +226,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_healthy), TEST(test_culprits),         TEST(test_hostile_names),
 		TEST(test_large),   TEST(test_nothing_measured), TEST(test_matrix),
-		TEST(test_zero),
+		TEST(test_zero),    TEST(test_many_views),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
