@@ -12,6 +12,26 @@ void html_text(FILE *out, const char *text)
 	xml_print_but(out, text, "\n\t");
 }
 
+void html_start(FILE *out, const char *text, size_t letters)
+{
+	char start[1024];
+	size_t length = 0;
+
+	for (size_t i = 0; text[i] && i < sizeof(start) - 1; i++) {
+		/* UTF-8 continuation bytes are not counted. */
+		length += (text[i] & 0xc0) != 0x80;
+		if (length > letters) {
+			start[i] = '\0';
+			html_text(out, start);
+			fputs("\xe2\x80\xa6", out);
+			return;
+		}
+		start[i] = text[i];
+		start[i + 1] = '\0';
+	}
+	html_text(out, *text ? start : "");
+}
+
 void html_element(FILE *out, const char *name, const char *text)
 {
 	fprintf(out, "<%s>", name);

@@ -11,6 +11,12 @@
 /* Prints text escaped like xml_print, but keeps line feeds and tabs. */
 void html_text(FILE *out, const char *text);
 
+/*
+ * Prints at most this many characters and 1023 bytes of a text. Appends an ellipsis if there are
+ * more characters.
+ */
+void html_start(FILE *out, const char *text, size_t letters);
+
 /* Prints <name>text</name> and a newline. */
 void html_element(FILE *out, const char *name, const char *text);
 

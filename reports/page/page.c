@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "page_script.h"
+#include "page_style.h"
 #include "reports/finding/paired_trials.h"
 #include "reports/finding/semantics.h"
 #include "reports/io/json_member.h"
@@ -21,10 +22,14 @@ void page_begin(FILE *out)
 	      "<head>\n"
 	      "<meta charset=\"utf-8\">\n"
 	      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-	      "script-src '" PAGE_SCRIPT_HASH "'\">\n"
+	      "script-src '" PAGE_SCRIPT_HASH "'; style-src '" PAGE_STYLE_HASH "'\">\n"
 	      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
 	      "<meta name=\"color-scheme\" content=\"light dark\">\n"
 	      "<title>verbmark</title>\n"
+	      "<style>",
+	      out);
+	fputs(page_style, out);
+	fputs("</style>\n"
 	      "</head>\n"
 	      "<body>\n"
 	      "<main>\n"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Results as one self-contained page for browsers and print: figures (charts.h) and HTML tables.
- * The page fetches nothing. Its only script (page.js) is inline and adds interaction; where a
- * content policy forbids scripts, all figures and values are still shown.
+ * The page fetches nothing. Its only script (page.js) and style sheet (page.css) are inline; where a
+ * content policy forbids them, all figures and values are still shown.
  */
 #ifndef REPORTS_PAGE_PAGE_H
 #define REPORTS_PAGE_PAGE_H

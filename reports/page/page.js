@@ -108,7 +108,10 @@ for (const figure of document.querySelectorAll("[data-figure]")) {
 		"change", () => panels.forEach(exchange));
 }
 
-const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+// Values of base64 digits, by their character code.
+const VALUES = new Uint8Array(128);
+[..."ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"].forEach(
+	(digit, i) => VALUES[digit.charCodeAt()] = i);
 const ZERO = 16382;
 // In the order of the bits in enum fleet_fault.
 const FAULTS = ["failed", "below the floor", "outlier", "error counters rose"];
@@ -119,7 +122,8 @@ function unpack(text, size) {
 	for (let i = 0, at = 0; i < text.length; i += 3) {
 		const isRun = text[i] === "~";
 		i += isRun;
-		const value = [0, 1, 2].reduce((sum, k) => sum * 64 + DIGITS.indexOf(text[i + k]), 0);
+		const digit = k => VALUES[text.charCodeAt(i + k)];
+		const value = digit(0) << 12 | digit(1) << 6 | digit(2);
 		if (isRun)
 			at += value;
 		else

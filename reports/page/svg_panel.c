@@ -55,27 +55,6 @@ static const char *marker_of(const struct svg_panel_series *series)
 	return markers[(series->look + turn) % ARRAY_LENGTH(markers)];
 }
 
-/* Prints at most this many characters of a text; appends an ellipsis where it is cut. */
-static void print_start(FILE *out, const char *text, size_t letters)
-{
-	char start[SVG_PANEL_TITLE];
-	size_t length = 0;
-
-	for (size_t i = 0; text[i] && i < sizeof(start) - 1; i++) {
-		/* UTF-8 continuation bytes are not counted. */
-		length += (text[i] & 0xc0) != 0x80;
-		if (length > letters) {
-			start[i] = '\0';
-			html_text(out, start);
-			fputs("\xe2\x80\xa6", out);
-			return;
-		}
-		start[i] = text[i];
-		start[i + 1] = '\0';
-	}
-	html_text(out, *text ? start : "");
-}
-
 static void print_attribute(FILE *out, const char *name, double value)
 {
 	char text[HTML_NUMBER];
@@ -419,7 +398,7 @@ static void print_intervals(FILE *out, const struct svg_panel *plot,
 			print_span(out, plot, point);
 		fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" stroke=\"none\" fill=\"currentColor\">",
 			plot->axes->x.from, axis_at(&plot->axes->y, point->y) - 7);
-		print_start(out, point->id, TITLE_LETTERS - 12);
+		html_start(out, point->id, TITLE_LETTERS - 12);
 		fputs(": ", out);
 		html_text(out, series->name);
 		fputs("</text>\n", out);
@@ -502,7 +481,7 @@ static void print_legend(FILE *out, const struct svg_panel *plot)
 			"<text x=\"%g\" y=\"%g\">",
 			x, y - 4, color_of(series), dash_of(series), x + 11, y - 4,
 			marker_of(series), color_of(series), x + 26, y);
-		print_start(out, series->name, LEGEND_LETTERS);
+		html_start(out, series->name, LEGEND_LETTERS);
 		fputs("</text>", out);
 		print_set(out, plot, series, "attributeName=\"opacity\" to=\"0.3\"");
 		fputs("</g>\n", out);
@@ -575,7 +554,7 @@ void svg_panel_print(FILE *out, struct svg_panel *plot)
 	fputs("</title>\n", out);
 	describe(out, plot);
 	fprintf(out, "<text x=\"4\" y=\"%d\" font-size=\"12\" font-weight=\"bold\">", TITLE - 3);
-	print_start(out, plot->title, TITLE_LETTERS);
+	html_start(out, plot->title, TITLE_LETTERS);
 	fputs("</text>\n", out);
 	if (has_legend(plot))
 		print_legend(out, plot);

@@ -176,7 +176,7 @@ class Browser(browsing.Browsing):
         self.assertEqual(browser.complaints(), [])
 
     def test_strict_policy(self):
-        """Only the script is blocked; everything else works and violates no policy."""
+        """Only the script and style sheet are blocked; everything else works."""
         with open(self.page, encoding="utf-8") as file:
             wanted = Figures(file.read()).panels
         browser = self.browser
@@ -189,7 +189,7 @@ class Browser(browsing.Browsing):
             self.check_places(browser.evaluate(READ))
             self.check_hiding(browser)
         for text in browser.complaints():
-            self.assertRegex(text, "(?i)script|favicon|404")
+            self.assertRegex(text, "(?i)script|inline style|favicon|404")
 
     def test_narrow(self):
         self.check_narrow(self.page)

@@ -175,15 +175,17 @@ static void test_shares(void **unused)
 	assert_contains(text, ": fairness 0.500 of 2 threads</li>");
 }
 
-/* The page fetches nothing and has no styles. Its only script is allowed by hash. */
+/* The page fetches nothing. Its only script and style sheet are allowed by hash. */
 static void test_policy(void **unused)
 {
 	static const char *const forbidden[] = {
-		"<style", "style=", "src=", "href=", "https:", "onclick", "unsafe"};
+		" style=", " src=", " href=", "https:", "url(", "onclick", "unsafe"};
 
 	make("result.json");
 	assert_contains(text, "content=\"default-src 'none'; script-src 'sha256-");
+	assert_contains(text, "; style-src 'sha256-");
 	assert_int_equal(count("<script>"), 1);
+	assert_int_equal(count("<style>"), 1);
 	for (size_t i = 0; i < ARRAY_LENGTH(forbidden); i++)
 		assert_null(strstr(text, forbidden[i]));
 }
