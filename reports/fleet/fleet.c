@@ -106,6 +106,19 @@ int fleet_exit_status(const struct fleet *fleet)
 	return 3;
 }
 
+static bool is_blamed(const struct fleet *fleet, size_t node)
+{
+	for (size_t i = 0; i < fleet->n_blames; i++)
+		if (fleet->blames[i].culprit == FLEET_CULPRIT_NODE && fleet->blames[i].node == node)
+			return true;
+	return false;
+}
+
+bool fleet_is_only_lost(const struct fleet *fleet, size_t node)
+{
+	return fleet->nodes[node].presence == FLEET_LOST && !is_blamed(fleet, node);
+}
+
 const char *fleet_culprit_name(enum fleet_culprit culprit)
 {
 	static const char *const names[] = {

@@ -184,6 +184,9 @@ bool fleet_uses_soft(const struct fleet *fleet);
 /* Returns the exit status: 0 all good, 1 something is bad, 3 nothing could be judged. */
 int fleet_exit_status(const struct fleet *fleet);
 
+/* Whether a node was lost, and no blame says so. */
+bool fleet_is_only_lost(const struct fleet *fleet, size_t node);
+
 const char *fleet_culprit_name(enum fleet_culprit culprit);
 const char *fleet_status_name(enum fleet_status status);
 

@@ -22,26 +22,12 @@ static const char *plural(size_t count)
 	return count == 1 ? "" : "s";
 }
 
-static bool is_blamed(const struct fleet *fleet, size_t node)
-{
-	for (size_t i = 0; i < fleet->n_blames; i++)
-		if (fleet->blames[i].culprit == FLEET_CULPRIT_NODE && fleet->blames[i].node == node)
-			return true;
-	return false;
-}
-
-/* Whether a lost node needs a line of its own. */
-static bool is_only_lost(const struct fleet *fleet, size_t node)
-{
-	return fleet->nodes[node].presence == FLEET_LOST && !is_blamed(fleet, node);
-}
-
 static size_t count_culprits(const struct fleet *fleet)
 {
 	size_t count = fleet->n_blames;
 
 	for (size_t i = 0; i < fleet->n_nodes; i++)
-		count += is_only_lost(fleet, i);
+		count += fleet_is_only_lost(fleet, i);
 	return count;
 }
 
@@ -114,7 +100,7 @@ static void print_duration(FILE *out, const struct fleet *fleet)
 		fprintf(out, ", %lld h %lld min", seconds / 3600, seconds / 60 % 60);
 }
 
-static void print_counts(FILE *out, const struct fleet *fleet)
+void fleet_table_counts(FILE *out, const struct fleet *fleet)
 {
 	size_t hosts = count_hosts(fleet);
 	size_t rails = count_rails(fleet);
@@ -133,7 +119,6 @@ static void print_counts(FILE *out, const struct fleet *fleet)
 		fprintf(out, ", %zu skipped", skipped);
 	fprintf(out, "; %" PRIu32 " round%s", fleet->n_rounds, plural(fleet->n_rounds));
 	print_duration(out, fleet);
-	fputc('\n', out);
 }
 
 static void print_summary(FILE *out, const struct fleet *fleet)
@@ -148,7 +133,8 @@ static void print_summary(FILE *out, const struct fleet *fleet)
 		fprintf(out, "BAD (%zu): ", culprits);
 	else
 		fputs(fleet_exit_status(fleet) ? "INCOMPLETE: " : "All good: ", out);
-	print_counts(out, fleet);
+	fleet_table_counts(out, fleet);
+	fputc('\n', out);
 	if (fleet_exit_status(fleet) == 3 && !fleet->is_interrupted)
 		fputs("too few figures to compare, and no floor: nothing was judged; see --floor\n",
 		      out);
@@ -187,7 +173,7 @@ static void print_culprits(FILE *out, const struct fleet *fleet)
 	for (size_t i = 0; i < fleet->n_blames && shown < CULPRITS_MOST; i++, shown++)
 		put_blame(&grid, fleet, &fleet->blames[i]);
 	for (size_t i = 0; i < fleet->n_nodes && shown < CULPRITS_MOST; i++)
-		if (is_only_lost(fleet, i)) {
+		if (fleet_is_only_lost(fleet, i)) {
 			put_lost(&grid, &fleet->nodes[i]);
 			shown++;
 		}

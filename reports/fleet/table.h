@@ -14,4 +14,7 @@
 /* Prints it; reasons of blame are always in Gb/s. Errors of the stream are detected when it is flushed. */
 void fleet_table(FILE *out, const struct table_unit *unit, const struct fleet *fleet);
 
+/* Prints "4 nodes, 2 rails; 3 pairs measured; 3 rounds, 2 min 5 s". */
+void fleet_table_counts(FILE *out, const struct fleet *fleet);
+
 #endif

@@ -5,10 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CULPRITS_MOST 100
-#define WORST_MOST    20
-#define FAILED_MOST   20
-#define NAMED_MOST    3 /* culprits in the summary */
+#include "reports/fleet/page/culprits.h"
+
+#define WORST_MOST  20
+#define FAILED_MOST 20
+#define NAMED_MOST  3 /* culprits in the summary */
 
 static const char *device_of(const struct fleet *fleet, uint32_t node, uint8_t rail)
 {
@@ -39,54 +40,94 @@ void fleet_culprit_text(char text[static FLEET_CULPRIT_TEXT], const struct fleet
 		snprintf(text, FLEET_CULPRIT_TEXT, "%s %s to %s", culprit, name, peer);
 }
 
-void fleet_summary(char text[static FLEET_SUMMARY], const struct fleet *fleet)
+/* Names a culprit in a verdict; number: of those before it. */
+static int name_culprit(char *text, int length, size_t number, const char *name)
 {
-	int length = snprintf(text, FLEET_SUMMARY, "%zu nodes, ", fleet->n_nodes);
+	if (number >= NAMED_MOST || length >= FLEET_SUMMARY)
+		return length;
+	return length + snprintf(text + length, FLEET_SUMMARY - (size_t)length, "%s%s",
+				 number ? "; " : "BAD: ", name);
+}
 
-	if (!fleet->n_blames) {
-		snprintf(text + length, FLEET_SUMMARY - (size_t)length, "%s",
-			 fleet_exit_status(fleet) ? "not judged" : "all good");
-		return;
+const char *fleet_verdict(char text[static FLEET_SUMMARY], const struct fleet *fleet)
+{
+	char culprit[FLEET_CULPRIT_TEXT];
+	size_t count = 0;
+	int length = 0;
+
+	for (; count < fleet->n_blames; count++) {
+		fleet_culprit_text(culprit, fleet, &fleet->blames[count]);
+		length = name_culprit(text, length, count, culprit);
 	}
-	length += snprintf(text + length, FLEET_SUMMARY - (size_t)length,
-			   "%zu culprit%s: ", fleet->n_blames, fleet->n_blames > 1 ? "s" : "");
-	for (size_t i = 0; i < fleet->n_blames && length < FLEET_SUMMARY; i++) {
-		char culprit[FLEET_CULPRIT_TEXT];
-
-		if (i == NAMED_MOST) {
-			snprintf(text + length, FLEET_SUMMARY - (size_t)length, " and %zu more",
-				 fleet->n_blames - i);
-			return;
+	for (size_t i = 0; i < fleet->n_nodes; i++)
+		if (fleet_is_only_lost(fleet, i)) {
+			snprintf(culprit, sizeof(culprit), "lost node %s", fleet->nodes[i].name);
+			length = name_culprit(text, length, count++, culprit);
 		}
-		fleet_culprit_text(culprit, fleet, &fleet->blames[i]);
-		length += snprintf(text + length, FLEET_SUMMARY - (size_t)length, "%s%s",
-				   i ? ", " : "", culprit);
+	if (count > NAMED_MOST && length < FLEET_SUMMARY)
+		snprintf(text + length, FLEET_SUMMARY - (size_t)length, " and %zu more",
+			 count - NAMED_MOST);
+	if (count)
+		return "bad";
+	if (!fleet_exit_status(fleet)) {
+		snprintf(text, FLEET_SUMMARY, "All good");
+		return "good";
 	}
+	snprintf(text, FLEET_SUMMARY, "%s",
+		 fleet->is_interrupted ? "INCOMPLETE"
+				       : "NOT JUDGED: too few figures to compare, and no floor");
+	return "incomplete";
+}
+
+static const char *lost_reason(const struct fleet_node *node)
+{
+	if (node->error[0])
+		return node->error;
+	return node->presence == FLEET_ABSENT ? "never joined" : "stopped responding";
+}
+
+/* Returns whether a row of its own says why a node is missing or could not measure. */
+static bool is_listed(const struct fleet *fleet, size_t node)
+{
+	const struct fleet_node *one = &fleet->nodes[node];
+
+	return fleet_is_only_lost(fleet, node) || one->presence == FLEET_ABSENT ||
+	       (one->presence == FLEET_PRESENT && one->error[0]);
+}
+
+static void put_blame(struct grid *grid, const struct fleet *fleet, const struct fleet_blame *blame)
+{
+	char text[FLEET_CULPRIT_TEXT];
+
+	fleet_culprit_text(text, fleet, blame);
+	grid_put(grid, "%s", text);
+	grid_put(grid, "%s", blame->reason);
+	grid_put(grid, "%u", blame->bad);
+	grid_put(grid, "%u", blame->good);
 }
 
 size_t fleet_list_culprits(struct grid *grid, const struct fleet *fleet)
 {
-	static const char *const titles[] = {"culprit", "reason"};
+	static const char *const titles[] = {"bad", "why"};
 	static const struct grid_column columns[] = {
-		{"bad",  GRID_FIGURES, 0},
-                {"good", GRID_FIGURES, 0}
+		{"bad pairs",  GRID_FIGURES, 0},
+                {"good pairs", GRID_FIGURES, 0}
         };
-	size_t count = fleet->n_blames < CULPRITS_MOST ? fleet->n_blames : CULPRITS_MOST;
+	size_t count = fleet->n_blames;
 
 	grid_open(grid);
 	grid_words(grid, titles, 2);
 	grid_add_columns(grid, columns, 2);
-	for (size_t i = 0; i < count; i++) {
-		const struct fleet_blame *blame = &fleet->blames[i];
-		char text[FLEET_CULPRIT_TEXT];
-
-		fleet_culprit_text(text, fleet, blame);
-		grid_put(grid, "%s", text);
-		grid_put(grid, "%s", blame->reason);
-		grid_put(grid, "%u", blame->bad);
-		grid_put(grid, "%u", blame->good);
-	}
-	return fleet->n_blames - count;
+	for (size_t i = 0; i < count && i < CULPRITS_MOST; i++)
+		put_blame(grid, fleet, &fleet->blames[i]);
+	for (size_t i = 0; i < fleet->n_nodes; i++)
+		if (is_listed(fleet, i) && count++ < CULPRITS_MOST) {
+			grid_put(grid, "node %s", fleet->nodes[i].name);
+			grid_put(grid, "%s", lost_reason(&fleet->nodes[i]));
+			grid_put(grid, "-");
+			grid_put(grid, "-");
+		}
+	return count > CULPRITS_MOST ? count - CULPRITS_MOST : 0;
 }
 
 /* The worst figures so far, worst first. */

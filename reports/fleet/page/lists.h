@@ -9,9 +9,12 @@
 #include "reports/fleet/figure.h"
 #include "reports/table/grid.h"
 
-/* Writes "64 nodes, 2 culprits: node n017, rail 1 of n042". */
-#define FLEET_SUMMARY 512
-void fleet_summary(char text[static FLEET_SUMMARY], const struct fleet *fleet);
+/*
+ * Writes "BAD: node n017; rail 1 (mlx5_1) of n042" or "All good". Returns "bad", "good" or
+ * "incomplete".
+ */
+#define FLEET_SUMMARY 1024
+const char *fleet_verdict(char text[static FLEET_SUMMARY], const struct fleet *fleet);
 
 /* Writes "node n017", "rail 1 (mlx5_1) of n042" or "link n003 to n009, rail 0". */
 #define FLEET_CULPRIT_TEXT 320

@@ -1,47 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 #include "reports/fleet/page/page.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "reports/export/xml.h"
+#include "reports/fleet/hostlist.h"
 #include "reports/fleet/page/distribution.h"
 #include "reports/fleet/page/lists.h"
 #include "reports/fleet/page/matrix.h"
 #include "reports/fleet/page/views.h"
+#include "reports/fleet/table.h"
 #include "reports/page/html.h"
 #include "reports/page/page.h"
 #include "reports/page/table.h"
+#include "reports/result/banner.h"
 
-/* Lists the nodes whose state is not good. */
-static void print_lost(FILE *out, const struct fleet *fleet)
-{
-	bool is_open = false;
-
-	for (size_t i = 0; i < fleet->n_nodes; i++) {
-		const struct fleet_node *node = &fleet->nodes[i];
-
-		if (node->presence == FLEET_PRESENT && !node->error[0])
-			continue;
-		fputs(is_open ? "" : "<h3>Lost nodes</h3>\n<ul>\n", out);
-		is_open = true;
-		fputs("<li>", out);
-		html_text(out, node->name);
-		fputs(node->presence == FLEET_ABSENT ? ": never joined" : "", out);
-		fputs(node->error[0] ? ": " : "", out);
-		html_text(out, node->error);
-		fputs("</li>\n", out);
-	}
-	fputs(is_open ? "</ul>\n" : "", out);
-}
-
-static void print_run(FILE *out, const struct fleet *fleet, const char *name)
+static void print_run(FILE *out, const struct fleet *fleet)
 {
 	const json_t *word;
 	size_t i;
 
-	fputs("<p>", out);
-	html_text(out, name);
-	fputs(": pattern ", out);
+	fputs("<h3>Run</h3>\n<p>Pattern ", out);
 	html_text(out, fleet->pattern);
-	fprintf(out, ", %u rounds, from ", fleet->n_rounds);
+	fputs(", from ", out);
 	html_text(out, fleet->started);
 	fputs(" to ", out);
 	html_text(out, fleet->finished);
@@ -54,13 +36,6 @@ static void print_run(FILE *out, const struct fleet *fleet, const char *name)
 		html_text(out, json_string_value(word) ? json_string_value(word) : "");
 	}
 	fputs("</code></p>\n", out);
-}
-
-static void print_bold(FILE *out, const char *text)
-{
-	fputs("<p><b>", out);
-	html_text(out, text);
-	fputs("</b></p>\n", out);
 }
 
 static void print_warnings(FILE *out, const struct fleet *fleet)
@@ -79,7 +54,8 @@ static void print_warnings(FILE *out, const struct fleet *fleet)
 static void print_grid(FILE *out, const char *title, struct grid *grid, size_t left_out)
 {
 	if (grid->n_cells) {
-		html_element(out, "h3", title);
+		if (title)
+			html_element(out, "h3", title);
 		page_table(out, grid);
 	}
 	if (left_out)
@@ -90,22 +66,33 @@ static void print_grid(FILE *out, const char *title, struct grid *grid, size_t l
 static void print_head(FILE *out, const struct fleet *fleet, const char *name)
 {
 	char text[FLEET_SUMMARY];
+	char *bad = fleet_bad_nodes(fleet);
 	struct grid grid;
 	size_t left_out;
 
+	if (fleet_uses_soft(fleet))
+		fputs("<p><b>" BANNER_SOFT "</b></p>\n", out);
 	if (fleet->is_simulated)
-		html_element(out, "h2", "SIMULATED FLEET: these figures were not measured");
-	fleet_summary(text, fleet);
-	html_element(out, "h2", text);
+		fputs("<p><b>SIMULATION: no link was measured</b></p>\n", out);
+	fprintf(out, "<h2 data-verdict=\"%s\">", fleet_verdict(text, fleet));
+	html_text(out, text);
+	fputs("</h2>\n<p>", out);
+	html_text(out, name);
+	fputs(": ", out);
+	fleet_table_counts(out, fleet);
+	fputs("</p>\n", out);
 	if (fleet->is_interrupted) {
 		snprintf(text, sizeof(text), "Interrupted: %s", fleet->interruption);
-		print_bold(out, text);
+		html_element(out, "p", text);
 	}
 	left_out = fleet_list_culprits(&grid, fleet);
-	print_grid(out, "Culprits", &grid, left_out);
-	print_lost(out, fleet);
-	print_warnings(out, fleet);
-	print_run(out, fleet, name);
+	print_grid(out, NULL, &grid, left_out);
+	if (bad && strpbrk(bad, ",[")) {
+		fputs("<p>Bad nodes: <code>", out);
+		html_text(out, bad);
+		fputs("</code></p>\n", out);
+	}
+	free(bad);
 }
 
 static void print_tables(FILE *out, const struct table_unit *unit,
@@ -159,6 +146,8 @@ int fleet_page(FILE *out, const struct table_unit *unit, const struct fleet *fle
 		html_element(out, "h3", "Distributions");
 	for (size_t i = 0; i < fleet->n_cases; i++)
 		distribution_print(out, unit, fleet, i);
+	print_warnings(out, fleet);
+	print_run(out, fleet);
 	fputs("</section>\n", out);
 	yardsticks_close(&yardsticks);
 	return code;

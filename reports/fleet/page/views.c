@@ -2,6 +2,7 @@
 #include "reports/fleet/page/views.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +10,7 @@
 #include "reports/page/html.h"
 
 #define DRAWN_MOST 64
-/* Of all maps together, which need three bytes each. */
+/* Limits the cells of all maps together, which need three bytes each. */
 #define CELLS_MOST ((size_t)16 * 1024 * 1024)
 /* Views with bad figures that are open from the start. */
 #define OPEN_MOST 4
@@ -154,15 +155,22 @@ static int print_view(FILE *out, const struct heatmap *heatmap, const struct yar
 		      const struct fleet_view *view, bool is_open, struct error *error)
 {
 	struct fleet_matrix matrix;
+	const struct fleet *fleet = yardsticks->fleet;
+	const struct yardstick *common =
+		yardstick_at(yardsticks, view->number, view->from_rail, YARDSTICK_COMMON);
 	char text[FLEET_VIEW_TEXT];
+	char median[FLEET_TEXT];
 	int code = fleet_matrix_init(&matrix, yardsticks, view, error);
 
 	if (code)
 		return code;
-	fleet_view_text(text, yardsticks->fleet, view);
+	fleet_view_text(text, fleet, view);
 	fprintf(out, "<details%s>\n<summary>", is_open ? " open" : "");
 	html_text(out, text);
-	fprintf(out, ": %zu figures, %zu bad</summary>\n", matrix.n_set, matrix.n_bad);
+	fprintf(out, ": <b>%zu of %zu figures bad</b>, median %s</summary>\n", matrix.n_bad,
+		matrix.n_set,
+		fleet_value_text(median, &fleet->cases[view->number], heatmap->unit,
+				 common->count ? common->median : (double)NAN));
 	code = heatmap_print(out, heatmap, &matrix, error);
 	fputs("</details>\n", out);
 	fleet_matrix_finish(&matrix);
@@ -176,11 +184,11 @@ static int print_views(FILE *out, const struct heatmap *heatmap,
 	size_t n_open = 0;
 	int code = 0;
 
-	fputs("<h3>Heat maps</h3>\n<p>Rows send, columns receive. Colors show the share of the "
-	      "median; bad cells have a dot, failed ones a cross, and bad links a circle. "
-	      "Triangles point at the culprits. Empty cells were not measured.</p>\n",
-	      out);
+	fputs("<h3>Heat maps</h3>\n", out);
 	heatmap_print_legend(out);
+	fputs("<p>Rows send, columns receive. Bad cells have a dot; rows and columns of bad nodes "
+	      "and rails have an outline, bad links a circle. Empty cells were not measured.</p>\n",
+	      out);
 	if (heatmap->by_group)
 		fputs("<p hidden><label>Sort nodes by <select data-sort><option "
 		      "value=\"node\">name</option><option value=\"group\">group</option>"

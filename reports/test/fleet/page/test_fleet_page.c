@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "core/base/compiler.h"
 #include "reports/fleet/page/matrix.h"
 #include "reports/fleet/page/page.h"
 #include "reports/page/page.h"
@@ -52,13 +53,15 @@ static void test_healthy(void **unused)
 {
 	fleets_make(&fleet, &healthy);
 	make();
-	assert_contains(text, "<h2>8 nodes, all good</h2>");
-	assert_contains(text, "<p>a&lt;b.json: pattern pairs, 7 rounds, from");
-	assert_null(strstr(text, "<h3>Culprits"));
+	assert_contains(text, "<h2 data-verdict=\"good\">All good</h2>");
+	assert_contains(
+		text,
+		"<p>a&lt;b.json: 8 nodes, 2 rails; 56 pairs measured; 7 rounds, 10 min 0 s</p>");
+	assert_null(strstr(text, ">bad pairs<"));
 	assert_null(strstr(text, "<select"));
 	/* Two cases on two rails. */
 	assert_int_equal(count("<div data-heatmap"), 4);
-	assert_int_equal(count("figures, 0 bad</summary>"), 4);
+	assert_int_equal(count("<b>0 of "), 4);
 	assert_contains(text, "<title>n001 to n002: ");
 	/* A page may have several fleets, whose ids would be the same. */
 	assert_null(strstr(text, " id="));
@@ -75,36 +78,123 @@ static void test_culprits(void **unused)
 	plan.n_groups = 2;
 	fleets_make(&fleet, &plan);
 	make();
-	assert_contains(text, "<h2>8 nodes, 3 culprits: node n003, rail 1 (mlx5_1) of n007, link "
-			      "n002 to n005, rail 0</h2>");
+	assert_contains(text,
+			"<h2 data-verdict=\"bad\">BAD: node n003; rail 1 (mlx5_1) of n007; link "
+			"n002 to n005, rail 0</h2>");
 	assert_contains(text, "<th scope=\"row\" align=\"left\">node n003</th>");
 	/* The bad ones: row and column of n003, and both directions of the link. */
-	assert_contains(text, "<summary>write/bw/1m/poll/bidir, rail 0: 56 figures, 16 bad");
-	/* In both orders of the map of rail 0. */
-	assert_int_equal(count("<circle"), 4);
-	assert_contains(text, "font-weight=\"bold\">n003</text>");
+	assert_contains(
+		text,
+		"<summary>write/bw/1m/poll/bidir, rail 0: <b>16 of 56 figures bad</b>, median 9");
+	/* In both orders of the map of rail 0, each with an outline for contrast. */
+	assert_int_equal(count("<circle"), 2 * 4);
+	/* At both axes of four maps in two orders. */
+	assert_int_equal(count("paint-order=\"stroke\">n003</text>"), 2 * 4 * 2);
+	/* At both axes of two maps in two orders: rail 1. */
+	assert_int_equal(count("paint-order=\"stroke\">n007</text>"), 2 * 2 * 2);
+	assert_contains(text, "<code>n[003,007]</code>");
 	assert_contains(text, "<option value=\"group\">");
 	assert_contains(text,
 			"failed: no reply for 10 s: transport retry counter exceeded</title>");
 	assert_contains(text, "<h3>Failed pairs</h3>");
 }
 
-/* Attributes must not end early, and lines not be mixed up. */
-static void test_hostile_names(void **unused)
+#define HOSTILE "\"Q<Q>Q&Q'\n"
+
+static void spoil_nodes(void)
+{
+	for (size_t i = 0; i < fleet.n_nodes; i++) {
+		struct fleet_node *node = &fleet.nodes[i];
+
+		snprintf(node->name, FLEET_NAME, HOSTILE "%zu", i);
+		snprintf(node->host, FLEET_NAME, HOSTILE "%zu", i);
+		snprintf(node->group, FLEET_NAME, HOSTILE "%zu", i / 4);
+		snprintf(node->error, sizeof(node->error), HOSTILE "node");
+		for (size_t j = 0; j < node->n_rails; j++)
+			snprintf(node->rails[j].device, FLEET_NAME, HOSTILE "device");
+	}
+	fleet.nodes[0].error[0] = '\0';
+	fleet.nodes[5].presence = FLEET_LOST;
+}
+
+static void spoil_run(void)
+{
+	fleet.version = HOSTILE "version";
+	snprintf(fleet.started, sizeof(fleet.started), HOSTILE "started");
+	snprintf(fleet.finished, sizeof(fleet.finished), HOSTILE "finished");
+	snprintf(fleet.pattern, sizeof(fleet.pattern), HOSTILE "pattern");
+	snprintf(fleet.interruption, sizeof(fleet.interruption), HOSTILE "interruption");
+	fleet.is_interrupted = true;
+	fleet.command = json_pack("[s]", HOSTILE "command");
+	fleet_warn(&fleet, HOSTILE "warning");
+	for (size_t i = 0; i < fleet.n_cases; i++)
+		snprintf(fleet.cases[i].id, sizeof(fleet.cases[i].id), HOSTILE "case%zu", i);
+	for (size_t i = 0; i < fleet.n_blames; i++)
+		snprintf(fleet.blames[i].reason, sizeof(fleet.blames[i].reason), HOSTILE "reason");
+	for (size_t i = 0; i < fleet.n_pairs; i++)
+		if (fleet.pairs[i].error) {
+			free(fleet.pairs[i].error);
+			fleet.pairs[i].error = strdup(HOSTILE "pair");
+		}
+}
+
+/* All text is escaped, and a line feed separates no names in attributes. */
+static void test_hostile(void **unused)
+{
+	static const char *const shown[] = {"node",     "device",  "version",      "started",
+					    "finished", "pattern", "interruption", "command",
+					    "warning",  "case1",   "reason",       "pair"};
+	static const char *const raw[] = {"\"Q", "<Q", ">Q", "&Q"};
+	struct fleet_plan plan = healthy;
+
+	plan.slow = 2;
+	plan.dead = 6;
+	plan.link[0] = 1;
+	plan.link[1] = 4;
+	fleets_make(&fleet, &plan);
+	spoil_nodes();
+	spoil_run();
+	make();
+	for (size_t i = 0; i < ARRAY_LENGTH(raw); i++)
+		assert_int_equal(count(raw[i]), 0);
+	for (size_t i = 0; i < ARRAY_LENGTH(shown); i++) {
+		char wanted[64];
+
+		snprintf(wanted, sizeof(wanted), "&quot;Q&lt;Q&gt;Q&amp;Q'\n%s", shown[i]);
+		assert_contains(text, wanted);
+	}
+	assert_contains(text,
+			"data-nodes=\"&quot;Q&lt;Q&gt;Q&amp;Q'?0\n&quot;Q&lt;Q&gt;Q&amp;Q'?1\n");
+	assert_contains(text, "'?7\" data-groups=\"&quot;Q&lt;Q&gt;Q&amp;Q'?0\n");
+	assert_contains(text, "data-errors=\"&quot;Q&lt;Q&gt;Q&amp;Q'?pair\"");
+	assert_contains(text, "aria-label=\"&quot;Q&lt;Q&gt;Q&amp;Q'?case0, rail 0\"");
+}
+
+/* Names are cut between characters. */
+static void test_long_names(void **unused)
 {
 	fleets_make(&fleet, &healthy);
-	snprintf(fleet.nodes[0].name, FLEET_NAME, "\"><script>\n");
-	fleet.is_interrupted = true;
-	snprintf(fleet.interruption, sizeof(fleet.interruption), "<b>");
-	fleet_warn(&fleet, "n004 has 1 rail, others have %d", 2);
+	snprintf(fleet.nodes[0].name, FLEET_NAME, "%s",
+		 "\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4-15-letters-more");
+	make();
+	assert_contains(
+		text,
+		">\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4-15-letters-mor\xe2\x80\xa6</text>");
+}
+
+/* Nodes that were lost are bad, even if nothing is to blame. */
+static void test_lost(void **unused)
+{
+	fleets_make(&fleet, &healthy);
 	fleet.nodes[4].presence = FLEET_LOST;
 	snprintf(fleet.nodes[4].error, sizeof(fleet.nodes[4].error), "died & gone");
+	fleet_warn(&fleet, "n004 has 1 rail, others have %d", 2);
 	make();
-	assert_contains(text, "data-nodes=\"&quot;&gt;&lt;script&gt;?\nn002\n");
-	assert_int_equal(count("<script"), 1);
-	assert_contains(text, "<b>Interrupted: &lt;b&gt;</b>");
+	assert_contains(text, "<h2 data-verdict=\"bad\">BAD: lost node n005</h2>");
+	assert_contains(text,
+			"<th scope=\"row\" align=\"left\">node n005</th><td align=\"left\">died "
+			"&amp; gone</td>");
 	assert_contains(text, "<li>n004 has 1 rail, others have 2</li>");
-	assert_contains(text, "<li>n005: died &amp; gone</li>");
 }
 
 /* A bandwidth of zero is the worst figure, even if the median is zero too. */
@@ -119,7 +209,9 @@ static void test_zero(void **unused)
 	assert_contains(text, "data-cells=\"~AABb//");
 	cell = strstr(text, "<title>n001 to n002: 0 Gb/s, 0.0 % of the median, below the floor");
 	assert_non_null(cell);
-	assert_true(cell > strstr(text, "<g fill=\"#8b0a24\">"));
+	assert_true(cell > strstr(text,
+				  "<g fill=\"#8b0a24\"><g fill=\"light-dark(#8b0a24, #ffb4a0)\" "
+				  "fill-opacity=\"1\">\n"));
 	assert_contains(text,
 			"<tbody align=\"right\">\n<tr><th scope=\"row\" align=\"left\">n001</th>"
 			"<td align=\"left\">n002</td>");
@@ -156,8 +248,8 @@ static void test_many_views(void **unused)
 	}
 	make();
 	assert_int_equal(count("<div data-heatmap"), 64);
-	assert_contains(text, "<details open>\n<summary>send/lat/8/poll, rail 7 to rail 6: 28 "
-			      "figures, 28 bad");
+	assert_contains(text, "<details open>\n<summary>send/lat/8/poll, rail 7 to rail 6: <b>28 "
+			      "of 28 figures bad");
 	assert_null(strstr(text, "<summary>send/lat/8/poll, rail 7 to rail 5"));
 	assert_contains(text, "64 of 128 heat maps are drawn");
 	assert_contains(text, "<ul>\n<li>write/bw/1m/poll/bidir: rail 7</li>\n<li>send/lat/8/poll: "
@@ -176,7 +268,7 @@ static void test_large(void **unused)
 	make();
 	assert_null(strstr(text, "<title>n001 to"));
 	assert_in_range(strlen(text), 300 * 300 * 3, 1000000);
-	assert_contains(text, "font-weight=\"bold\">n101</text>");
+	assert_contains(text, "paint-order=\"stroke\">n101</text>");
 }
 
 static void test_nothing_measured(void **unused)
@@ -186,11 +278,11 @@ static void test_nothing_measured(void **unused)
 		fleet.pairs[i].status = FLEET_NOT_RUN;
 	fleet.n_spreads = 0;
 	make();
-	assert_contains(text, "<h2>8 nodes, not judged</h2>");
+	assert_contains(text, ">NOT JUDGED: too few figures");
 	assert_null(strstr(text, "<h3>Heat maps"));
 	fleet_finish(&fleet);
 	make();
-	assert_contains(text, "<h2>0 nodes, not judged</h2>");
+	assert_contains(text, ">NOT JUDGED: too few figures");
 }
 
 /* Retests change no cell. */
@@ -224,9 +316,10 @@ static void test_matrix(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_healthy), TEST(test_culprits),         TEST(test_hostile_names),
-		TEST(test_large),   TEST(test_nothing_measured), TEST(test_matrix),
-		TEST(test_zero),    TEST(test_many_views),
+		TEST(test_healthy),          TEST(test_culprits), TEST(test_hostile),
+		TEST(test_long_names),       TEST(test_lost),     TEST(test_large),
+		TEST(test_nothing_measured), TEST(test_matrix),   TEST(test_zero),
+		TEST(test_many_views),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
