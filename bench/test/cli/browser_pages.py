@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """
-The pages of a history and of a comparison in a real browser, without a network: they log no
-errors, each mark is where its axes put it on either scale, nothing is wider than a small screen,
-and they pass axe-core's accessibility checks.
+The pages of a history, of a comparison and of a fleet in a real browser, without a network: they
+log no errors, each mark is where its axes put it on either scale, nothing is wider than a small
+screen, and they pass axe-core's accessibility checks.
 """
 
 import json
@@ -103,3 +103,40 @@ class Pages(browsing.Browsing):
         for name, page in self.pages.items():
             with self.subTest(name):
                 self.check_accessibility(page)
+
+
+class Fleet(browsing.Browsing):
+    """The page of 20 nodes in four groups, of which n017 is slow."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        path = f"{cls.folder}/fleet.json"
+        ended = verbmark("fleet", "--simulate", "20", "--plant", "slow-node:17", "--quiet",
+                         "--json", path)
+        assert ended.status == 1, ended.err
+        with open(path, encoding="utf-8") as file:
+            document = json.load(file)
+        for number, node in enumerate(document["nodes"]):
+            node["group"] = f"leaf{number % 4}"
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(document, file)
+        cls.page = f"{cls.folder}/fleet.html"
+        ended = verbmark("report", "--format", "html", path, "-o", cls.page)
+        assert not ended.status, ended.err
+
+    def test_width(self):
+        """The page never scrolls sideways."""
+        browser = self.browser
+        self.addCleanup(browser, "Emulation.clearDeviceMetricsOverride")
+        for width in (400, 800, 1440):
+            browser("Emulation.setDeviceMetricsOverride", width=width, height=900,
+                    deviceScaleFactor=1, mobile=False)
+            browser.open(f"file://{self.page}")
+            self.assertEqual(browser.evaluate("document.documentElement.scrollWidth"), width)
+
+    def test_paper(self):
+        self.check_paper(self.page)
+
+    def test_accessibility(self):
+        self.check_accessibility(self.page)
