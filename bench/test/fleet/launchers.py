@@ -12,31 +12,40 @@ import re
 import shutil
 import signal
 import struct
-import subprocess
 import tempfile
 import unittest
 import xml.etree.ElementTree
 import zlib
 
 import documents
+import junit
 import slurm
-from verbmark import PATIENCE, VERBMARK, Ended, Program, read, verbmark, wait_until
+from verbmark import VERBMARK, Ended, Program, read, verbmark, wait_until
 
 MPIRUN = ("mpirun", "--allow-run-as-root", "--oversubscribe")
-SRUN = ("srun", "--mpi=pmix", "--ntasks-per-node=1")
+SRUN = ("srun", "--mpi=pmix", "--ntasks-per-node=1", "--kill-on-bad-exit=0")
 # A link so slow that every CPU keeps up with it: figures hardly differ between pairs.
-LINK = "bandwidth=500mbit"
-SLOW_LINK = "bandwidth=50mbit"
-# Bidirectional: VERBMARK_SOFT slows only what a rank sends.
-CASE = ("--devices", "soft0", "--op", "write", "--metric", "bw", "-s", "4k", "-b")
-SHORT = ("-D", "100ms")
+LINK = "bandwidth=100mbit"
+SLOW_LINK = "bandwidth=20mbit"
+# Bidirectional: VERBMARK_SOFT slows only what a rank sends. Ranks that poll would take the CPUs
+# from one another.
+WRITES = (
+    "--devices", "soft0", "--op", "write", "--metric", "bw", "-s", "4k", "-b", "--cq", "event",
+)
+# Its queue lasts for longer than a rank waits for a CPU.
+CASE = (*WRITES, "-t", "512", "-Q", "16")
+SHORT = ("-D", "500ms")
 # Rounds that last until a test has found the rank that it disturbs.
-LONG = ("-D", "2s")
+LONG = ("-D", "3s", "--time-limit", "10s")
 DEAD = "rdma_connect#1+=EIO; rdma_accept#1+=EIO"
 # Seconds of CPU time that only a rank that is measuring has spent.
-MEASURING_S = 0.5
+MEASURING_S = 0.3
+# A result of one pair of hosts.
+SAMPLE = os.path.join(
+    os.path.dirname(os.path.abspath(__file__)), "../../../reports/test/lib/sample.json"
+)
 NO_PMIX = "this build has no PMIx"
-FLEET_PATIENCE = 120
+FLEET_PATIENCE = 180
 
 
 def reason_to_skip():
@@ -44,13 +53,23 @@ def reason_to_skip():
     return NO_PMIX if NO_PMIX in verbmark("fleet", "--devices", "soft0").err else None
 
 
-def on_host(nodes):
+def reason_to_skip_openmpi():
+    return reason_to_skip() if shutil.which("mpirun") else "mpirun is not installed"
+
+
+def plain_environment():
+    """Returns the variables of this process without those of a job and of the device."""
+    return {name: value for name, value in os.environ.items()
+            if not name.startswith(("SLURM", "PMIX", "OMPI", "VERBMARK_SOFT"))}
+
+
+def numbers_of(nodes):
     """Returns the numbers of the nodes, which are the suffixes of their names under mpirun."""
     return [int(name.rpartition(".")[2]) for name in nodes]
 
 
-def is_rank_of(pid, folder, rank):
-    """Returns whether the process is that rank of a job of the cluster in the folder."""
+def is_rank_on(pid, folder, node):
+    """Returns whether the process is the rank on that node of the cluster in the folder."""
     try:
         with open(f"/proc/{pid}/environ", "rb") as file:
             variables = file.read().split(b"\0")
@@ -58,7 +77,7 @@ def is_rank_of(pid, folder, rank):
             program = file.read().split(b"\0")[0].decode()
     except OSError:
         return False
-    wanted = {f"SLURM_PROCID={rank}".encode(), f"{slurm.MARK}={folder}".encode()}
+    wanted = {f"SLURMD_NODENAME={node}".encode(), f"{slurm.MARK}={folder}".encode()}
     return wanted <= set(variables) and program == VERBMARK
 
 
@@ -103,6 +122,8 @@ def hdr_median(counts):
 class OfFleet(unittest.TestCase):
     """A folder for the files of a run, and what their content must be."""
 
+    case = CASE
+
     def setUp(self):
         self.folder = tempfile.mkdtemp(prefix="fleet")
         self.addCleanup(shutil.rmtree, self.folder)
@@ -114,12 +135,12 @@ class OfFleet(unittest.TestCase):
     def path(self, name):
         return f"{self.folder}/{name}"
 
-    def fleet(self, *options, case=CASE):
-        """Returns a command with all output files."""
+    def fleet(self, *options, case=None, name="f"):
+        """Returns a command with all output files, which begin with the name."""
         return (
-            VERBMARK, "fleet", *case, *options, "--json", self.path("f.json"),
-            "--csv", self.path("f.csv"), "--junit", self.path("f.xml"),
-            "--bad-nodes", self.path("bad"),
+            VERBMARK, "fleet", *(case or self.case), *options, "--json", self.path(f"{name}.json"),
+            "--csv", self.path(f"{name}.csv"), "--junit", self.path(f"{name}.xml"),
+            "--bad-nodes", self.path(f"{name}.bad"),
         )
 
     def wrapped(self, rank, name, value, *options):
@@ -129,27 +150,35 @@ class OfFleet(unittest.TestCase):
             *self.fleet(*options),
         )
 
-    def document(self):
-        with open(self.path("f.json"), encoding="utf-8") as file:
+    def document(self, name="f"):
+        with open(self.path(f"{name}.json"), encoding="utf-8") as file:
             document = documents.parse(file.read(), "verbmark.fleet-1")
         return document | {"pairs": [dict(zip(document["columns"], row))
                                      for row in document["pairs"]]}
 
-    def bad_nodes(self):
-        with open(self.path("bad"), encoding="ascii") as file:
+    def bad_nodes(self, name="f"):
+        with open(self.path(f"{name}.bad"), encoding="ascii") as file:
             return file.read().split()
 
-    def check_schedule(self, document, size):
-        """Checks that every pair was measured once, and no node twice in a round."""
+    def run_ranks(self, *ranks, patience=FLEET_PATIENCE):
+        """Runs a command line of mpirun; returns the ended program and its document."""
+        ended = Ended(Program(*MPIRUN, *ranks, env=plain_environment() | self.variables), patience)
+        self.assertIn(ended.status, (0, 1), ended.err)
+        document = self.document()
+        self.assertEqual(document["run"]["exit_status"], ended.status)
+        return ended, document
+
+    def check_rounds(self, document, size, rounds):
+        """Checks that no pair was measured twice, and each node once in each round."""
         pairs = [pair for pair in document["pairs"] if not pair["retest"]]
         links = {frozenset((pair["from"], pair["to"])) for pair in pairs}
-        self.assertEqual((len(pairs), len(links)), (size * (size - 1) // 2,) * 2)
+        self.assertEqual((len(pairs), len(links)), (size // 2 * rounds,) * 2)
         self.assertTrue(all(len(link) == 2 for link in links))
-        for number in range(size - 1):
+        for number in {pair["round"] for pair in pairs}:
             nodes = [pair[end] for pair in pairs if pair["round"] == number
                      for end in ("from", "to")]
             self.assertEqual(sorted(nodes), list(range(size)))
-        self.assertEqual(document["run"]["rounds"], size - 1)
+        self.assertEqual(document["run"]["rounds"], rounds)
 
     def check_blamed(self, document, node):
         """Checks that exactly this node is to blame as a node or rail."""
@@ -161,34 +190,22 @@ class OfFleet(unittest.TestCase):
 class UnderOpenMpi(OfFleet):
     @classmethod
     def setUpClass(cls):
-        if not shutil.which("mpirun"):
-            raise unittest.SkipTest("mpirun is not installed")
-        if reason := reason_to_skip():
+        if reason := reason_to_skip_openmpi():
             raise unittest.SkipTest(reason)
 
-    def run_ranks(self, *ranks):
-        """Runs one command line of mpirun; returns the ended program and its document."""
-        mine = {name: value for name, value in os.environ.items()
-                if not name.startswith(("SLURM", "PMIX", "OMPI", "VERBMARK_SOFT"))}
-        ended = Ended(Program(*MPIRUN, *ranks, env=mine | self.variables), FLEET_PATIENCE)
-        self.assertIn(ended.status, (0, 1), ended.err)
-        document = self.document()
-        self.assertEqual(document["run"]["exit_status"], ended.status)
-        return ended, document
-
     def one_differs(self, name, value):
-        """Runs seven ranks, of which rank 4 has another value of the variable."""
+        """Runs six ranks, of which rank 4 has another value of the variable."""
         command = self.fleet(*SHORT)
         return self.run_ranks(
             "-np", 4, *command, ":", "-np", 1, "-x", f"{name}={value}", *command,
-            ":", "-np", 2, *command,
+            ":", "-np", 1, *command,
         )
 
     def test_healthy(self):
         ended, document = self.run_ranks("-np", 8, *self.fleet(*SHORT))
         self.assertRegex(ended.out, r"\b8 nodes on 1 host, 1 rail; \d+ pairs measured; 7 rounds,")
-        self.check_schedule(document, 8)
-        self.assertEqual(on_host(node["name"] for node in document["nodes"]), list(range(8)))
+        self.check_rounds(document, 8, 7)
+        self.assertEqual(numbers_of(node["name"] for node in document["nodes"]), list(range(8)))
         self.assertEqual({node["presence"] for node in document["nodes"]}, {"present"})
         self.assertEqual(document["run"]["launcher"], "openmpi")
         self.assertFalse(document["run"]["interrupted"])
@@ -196,7 +213,10 @@ class UnderOpenMpi(OfFleet):
             pair["figures_or_error"], list)])
         with open(self.path("f.csv"), encoding="utf-8") as file:
             rows = [row for row in csv.DictReader(file) if row["retest"] == "0"]
-        self.assertEqual([row["status"] for row in rows], ["measured"] * 56)
+        self.assertEqual({row["status"] for row in rows}, {"measured"})
+        directions = {(row["from"], row["to"]) for row in rows}
+        self.assertEqual((len(rows), len(directions)), (56, 56))
+        self.assertEqual(junit.faults(read(self.path("f.xml"))), [])
         suite = xml.etree.ElementTree.parse(self.path("f.xml")).getroot()[0]
         self.assertEqual(int(suite.get("tests")), len(suite.findall("testcase")))
         self.assertGreaterEqual(int(suite.get("tests")), 8)
@@ -237,7 +257,7 @@ class UnderOpenMpi(OfFleet):
         self.assertEqual(ended.status, 1)
         failed = [pair for pair in document["pairs"]
                   if not pair["retest"] and isinstance(pair["figures_or_error"], str)]
-        self.assertEqual(len(failed), 6)
+        self.assertEqual(len(failed), 5)
         self.assertTrue(all(4 in (pair["from"], pair["to"]) for pair in failed), failed)
 
 
@@ -246,7 +266,7 @@ class UnderSlurm(OfFleet):
     def setUpClass(cls):
         if reason := slurm.reason_to_skip() or reason_to_skip():
             raise unittest.SkipTest(reason)
-        cls.cluster = slurm.Cluster(4)
+        cls.cluster = slurm.Cluster(8)
 
     @classmethod
     def tearDownClass(cls):
@@ -256,67 +276,76 @@ class UnderSlurm(OfFleet):
         super().setUp()
         self.cluster.wait_idle()
 
-    def start(self, *command, more=()):
-        """Starts a step on all nodes; the end of the test kills it."""
-        step = Program(*SRUN, "-N", 4, *more, *command,
+    def start(self, *command, nodes="n[0-3]", count=4):
+        """Starts a step on these nodes; the end of the test kills it."""
+        step = Program(*SRUN, "-N", count, "-w", nodes, *command,
                        env=self.cluster.environment | self.variables)
         self.addCleanup(step.kill)
         return step
 
-    def rank(self, step, number):
-        """Returns the process of a rank once it is measuring; fails if the step ends before."""
+    def rank_on(self, step, node):
+        """Returns the process on a node once it is measuring; fails if the step ends before."""
         def find():
             self.assertIsNone(step.process.poll(), step.err)
             pids = (name for name in os.listdir("/proc") if name.isdigit())
             return next((int(pid) for pid in pids
-                         if is_rank_of(pid, self.cluster.folder, number)
+                         if is_rank_on(pid, self.cluster.folder, node)
                          and cpu_s(pid) > MEASURING_S), None)
 
-        return wait_until(find, what=f"rank {number} to measure")
+        return wait_until(find, what=f"the rank on {node} to measure")
 
     def test_names_and_slow_node(self):
         step = self.start(*self.wrapped(2, "VERBMARK_SOFT", SLOW_LINK, *SHORT))
         self.assertEqual(step.wait(FLEET_PATIENCE), 1, step.err)
         document = self.document()
-        self.check_schedule(document, 4)
+        self.check_rounds(document, 4, 3)
         self.assertEqual([node["name"] for node in document["nodes"]], ["n0", "n1", "n2", "n3"])
         self.assertEqual(document["run"]["launcher"], "slurm")
         self.check_blamed(document, 2)
         self.assertEqual(self.bad_nodes(), ["n2"])
 
-    def check_lost(self, number):
-        """Sends the signal to rank 2 while it is measuring; the others must report."""
-        step = self.start(*self.fleet(*LONG), more=("--kill-on-bad-exit=0",))
-        os.kill(self.rank(step, 2), number)
-        status = step.wait(FLEET_PATIENCE)
-        self.assertIn(status, (1, 137), step.err)
-        document = self.document()
-        self.assertEqual(document["nodes"][2]["presence"], "lost", document["nodes"])
+    def check_lost(self, step, name, node):
+        """Checks that the step reports the third of its nodes as lost, and the other pairs."""
+        self.assertIn(step.wait(FLEET_PATIENCE), (1, 137), step.err)
+        document = self.document(name)
+        presence = [node["presence"] for node in document["nodes"]]
+        self.assertEqual(presence, ["present", "present", "lost", "present"])
         self.assertEqual(document["run"]["exit_status"], 1)
-        self.assertEqual(self.bad_nodes(), ["n2"])
+        self.assertEqual(self.bad_nodes(name), [node])
         others = {frozenset((pair["from"], pair["to"])) for pair in document["pairs"]
                   if 2 not in (pair["from"], pair["to"])
                   and isinstance(pair["figures_or_error"], list)}
         self.assertEqual(len(others), 3, document["pairs"])
 
-    def test_killed(self):
-        self.check_lost(signal.SIGKILL)
-
-    def test_stopped(self):
-        self.check_lost(signal.SIGSTOP)
+    def test_killed_and_stopped(self):
+        """Two steps at once: both mostly wait for the lost rank."""
+        killed = self.start(*self.fleet(*LONG, name="killed"))
+        stopped = self.start(*self.fleet(*LONG, name="stopped"), nodes="n[4-7]")
+        os.kill(self.rank_on(killed, "n2"), signal.SIGKILL)
+        os.kill(self.rank_on(stopped, "n6"), signal.SIGSTOP)
+        self.check_lost(killed, "killed", "n2")
+        self.check_lost(stopped, "stopped", "n6")
 
     def test_first_killed(self):
         """Nobody writes the report then: the others end, and one of them says why."""
-        step = self.start(*self.fleet(*LONG), more=("--kill-on-bad-exit=0",))
-        os.kill(self.rank(step, 0), signal.SIGKILL)
+        step = self.start(*self.fleet(*LONG))
+        os.kill(self.rank_on(step, "n0"), signal.SIGKILL)
         self.assertNotEqual(step.wait(FLEET_PATIENCE), 0)
         self.assertIn("rank 0 (n0), which writes the report, ended", "\n".join(step.err))
 
     def test_terminated(self):
-        """The scheduler ends a job: what was measured is reported."""
+        """The scheduler ends a job: what all ranks have measured until then is reported."""
         self.variables["SLURM_KILL_BAD_EXIT"] = "1"
-        step = self.start(*self.fleet("-D", "10s"))
-        self.rank(step, 0)
+        step = self.start(*self.fleet("-D", "2s"), nodes="n[0-7]", count=8)
+
+        def begun():
+            """Returns the round in progress once it is the third or later."""
+            self.assertIsNone(step.process.poll(), step.err)
+            rounds = [int(word) for word in re.findall(r"^round (\d+) of 7", step.errors, re.M)]
+            return max(rounds, default=0) > 2 and max(rounds)
+
+        # All ranks have passed the barrier of the round before.
+        n_complete = wait_until(begun, what="the third round") - 2
         jobs = self.cluster.run("squeue", "-h", "-o", "%i").stdout.split()
         self.assertEqual(len(jobs), 1)
         self.cluster.run("scancel", "--signal=TERM", jobs[0])
@@ -324,8 +353,43 @@ class UnderSlurm(OfFleet):
         document = self.document()
         self.assertTrue(document["run"]["interrupted"])
         self.assertIn("SLURM_KILL_BAD_EXIT", document["run"]["interruption"])
-        self.assertEqual(len(document["nodes"]), 4)
-        self.assertLess(len(document["pairs"]), 7)
+        self.assertEqual(len(document["nodes"]), 8)
+        measured = [pair["round"] for pair in document["pairs"]
+                    if isinstance(pair["figures_or_error"], list)]
+        counts = [measured.count(number) for number in range(n_complete)]
+        self.assertEqual(counts, [4] * n_complete)
+
+
+class Alone(OfFleet):
+    """Without a launcher."""
+
+    def run_alone(self, *options):
+        return verbmark("fleet", *options, env=plain_environment() | self.variables)
+
+    def setUp(self):
+        if reason := reason_to_skip():
+            self.skipTest(reason)
+        super().setUp()
+
+    def test_needs_a_second_rank(self):
+        ended = self.run_alone(*CASE)
+        self.assertEqual((ended.status, ended.out), (2, ""))
+        self.assertIn("this job has one rank", ended.err)
+
+    def test_measures_itself(self):
+        # A single figure can be judged only by a floor.
+        ended = self.run_alone(*CASE, *SHORT, "--self", "--floor", "1Mb/s", "--json",
+                               self.path("f.json"))
+        self.assertEqual(ended.status, 0, ended.err)
+        (pair,) = self.document()["pairs"]
+        self.assertEqual((pair["from"], pair["to"]), (0, 0))
+        self.assertIsInstance(pair["figures_or_error"], list)
+
+    def test_unknown_device(self):
+        ended = self.run_alone("--devices", "nosuch", "--self", "--json", self.path("f.json"))
+        self.assertNotEqual(ended.status, 0)
+        self.assertEqual(self.document()["run"]["exit_status"], ended.status)
+        self.assertRegex(self.document()["nodes"][0]["error"], "nosuch|no RDMA device")
 
 
 class Simulated(OfFleet):
@@ -333,7 +397,7 @@ class Simulated(OfFleet):
 
     def simulate(self, *options, name="f.json"):
         ended = verbmark("fleet", "--simulate", 64, *options, "--json", self.path(name),
-                         "--bad-nodes", self.path("bad"))
+                         "--bad-nodes", self.path("f.bad"))
         self.assertIn(ended.status, (0, 1), ended.err)
         return ended
 
@@ -407,11 +471,9 @@ class Simulated(OfFleet):
         better = {(one["from"], one["to"]) for one in figures if one["verdict"] == "better"}
         self.assertLessEqual({("n005", "n009"), ("n009", "n005")}, better)
 
-    def test_result_is_no_fleet(self):
+    def test_only_two_of_a_kind_are_compared(self):
         self.simulate()
-        with open(self.path("r.json"), "w", encoding="ascii") as file:
-            json.dump({"schema": "verbmark.result/1"}, file)
-        for pair in (("f.json", "r.json"), ("r.json", "f.json")):
-            ended = verbmark("compare", *map(self.path, pair))
-            self.assertNotEqual(ended.status, 0, ended.out)
-            self.assertEqual(ended.out, "")
+        for pair in ((self.path("f.json"), SAMPLE), (SAMPLE, self.path("f.json"))):
+            ended = verbmark("compare", *pair)
+            self.assertEqual((ended.status, ended.out), (3, ""))
+            self.assertIn("compare two of a kind", ended.err)
