@@ -4,9 +4,9 @@
 import json
 import os
 import subprocess
-import tempfile
 import unittest
 
+import over_ssh
 import verbmark
 from verbmark import (
     ADDRESS, PATIENCE, VERBMARK, Ended, Program, ServedRemotely, client, run, wait_until,
@@ -32,46 +32,12 @@ def measure(*options):
     return verbmark.measure(None, *options, host=PEER).document
 
 
-class Launch(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        if not os.path.exists("/usr/sbin/sshd"):
-            raise unittest.SkipTest("sshd is not installed")
-        # Both machines share this folder.
-        cls.folder = tempfile.mkdtemp(dir=os.environ["OUT"])
-        for name in ("host", "user"):
-            run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", f"{cls.folder}/{name}")
-        with open(f"{cls.folder}/config", "w", encoding="ascii") as config:
-            config.write(
-                f"HostKey {cls.folder}/host\nAuthorizedKeysFile {cls.folder}/user.pub\n"
-                "StrictModes no\nPidFile none\nUsePAM no\nPermitRootLogin yes\n"
-            )
-        cls.sshd = Program(
-            "on-second", "sh", "-c",
-            f"mkdir -p /run/sshd && exec /usr/sbin/sshd -D -e -f {cls.folder}/config",
-        )
-        wait_until(lambda: "listening" in cls.sshd.errors, what="sshd")
-        # Copy the key: ssh rejects it if permissions on the shared folder look too wide.
-        cls.key = tempfile.NamedTemporaryFile()
-        with open(f"{cls.folder}/user", "rb") as key:
-            cls.key.write(key.read())
-        cls.key.flush()
-        cls.ssh = (
-            f"ssh -i {cls.key.name} -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null "
-            "-o LogLevel=ERROR -o ControlPath=none -o BatchMode=yes %h"
-        )
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.sshd.kill()
-        cls.key.close()
-        subprocess.run(["rm", "-rf", cls.folder], check=True)
-
+class Launch(over_ssh.OverSsh):
     def nobody_serves(self):
         wait_until(lambda: not serving(("on-second",)), what="the launched server to end")
 
     def test_ssh(self):
-        document = measure("--launch", self.ssh, "-n", 100, "--op", "send,write,read")
+        document = measure("--launch", f"{self.ssh} %h", "-n", 100, "--op", "send,write,read")
         self.assertEqual(
             [case["status"] for case in document["cases"]], ["complete"] * 3
         )
@@ -86,14 +52,15 @@ class Launch(unittest.TestCase):
         self.nobody_serves()
 
     def test_killed_client(self):
-        with client("--launch", self.ssh, "-D", "60s", "--json", os.devnull, host=PEER) as run_here:
+        launch = ("--launch", f"{self.ssh} %h")
+        with client(*launch, "-D", "60s", "--json", os.devnull, host=PEER) as run_here:
             wait_until(lambda: serving(("on-second",)), what="the launched server")
             run_here.kill()
         self.nobody_serves()
 
     def test_missing_program(self):
-        program = Program(VERBMARK, "run", PEER, "--no-save", "--launch", f"{self.ssh} exec not-there")
-        ended = Ended(program)
+        launch = ("--launch", f"{self.ssh} %h exec not-there")
+        ended = Ended(Program(VERBMARK, "run", PEER, "--no-save", *launch))
         self.assertEqual(ended.status, 1)
         self.assertRegex(
             ended.err,
@@ -102,7 +69,7 @@ class Launch(unittest.TestCase):
 
     def test_missing_key(self):
         words = self.ssh.replace(self.key.name, "/dev/null")
-        ended = Ended(client("--launch", words, host=PEER))
+        ended = Ended(client("--launch", f"{words} %h", host=PEER))
         self.assertEqual(ended.status, 1)
         self.assertIn("the server started by --launch exited: see its messages above", ended.err)
 
