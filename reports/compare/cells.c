@@ -21,8 +21,8 @@ void compare_cells_open(struct grid *grid, enum cells_table which)
 	};
 	const struct grid_column names[] = {
 		{titles[which], GRID_WORDS,   0},
-		{"bytes",       GRID_FIGURES, 0},
-		{"cq",          GRID_WORDS,   0},
+		{"size",        GRID_FIGURES, 0},
+		{"mode",        GRID_WORDS,   0},
 		{"kind",        GRID_WORDS,   0},
 	};
 	static const struct grid_column figures[] = {

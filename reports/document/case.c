@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "reports/document/hdr.h"
-#include "reports/result/trials.h"
+#include "reports/finding/bounded.h"
 
 static json_t *make_bins(const struct hist *hist)
 {
@@ -61,20 +61,13 @@ static json_t *make_histogram(const struct hist *hist, const char *unit,
 	return document_whole(histogram, failed);
 }
 
-/* Adds the interval of a figure's median over trials, unless a trial lacks the figure. */
-static int add_interval(json_t *into, const char *name, const struct result_case *line,
-			const double *first)
+/* Adds the interval of a figure, null if it has none. */
+static int add_interval(json_t *into, const char *name, const struct bounded *figure)
 {
-	struct interval interval;
-	struct error ignored = {0};
-	int code = trials_interval(&interval, line, first, &ignored);
-
-	if (code)
-		return code == -ENODATA ? 0 : code;
 	return json_object_set_new(into, name,
-				   json_pack("{s:f, s:f, s:f, s:f}", "median", interval.median,
-					     "low", interval.low, "high", interval.high,
-					     "confidence", interval.confidence));
+				   isnan(figure->low) ? json_null()
+						      : json_pack("{s:f, s:f}", "low", figure->low,
+								  "high", figure->high));
 }
 
 static json_t *make_figures(const struct hist *hist)
@@ -108,11 +101,14 @@ static json_t *make_latency(const struct result_case *line, struct document_bins
 	json_t *intervals = json_object();
 	json_t *latency =
 		line->latency ? make_figures(line->latency) : make_known_figures(line->figures);
+	struct bounded figure;
 	int failed = 0;
 
-	for (size_t i = 0; i < STATISTICS; i++)
-		failed |=
-			add_interval(intervals, statistics[i].key, line, &line->trials->latency[i]);
+	for (size_t i = 0; i < STATISTICS; i++) {
+		bounded_statistic(&figure, line, i);
+		if (!isnan(figure.value) && statistics[i].has_interval)
+			failed |= add_interval(intervals, statistics[i].key, &figure);
+	}
 	failed |= json_object_set_new(latency, "kind", json_string(result_kind_name(line->kind)));
 	failed |= json_object_set_new(latency, "intervals", intervals);
 	if (line->latency)
@@ -182,10 +178,13 @@ static json_t *make_rates_of_case(const struct result_case *line)
 				  document_number(line->messages), "duration_ns",
 				  document_number(line->duration_ns), "bytes_per_s",
 				  rate * (double)line->size, "messages_per_s", rate);
+	struct bounded figure;
 	int failed = add_total(rates, line);
 
-	failed |= add_interval(intervals, "bytes_per_s", line, &line->trials->bytes_per_s);
-	failed |= add_interval(intervals, "messages_per_s", line, &line->trials->messages_per_s);
+	bounded_rate(&figure, line);
+	failed |= add_interval(intervals, "messages_per_s", &figure);
+	bounded_scale(&figure, (double)line->size);
+	failed |= add_interval(intervals, "bytes_per_s", &figure);
 	failed |= json_object_set_new(rates, "intervals", intervals);
 	return document_whole(rates, failed);
 }

@@ -64,17 +64,6 @@ static json_t *make_extra(const struct result *result, const struct result_case 
 			    banner ? "\n" : "", banner ? banner : "");
 }
 
-/* Formats half the width of the interval, as other tools do. */
-static json_t *make_range(const struct bounded *figure)
-{
-	double half = (figure->high - figure->low) / 2;
-
-	/* With fixed decimals it would read as 0. */
-	if (half > 0 && half < 1e-3)
-		return json_sprintf("\xc2\xb1 %.2g", half);
-	return json_sprintf("\xc2\xb1 %.*f", half < 1 ? 4 : half < 1000 ? 1 : 0, half);
-}
-
 static int add_entry(struct state *state, const struct entry *entry, const struct bounded *figure,
 		     const struct result_case *line, json_t *extra)
 {
@@ -85,7 +74,7 @@ static int add_entry(struct state *state, const struct entry *entry, const struc
 		return 0;
 	name = json_sprintf("%s %s", line->id, entry->name);
 	if (isfinite(figure->low))
-		range = make_range(figure);
+		range = json_sprintf("%.15g..%.15g", figure->low, figure->high);
 	return json_array_append_new(state->entries,
 				     json_pack("{s:o, s:s, s:f, s:o*, s:O}", "name", name, "unit",
 					       entry->unit, "value", figure->value, "range", range,

@@ -73,28 +73,22 @@ static void print_figures(FILE *out, const struct result_case *line)
 
 	fputs("<properties>\n", out);
 	for (size_t i = 0; i < STATISTICS; i++) {
-		double value = result_statistic(line, i);
 		char name[32];
 
-		if (isnan(value))
-			continue;
 		snprintf(name, sizeof(name), "%s_ns", statistics[i].key);
-		if (strcmp(statistics[i].key, "p50") != 0) {
-			print_figure(out, name, value);
-			continue;
-		}
-		/* If it has bounds, the value is the median over trials. */
-		bounded_latency(&figure, line, "p50");
-		print_figure(out, name, figure.value);
-		print_figure(out, "p50_low_ns", figure.low);
-		print_figure(out, "p50_high_ns", figure.high);
+		print_figure(out, name, result_statistic(line, i));
 	}
+	bounded_latency(&figure, line, "p50");
+	print_figure(out, "p50_low_ns", figure.low);
+	print_figure(out, "p50_high_ns", figure.high);
 	if (result_has_latency(line))
 		print_property(out, "kind", result_kind_name(line->kind));
-	if (line->windows && line->duration_ns) {
-		print_figure(out, "bytes_per_s", result_rate(line, false) * (double)line->size);
-		print_figure(out, "messages_per_s", result_rate(line, false));
-	}
+	bounded_rate(&figure, line);
+	print_figure(out, "messages_per_s", figure.value);
+	bounded_scale(&figure, (double)line->size);
+	print_figure(out, "bytes_per_s", figure.value);
+	print_figure(out, "bytes_per_s_low", figure.low);
+	print_figure(out, "bytes_per_s_high", figure.high);
 	print_figure(out, "messages", (double)line->messages);
 	print_figure(out, "trials", (double)line->n_trials);
 	fputs("</properties>\n", out);

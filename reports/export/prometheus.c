@@ -24,10 +24,11 @@ enum metric {
 	LATENCY,
 	LATENCY_MIN,
 	LATENCY_MAX,
-	LATENCY_MEDIAN,
 	LATENCY_LOW,
 	LATENCY_HIGH,
 	BANDWIDTH,
+	BANDWIDTH_LOW,
+	BANDWIDTH_HIGH,
 	MESSAGES,
 	SENT,
 	LOST,
@@ -44,32 +45,35 @@ struct row {
 };
 
 static const struct row rows[METRICS] = {
-	[RUN_INFO] = {"verbmark_run_info",                    "gauge",   "Hosts and version of the run; always 1."    },
-	[RUN_TIMESTAMP] = {"verbmark_run_timestamp_seconds",       "gauge",
-                      "End of the run, in seconds since 1970."                                                        },
-	[CASE_STATUS] = {"verbmark_case_status",                 "gauge",
+	[RUN_INFO] = {"verbmark_run_info",                        "gauge",   "Hosts and version of the run; always 1."    },
+	[RUN_TIMESTAMP] = {"verbmark_run_timestamp_seconds",           "gauge",
+                      "End of the run, in seconds since 1970."                                                            },
+	[CASE_STATUS] = {"verbmark_case_status",                     "gauge",
                       "Always 1; the status label is complete, failed, skipped or "
-			 "interrupted."									       },
-	[LATENCY] = {"verbmark_latency_seconds",             "summary", "Message latency over all trials."           },
-	[LATENCY_MIN] = {"verbmark_latency_min_seconds",         "gauge",   "Minimum latency."                           },
-	[LATENCY_MAX] = {"verbmark_latency_max_seconds",         "gauge",   "Maximum latency."                           },
-	[LATENCY_MEDIAN] = {"verbmark_latency_median_seconds",      "gauge",
-                      "Median over trials of the median latency."                                                     },
-	[LATENCY_LOW] = {"verbmark_latency_median_low_seconds",  "gauge",
-                      "Lower bound of the 95 % confidence interval of the median."                                    },
-	[LATENCY_HIGH] = {"verbmark_latency_median_high_seconds", "gauge",
-                      "Upper bound of the 95 % confidence interval of the median."                                    },
-	[BANDWIDTH] = {"verbmark_bandwidth_bytes_per_second",  "gauge",
-                      "Payload throughput in one direction."                                                          },
-	[MESSAGES] = {"verbmark_messages_per_second",         "gauge",   "Message rate in one direction."             },
-	[SENT] = {"verbmark_sent_messages",               "gauge",
-		      "Messages sent, including the warm-up, if the transport can lose messages."                     },
-	[LOST] = {"verbmark_lost_messages",               "gauge",   "Messages that were sent but did not arrive."},
-	[LOAD] = {"verbmark_load_messages_per_second",    "gauge",   "Offered message rate of a load."            },
-	[SATURATED] = {"verbmark_load_saturated",              "gauge",
-                      "1 if the schedule of a load was not kept."                                                     },
-	[CPU] = {"verbmark_cpu_seconds_per_message",     "gauge",
-		      "CPU time per message on the client or server."                                                 },
+			 "interrupted."										   },
+	[LATENCY] = {"verbmark_latency_seconds",                 "summary", "Message latency over all trials."           },
+	[LATENCY_MIN] = {"verbmark_latency_min_seconds",             "gauge",   "Minimum latency."                           },
+	[LATENCY_MAX] = {"verbmark_latency_max_seconds",             "gauge",   "Maximum latency."                           },
+	[LATENCY_LOW] = {"verbmark_latency_median_low_seconds",      "gauge",
+                      "Lower bound of the 95 % confidence interval of the median."                                        },
+	[LATENCY_HIGH] = {"verbmark_latency_median_high_seconds",     "gauge",
+                      "Upper bound of the 95 % confidence interval of the median."                                        },
+	[BANDWIDTH] = {"verbmark_bandwidth_bytes_per_second",      "gauge",
+                      "Payload throughput in one direction, the median over trials."                                      },
+	[BANDWIDTH_LOW] = {"verbmark_bandwidth_low_bytes_per_second",  "gauge",
+                      "Lower bound of the 95 % confidence interval of the throughput."                                    },
+	[BANDWIDTH_HIGH] = {"verbmark_bandwidth_high_bytes_per_second", "gauge",
+                      "Upper bound of the 95 % confidence interval of the throughput."                                    },
+	[MESSAGES] = {"verbmark_messages_per_second",             "gauge",
+		      "Message rate in one direction, the median over trials."                                            },
+	[SENT] = {"verbmark_sent_messages",                   "gauge",
+		      "Messages sent, including the warm-up, if the transport can lose messages."                         },
+	[LOST] = {"verbmark_lost_messages",                   "gauge",   "Messages that were sent but did not arrive."},
+	[LOAD] = {"verbmark_load_messages_per_second",        "gauge",   "Offered message rate of a load."            },
+	[SATURATED] = {"verbmark_load_saturated",                  "gauge",
+                      "1 if the schedule of a load was not kept."                                                         },
+	[CPU] = {"verbmark_cpu_seconds_per_message",         "gauge",
+		      "CPU time per message on the client or server."                                                     },
 };
 
 struct state {
@@ -242,7 +246,6 @@ static void add_latency(const struct series *series, const struct result_case *l
 	add_as(series, LATENCY_MIN, "", kind, result_named(line, "min") / 1e9);
 	add_as(series, LATENCY_MAX, "", kind, result_named(line, "max") / 1e9);
 	bounded_latency(&median, line, "p50");
-	add_as(series, LATENCY_MEDIAN, "", kind, median.value / 1e9);
 	add_as(series, LATENCY_LOW, "", kind, median.low / 1e9);
 	add_as(series, LATENCY_HIGH, "", kind, median.high / 1e9);
 }
@@ -254,11 +257,15 @@ static void add_cost(const struct series *series, const char *more, const struct
 
 static void add_figures(const struct series *series, const struct result_case *line)
 {
+	struct bounded rate;
+
 	add_latency(series, line);
-	if (line->windows && line->duration_ns) {
-		prometheus_add(series, BANDWIDTH, result_rate(line, false) * (double)line->size);
-		prometheus_add(series, MESSAGES, result_rate(line, false));
-	}
+	bounded_rate(&rate, line);
+	prometheus_add(series, MESSAGES, rate.value);
+	bounded_scale(&rate, (double)line->size);
+	prometheus_add(series, BANDWIDTH, rate.value);
+	prometheus_add(series, BANDWIDTH_LOW, rate.low);
+	prometheus_add(series, BANDWIDTH_HIGH, rate.high);
 	if (line->sent) {
 		prometheus_add(series, SENT, (double)line->sent);
 		prometheus_add(series, LOST, (double)line->lost);

@@ -8,22 +8,33 @@
 
 static const struct bounded unknown = {(double)NAN, (double)NAN, (double)NAN};
 
+void bounded_by(struct bounded *figure, const struct interval *interval, double value)
+{
+	*figure = unknown;
+	figure->value = value;
+	if (!interval_is_sure(interval))
+		return;
+	figure->low = fmin(interval->low, value);
+	figure->high = fmax(interval->high, value);
+}
+
 void bounded_of(struct bounded *figure, const struct result_case *line, const double *first,
-		double pooled)
+		double value)
 {
 	struct interval interval;
 	struct error ignored = {0};
 
 	*figure = unknown;
-	if (trials_interval(&interval, line, first, &ignored)) {
-		figure->value = pooled;
-		return;
-	}
-	figure->value = interval.median;
-	if (!interval_is_sure(&interval))
-		return;
-	figure->low = interval.low;
-	figure->high = interval.high;
+	figure->value = value;
+	if (!isnan(value) && !trials_interval(&interval, line, first, &ignored))
+		bounded_by(figure, &interval, value);
+}
+
+void bounded_statistic(struct bounded *figure, const struct result_case *line, size_t number)
+{
+	bounded_of(figure, line, &line->trials->latency[number], result_statistic(line, number));
+	if (!statistics[number].has_interval)
+		figure->low = figure->high = (double)NAN;
 }
 
 void bounded_latency(struct bounded *figure, const struct result_case *line, const char *key)
@@ -31,12 +42,9 @@ void bounded_latency(struct bounded *figure, const struct result_case *line, con
 	*figure = unknown;
 	if (line->status != RESULT_COMPLETE || !line->n_trials || !result_has_latency(line))
 		return;
-	for (size_t i = 0; i < STATISTICS; i++) {
-		double pooled = result_statistic(line, i);
-
-		if (!strcmp(statistics[i].key, key) && !isnan(pooled))
-			bounded_of(figure, line, &line->trials->latency[i], pooled);
-	}
+	for (size_t i = 0; i < STATISTICS; i++)
+		if (!strcmp(statistics[i].key, key))
+			bounded_statistic(figure, line, i);
 }
 
 void bounded_rate(struct bounded *figure, const struct result_case *line)

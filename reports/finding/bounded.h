@@ -1,29 +1,32 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A figure of a case, as a value with a confidence interval: the median over trials and its
- * interval, so the value always lies within its bounds. The pooled figure need not: a single
- * stalled trial can move it out of them.
+ * A figure of a case with its confidence interval. A latency is that of all messages (the pooled
+ * histogram), a rate the median over trials. The interval is that of the median over trials,
+ * extended to contain the figure.
  */
 #ifndef REPORTS_FINDING_BOUNDED_H
 #define REPORTS_FINDING_BOUNDED_H
 
 #include "reports/result/result.h"
+#include "reports/stats/interval.h"
 
 struct bounded {
 	double value; /* NAN: unknown */
-	double low;   /* low and high are NAN with too few trials for a 95 % interval */
+	double low;   /* low and high are NAN with fewer than six trials */
 	double high;
 };
 
-/*
- * Computes the figure of a case with trials. first points at the figure in the first trial. pooled
- * is the figure of all messages; it is used, without bounds, if single trials have too few
- * messages.
- */
-void bounded_of(struct bounded *figure, const struct result_case *line, const double *first,
-		double pooled);
+/* Adds the interval of a median over trials to a figure. */
+void bounded_by(struct bounded *figure, const struct interval *interval, double value);
 
-/* Computes the statistic with that key, in nanoseconds. */
+/* Adds the interval to a figure; first points at the figure in the first trial. */
+void bounded_of(struct bounded *figure, const struct result_case *line, const double *first,
+		double value);
+
+/* Computes statistics[number] of a case with trials and latencies, in nanoseconds. */
+void bounded_statistic(struct bounded *figure, const struct result_case *line, size_t number);
+
+/* Computes the statistic with that key, in nanoseconds; unknown if the case has none. */
 void bounded_latency(struct bounded *figure, const struct result_case *line, const char *key);
 
 /* Computes the messages per second in one direction, as in the document; bandwidth cases only. */

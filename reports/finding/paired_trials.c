@@ -7,7 +7,17 @@
 
 #include "core/base/compiler.h"
 #include "reports/finding/tips.h"
+#include "reports/result/banner.h"
+#include "reports/result/digits.h"
 #include "reports/verdict/sentences.h"
+
+#define DIGITS_RATIO 6
+
+/* How pairs are printed. */
+struct turns_form {
+	int width; /* of the longest id; 0: no case is interleaved */
+	bool has_values;
+};
 
 /* Judges a pair by its own interval, without correction for the number of pairs. */
 static void judge(struct tips_pair *pair)
@@ -36,6 +46,16 @@ static const struct result_case *paired_trials_find(const struct result *result,
 	return NULL;
 }
 
+/* Returns the figure of a case, as all reports show it. */
+static double value_of(const struct result_case *line, const struct compared_figure *figure)
+{
+	if (figure == &compared_figure_client_cpu)
+		return result_cpu_ns(&line->client);
+	if (figure == &compared_figure_messages)
+		return result_rate(line, false);
+	return result_named(line, figure == &compared_figure_median ? "p50" : "mean");
+}
+
 /* Returns false if a trial lacks the figure, such as the median of too few messages. */
 static bool compare(struct tips_pair *pair, double *values)
 {
@@ -43,6 +63,8 @@ static bool compare(struct tips_pair *pair, double *values)
 	double *with = values;
 	double *without = values + n;
 	double *ratio = values + 2 * n;
+	struct interval over_with;
+	struct interval over_without;
 	struct error unused = {0};
 
 	for (size_t i = 0; i < n; i++) {
@@ -53,9 +75,13 @@ static bool compare(struct tips_pair *pair, double *values)
 		if (!(with[i] > 0 && without[i] > 0 && ratio[i] > 0 && isfinite(ratio[i])))
 			return false;
 	}
-	return !interval_median(&pair->with, with, n, &unused) &&
-	       !interval_median(&pair->without, without, n, &unused) &&
-	       !interval_median(&pair->ratio, ratio, n, &unused);
+	if (interval_median(&over_with, with, n, &unused) ||
+	    interval_median(&over_without, without, n, &unused) ||
+	    interval_median(&pair->ratio, ratio, n, &unused))
+		return false;
+	bounded_by(&pair->with, &over_with, value_of(pair->line, pair->figure));
+	bounded_by(&pair->without, &over_without, value_of(pair->beside, pair->figure));
+	return true;
 }
 
 /* Adds a case once, no matter how many pairs it would be part of. */
@@ -176,15 +202,38 @@ static void describe_gap(const struct result_case *line, char text[static TIPS_T
 				  : result_status_name(line->status));
 }
 
-static void print_pair(FILE *out, const struct tips_pair *pair, int width)
+/* Prints both figures. */
+static void print_values(FILE *out, const struct tips_pair *pair)
 {
-	double unit = pair->figure->unit;
-	char verdict[64];
+	bool is_time = !strcmp(pair->figure->measure, "ns");
+	const double values[] = {pair->without.value, pair->with.value};
+	char text[DIGITS_TEXT];
 
+	for (size_t i = 0; i < ARRAY_LENGTH(values); i++) {
+		digits_print(text, values[i] / pair->figure->unit,
+			     is_time ? DIGITS_US : DIGITS_AMOUNT);
+		fprintf(out, " %9s", text);
+	}
+}
+
+static void print_pair(FILE *out, const struct tips_pair *pair, const struct turns_form *form)
+{
+	char verdict[64];
+	char ratio[DIGITS_TEXT];
+	char low[DIGITS_TEXT];
+	char high[DIGITS_TEXT];
+	char interval[2 * DIGITS_TEXT + 4] = "-";
+
+	digits_print(ratio, pair->judged.ratio, DIGITS_RATIO);
+	digits_print(low, pair->judged.low, DIGITS_RATIO);
+	digits_print(high, pair->judged.high, DIGITS_RATIO);
+	if (!isnan(pair->judged.low))
+		snprintf(interval, sizeof(interval), "%s..%s", low, high);
 	verdict_cell(verdict, sizeof(verdict), &pair->judged);
-	fprintf(out, "  %-*s  %-6s %9.3f %9.3f  %6.2f  %.2f to %.2f  %s\n", width, pair->line->id,
-		pair->figure->title, pair->without.median / unit, pair->with.median / unit,
-		pair->ratio.median, pair->ratio.low, pair->ratio.high, verdict);
+	fprintf(out, "  %-*s  %-13s", form->width, pair->line->id, pair->figure->title);
+	if (form->has_values)
+		print_values(out, pair);
+	fprintf(out, " %6s %12s  %s\n", ratio, interval, verdict);
 }
 
 static void print_overflow(FILE *out, const json_t *overflow)
@@ -192,14 +241,15 @@ static void print_overflow(FILE *out, const json_t *overflow)
 	fprintf(out, "  too small: %s\n", json_string_value(json_object_get(overflow, "seen")));
 }
 
-static void print_turns(FILE *out, const struct tips_list *turns, const json_t *overflow, int width)
+static void print_turns(FILE *out, const struct tips_list *turns, const json_t *overflow,
+			const struct turns_form *form)
 {
 	const char *title = tips_title(turns);
 	char text[TIPS_TEXT];
 
 	fprintf(out, "%s%s%s\n", turns->by, title ? ": " : "", title ? title : "");
 	for (size_t i = 0; i < turns->n_pairs; i++)
-		print_pair(out, &turns->pairs[i], width);
+		print_pair(out, &turns->pairs[i], form);
 	for (size_t i = 0; i < turns->n_gaps; i++) {
 		describe_gap(turns->gaps[i].line, text);
 		fprintf(out, "  not shown: %s\n", text);
@@ -223,34 +273,41 @@ static int widest(const struct result *result)
 
 void paired_trials_print(FILE *out, const struct result *result)
 {
-	int width = widest(result);
+	const struct turns_form form = {widest(result), banner_allows_times(result)};
 	struct tips_list turns;
 	size_t number = 0;
 
-	if (width)
-		fprintf(out, "%-*s  %-6s %9s %9s  %6s  %s\n", width + 2, "INTERLEAVED", "",
-			"without", "with", "ratio", "95 % interval");
+	if (form.width) {
+		fprintf(out, "%-*s  %-13s", form.width + 2, "INTERLEAVED", "");
+		if (form.has_values)
+			fprintf(out, " %9s %9s", "without", "with");
+		fprintf(out, " %6s %12s  %s\n", "ratio", "95% CI", "verdict");
+	}
 	while (next_turns(&turns, result, &number)) {
-		print_turns(out, &turns, result->overflow, width);
+		print_turns(out, &turns, result->overflow, &form);
 		close_turns(&turns);
 	}
 }
 
-static json_t *make_interval(const struct interval *interval)
+static json_t *make_bounded(const struct bounded *figure)
 {
-	return json_pack("{s:f, s:f, s:f, s:f}", "median", interval->median, "low", interval->low,
-			 "high", interval->high, "confidence", interval->confidence);
+	json_t *interval = isnan(figure->low) ? json_null()
+					      : json_pack("{s:f, s:f}", "low", figure->low, "high",
+							  figure->high);
+
+	return json_pack("{s:f, s:o}", "value", figure->value, "interval", interval);
 }
 
 static json_t *make_pair(const struct tips_pair *pair)
 {
+	const struct bounded ratio = {pair->judged.ratio, pair->judged.low, pair->judged.high};
 	double detectable = verdict_detectable(&pair->judged);
 	bool is_unclear = pair->judged.verdict == VERDICT_UNCLEAR && isfinite(detectable);
 
 	return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:s, s:o*}", "case", pair->line->id,
 			 "beside", pair->beside->id, "figure", pair->figure->key, "with",
-			 make_interval(&pair->with), "without", make_interval(&pair->without),
-			 "ratio", make_interval(&pair->ratio), "verdict",
+			 make_bounded(&pair->with), "without", make_bounded(&pair->without),
+			 "ratio", make_bounded(&ratio), "verdict",
 			 verdict_name(pair->judged.verdict), "detectable",
 			 is_unclear ? json_real(detectable) : NULL);
 }

@@ -6,6 +6,7 @@
 
 #include "core/base/compiler.h"
 #include "reports/result/banner.h"
+#include "reports/result/digits.h"
 #include "reports/result/statistic.h"
 
 #define NS_PER_US  1000.0
@@ -150,10 +151,10 @@ static double median_us(const struct result_case *line)
 
 static void print_us(FILE *out, double us)
 {
-	if (isnan(us))
-		fprintf(out, " %9s", "-");
-	else
-		fprintf(out, " %9.1f", us);
+	char text[DIGITS_TEXT];
+
+	digits_print(text, us, DIGITS_US);
+	fprintf(out, " %9s", text);
 }
 
 /* Returns the server's CPU time per operation. */
@@ -186,7 +187,7 @@ static void print_row(FILE *out, const struct result *result, const struct subje
 	struct sources sources = find_sources(result, subject, row);
 	const struct result_case *counts = sources.counts;
 	const json_t *needs = find_needs(result, row->op);
-	bool has_times = semantics_has_times(result);
+	bool has_times = banner_allows_times(result);
 
 	if (!counts && !sources.idle)
 		return;
@@ -226,16 +227,6 @@ static void print_head(FILE *out, const struct subject *subject)
 		"posted", "cli/srv", "cli/srv", "us/op", "idle", busy);
 }
 
-bool semantics_has_times(const struct result *result)
-{
-	bool has_asked = false;
-
-	for (size_t i = 0; i < result->n_cases && !has_asked; i++)
-		has_asked = result->cases[i].needs ||
-			    json_is_true(json_object_get(result->cases[i].parameters, "needs"));
-	return !has_asked || !banner_of(result);
-}
-
 void semantics_print(FILE *out, const struct result *result)
 {
 	const struct result_case *first = NULL;
@@ -248,11 +239,11 @@ void semantics_print(FILE *out, const struct result *result)
 	subject.size = first->size;
 	for (size_t i = 0; i < result->n_cases && !subject.think; i++)
 		subject.think = think_of(&result->cases[i]);
-	if (semantics_has_times(result))
+	if (banner_allows_times(result))
 		print_head(out, &subject);
 	else
 		print_short_head(out, &subject);
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++)
 		print_row(out, result, &subject, &rows[i]);
-	fputs(semantics_has_times(result) ? note : short_note, out);
+	fputs(banner_allows_times(result) ? note : short_note, out);
 }

@@ -13,10 +13,4 @@
 /* Prints nothing if no case of the result has probed what its operation needs. */
 void semantics_print(FILE *out, const struct result *result);
 
-/*
- * Whether the table shows times. It does not if the software device was probed: its speed must not
- * decide which operation to use.
- */
-bool semantics_has_times(const struct result *result);
-
 #endif

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "core/base/compiler.h"
-#include "reports/verdict/sentences.h"
 
 /* Returns the improvement as a factor; below 1: a loss. */
 static double gain(const struct tips_pair *pair)
@@ -50,9 +49,13 @@ static const struct tips_pair *find_deciding(const struct tips_list *turns, bool
 
 static void advise_unclear(const struct tips_pair *pair, char text[static TIPS_TEXT])
 {
-	char detail[256];
+	double detectable = verdict_detectable(&pair->judged);
+	char detail[128] = "there are too few trials to show any difference";
 
-	verdict_describe(detail, sizeof(detail), &pair->judged);
+	if (isfinite(detectable))
+		snprintf(detail, sizeof(detail),
+			 "the smallest difference that the data could have shown is %.0f %%",
+			 ceil(100 * detectable));
 	snprintf(text, TIPS_TEXT, "Unclear (%s compared with %s): %s. Use more --trials.",
 		 pair->line->id, pair->beside->id, detail);
 }

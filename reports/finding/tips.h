@@ -6,6 +6,7 @@
 #ifndef REPORTS_FINDING_TIPS_H
 #define REPORTS_FINDING_TIPS_H
 
+#include "reports/finding/bounded.h"
 #include "reports/result/compared_figure.h"
 #include "reports/result/result.h"
 #include "reports/stats/interval.h"
@@ -18,8 +19,8 @@ struct tips_pair {
 	const struct result_case *line;
 	const struct result_case *beside;
 	const struct compared_figure *figure;
-	struct interval with;
-	struct interval without;
+	struct bounded with;
+	struct bounded without;
 	struct interval ratio;
 	struct judged_ratio judged;
 };

@@ -199,11 +199,11 @@ void drawing_name_size(char text[static HTML_NUMBER], const struct result_case *
 }
 
 void drawing_over_trials(struct svg_panel_point *point, const struct result_case *line,
-			 const double *first, double pooled)
+			 const double *first, double value)
 {
 	struct bounded figure;
 
-	bounded_of(&figure, line, first, pooled);
+	bounded_of(&figure, line, first, value);
 	point->y = figure.value;
 	point->low = figure.low;
 	point->high = figure.high;

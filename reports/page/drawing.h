@@ -84,7 +84,7 @@ bool drawing_has_room(struct chart *chart, const struct drawing_source *source,
 
 /* Sets y and the interval of the point: see bounded_of. */
 void drawing_over_trials(struct svg_panel_point *point, const struct result_case *line,
-			 const double *first, double pooled);
+			 const double *first, double value);
 
 /* CPU time per message of client and server, in ns. */
 void drawing_add_cost(struct chart *chart, const struct drawing_source *source,

@@ -15,7 +15,7 @@ static double line_rate(const struct result *result)
 
 	for (size_t i = 0; i < result->n_cases; i++) {
 		const struct result_case *line = &result->cases[i];
-		uint64_t own = result_line_mbps(result);
+		uint64_t own = cells_line_mbps(result);
 
 		if (strcmp(line->metric, "bw") != 0 || !line->n_trials)
 			continue;

@@ -52,7 +52,7 @@ static void print_metric(FILE *out, const struct charts *figures, enum cells_tab
 	};
 	struct grid grid;
 
-	if (cells_grid(&grid, figures->unit, figures->result, which)) {
+	if (cells_grid(&grid, figures->unit, figures->result, which, true)) {
 		html_element(out, "h3", titles[which]);
 		charts_print_before(out, figures, which);
 		page_table(out, &grid);
@@ -152,7 +152,7 @@ static void print_warnings(FILE *out, const struct result *result)
 	char text[256];
 	size_t i;
 
-	is_unsteady = semantics_has_times(result) && cells_unsteady(text, result);
+	is_unsteady = banner_allows_times(result) && cells_unsteady(text, result);
 	if (!is_unsteady && !json_array_size(result->warnings))
 		return;
 	fputs("<h3>Findings</h3>\n<ul>\n", out);
@@ -223,7 +223,7 @@ void page_add(FILE *out, const struct charts *figures, const char *name)
 		html_element(out, "h2", banner_of(result));
 	html_element(out, "h2", head);
 	print_run(out, result, name);
-	if (semantics_has_times(result)) {
+	if (banner_allows_times(result)) {
 		print_metric(out, figures, CELLS_LATENCY);
 		print_metric(out, figures, CELLS_CALLS);
 		print_metric(out, figures, CELLS_BANDWIDTH);

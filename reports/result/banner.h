@@ -13,4 +13,10 @@
 /* Returns the banner if the client or the server used the software device, otherwise NULL. */
 const char *banner_of(const struct result *result);
 
+/*
+ * Returns whether tables show times. They do not if the software device ran tips or --needs: its
+ * speed must not decide how to write a program.
+ */
+bool banner_allows_times(const struct result *result);
+
 #endif

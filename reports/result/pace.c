@@ -48,7 +48,7 @@ double pace_rate(const struct result_case *line)
 
 double pace_got(const struct result_case *line)
 {
-	return (double)line->messages * 1e9 / (double)line->duration_ns;
+	return result_rate(line, false);
 }
 
 uint64_t pace_unsent(const struct result_case *line)

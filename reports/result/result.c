@@ -267,17 +267,24 @@ void result_add_counters(json_t **sum, const json_t *counters)
 	}
 }
 
+static double one_way_rate(const struct result_trial *trial, const void *of)
+{
+	return trial->messages_per_s;
+}
+
+static double two_way_rate(const struct result_trial *trial, const void *of)
+{
+	return trial->messages_per_s + trial->far_messages_per_s;
+}
+
 double result_rate(const struct result_case *line, bool with_far)
 {
-	double messages = 0;
+	struct interval interval;
+	struct error unknown = {0};
+	int code = trials_interval_of(&interval, line, with_far ? two_way_rate : one_way_rate, NULL,
+				      &unknown);
 
-	for (size_t i = 0; i < line->n_trials; i++) {
-		const struct result_trial *trial = &line->trials[i];
-		double rate = trial->messages_per_s + (with_far ? trial->far_messages_per_s : 0);
-
-		messages += rate * (double)trial->duration_ns;
-	}
-	return messages / (double)line->duration_ns;
+	return code ? (double)NAN : interval.median;
 }
 
 void result_finish(struct result *result)

@@ -211,8 +211,8 @@ void result_drop_trials(struct result_case *line);
 void result_add_counters(json_t **sum, const json_t *counters);
 
 /*
- * Returns the received messages per second of a bandwidth case over all trials; with_far: in both
- * directions.
+ * Returns the received messages per second, the median over trials; with_far: in both directions.
+ * NAN without trials.
  */
 double result_rate(const struct result_case *line, bool with_far);
 

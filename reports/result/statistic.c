@@ -44,15 +44,15 @@ static double deviation(const struct hist *hist, const struct statistic *statist
 }
 
 const struct statistic statistics[STATISTICS] = {
-	{"min",    NULL,    any,          least,     0     },
-	{"mean",   NULL,    any,          mean,      0     },
-	{"stddev", NULL,    two,          deviation, 0     },
-	{"p50",    "p50",   has_quantile, quantile,  500000},
-	{"p90",    NULL,    has_quantile, quantile,  900000},
-	{"p99",    "p99",   has_quantile, quantile,  990000},
-	{"p99_9",  "p99.9", has_quantile, quantile,  999000},
-	{"p99_99", NULL,    has_quantile, quantile,  999900},
-	{"max",    "max",   any,          most,      0     },
+	{"min",    NULL,    any,          least,     0,      false},
+	{"mean",   NULL,    any,          mean,      0,      true },
+	{"stddev", NULL,    two,          deviation, 0,      false},
+	{"p50",    "p50",   has_quantile, quantile,  500000, true },
+	{"p90",    NULL,    has_quantile, quantile,  900000, true },
+	{"p99",    "p99",   has_quantile, quantile,  990000, true },
+	{"p99_9",  "p99.9", has_quantile, quantile,  999000, true },
+	{"p99_99", NULL,    has_quantile, quantile,  999900, true },
+	{"max",    "max",   any,          most,      0,      false},
 };
 
 void statistic_fill(double values[static STATISTICS], const struct hist *hist)

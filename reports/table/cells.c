@@ -6,13 +6,12 @@
 #include <string.h>
 
 #include "core/base/compiler.h"
+#include "reports/finding/bounded.h"
 #include "reports/io/json_member.h"
+#include "reports/result/digits.h"
 #include "reports/result/statistic.h"
-#include "reports/result/trials.h"
 
 #define NS_PER_US 1000.0
-
-#define PLUS_MINUS "\xc2\xb1"
 
 struct table_unit {
 	const char *name;
@@ -50,65 +49,49 @@ double table_unit_bytes(const struct table_unit *unit)
 }
 
 enum {
-	WIDTH_BYTES = 7,
+	WIDTH_SIZE = 5,
 	WIDTH_FIGURE = 7,
-	WIDTH_INTERVAL = 6,
+	WIDTH_INTERVAL = 12,
 	WIDTH_PART = 5,
 	WIDTH_WINDOWS = 14,
 	WIDTH_RATE = 8,
 };
 
+#define INTERVAL "95% CI"
+
 #define LAG_QUANTILE 990000
 
-static void add_figure(struct grid *grid, int digits, double value)
+static void add_figure(struct grid *grid, double value, int most_decimals)
 {
-	if (isnan(value))
+	char text[DIGITS_TEXT];
+
+	digits_print(text, value, most_decimals);
+	grid_put(grid, "%s", text);
+}
+
+/* Adds a figure and its interval. */
+static void add_bounded(struct grid *grid, const struct bounded *figure, int most_decimals)
+{
+	char low[DIGITS_TEXT];
+	char high[DIGITS_TEXT];
+
+	add_figure(grid, figure->value, most_decimals);
+	digits_print(low, figure->low, most_decimals);
+	digits_print(high, figure->high, most_decimals);
+	if (isnan(figure->low))
 		grid_put(grid, "-");
 	else
-		grid_put(grid, "%.*f", digits, value);
+		grid_put(grid, "%s..%s", low, high);
 }
 
 static void add_costs(struct grid *grid, const struct result_case *line)
 {
-	const double ns[] = {result_cpu_ns(&line->client), result_cpu_ns(&line->server)};
-	char text[ARRAY_LENGTH(ns)][32] = {"-", "-"};
+	char client[DIGITS_TEXT];
+	char server[DIGITS_TEXT];
 
-	for (size_t i = 0; i < ARRAY_LENGTH(ns); i++)
-		if (!isnan(ns[i]))
-			snprintf(text[i], sizeof(text[i]), "%.2f", ns[i] / NS_PER_US);
-	grid_put(grid, "%s/%s", text[0], text[1]);
-}
-
-/* Returns the number of decimal places that shows at least three significant digits. */
-static int digits_for(double value)
-{
-	static const double steps[] = {1000, 10, 1, 0.1};
-	int digits = 0;
-
-	while (digits < (int)ARRAY_LENGTH(steps) && value < steps[digits])
-		digits++;
-	return digits;
-}
-
-/* Limits microseconds to the resolution of the data: 1 ns below 0.1 us, 10 ns above. */
-static int latency_digits(double us)
-{
-	int digits = digits_for(us);
-
-	if (us < 0.1)
-		return 3;
-	return digits > 2 ? 2 : digits;
-}
-
-/* Returns half the width of the median's confidence interval over trials; NAN without one. */
-static double width_over_trials(const struct result_case *line, const double *first)
-{
-	struct interval interval;
-	struct error ignored = {0};
-
-	if (trials_interval(&interval, line, first, &ignored) || !interval_is_sure(&interval))
-		return (double)NAN;
-	return (interval.high - interval.low) / 2;
+	digits_print(client, result_cpu_ns(&line->client) / NS_PER_US, DIGITS_AMOUNT);
+	digits_print(server, result_cpu_ns(&line->server) / NS_PER_US, DIGITS_AMOUNT);
+	grid_put(grid, "%s/%s", client, server);
 }
 
 static bool has_two_modes(const struct result_case *line)
@@ -135,13 +118,27 @@ void cells_modes(char text[static CELLS_MODES], const struct result_case *line)
 		 has_two ? line->server_cq : "");
 }
 
+/* Adds a size as 64, 4k or 1M. */
+static void add_size(struct grid *grid, uint64_t bytes)
+{
+	static const char letters[] = "kMG";
+	size_t letter = 0;
+
+	while (letter < sizeof(letters) - 1 && bytes && bytes % 1024 == 0) {
+		bytes /= 1024;
+		letter++;
+	}
+	grid_put(grid, letter ? "%" PRIu64 "%c" : "%" PRIu64, bytes,
+		 letters[letter ? letter - 1 : 0]);
+}
+
 void cells_names(struct grid *grid, const struct result_case *line)
 {
 	char modes[CELLS_MODES];
 
 	cells_modes(modes, line);
 	grid_put(grid, "%s%s", line->op, cells_extras(line));
-	grid_put(grid, "%" PRIu64, line->size);
+	add_size(grid, line->size);
 	grid_put(grid, "%s", modes);
 }
 
@@ -152,7 +149,8 @@ static void add_windows(struct grid *grid, const struct table_unit *unit,
 	uint64_t least = UINT64_MAX;
 	uint64_t most = 0;
 	uint64_t messages = 0;
-	double high;
+	char low[DIGITS_TEXT];
+	char high[DIGITS_TEXT];
 
 	for (size_t i = 0; i < line->windows->count; i++) {
 		uint64_t rate = rate_windows_rate(line->windows, i, line->size);
@@ -161,12 +159,12 @@ static void add_windows(struct grid *grid, const struct table_unit *unit,
 		most = rate > most ? rate : most;
 		messages += line->windows->messages[i];
 	}
-	high = (double)most / unit->bytes;
+	digits_print(low, (double)least / unit->bytes, DIGITS_AMOUNT);
+	digits_print(high, (double)most / unit->bytes, DIGITS_AMOUNT);
 	if (!messages || messages < RATE_WINDOWS_MESSAGES * line->windows->count)
 		grid_put(grid, "-");
 	else
-		grid_put(grid, "%.*f..%.*f", digits_for(high), (double)least / unit->bytes,
-			 digits_for(high), high);
+		grid_put(grid, "%s..%s", low, high);
 }
 
 /* Formats "fairness 0.998 of 3 flows of 20.1..20.9 Gb/s". */
@@ -174,12 +172,14 @@ static void print_flows(char text[static 160], const struct table_unit *unit,
 			const struct result_case *line)
 {
 	double scale = (double)line->size / unit->bytes;
-	double low = flows_slowest(&line->flows) * scale;
-	double high = flows_fastest(&line->flows) * scale;
+	char low[DIGITS_TEXT];
+	char high[DIGITS_TEXT];
 
-	snprintf(text, 160, "fairness %.3f of %zu flow%s of %.*f..%.*f %s",
+	digits_print(low, flows_slowest(&line->flows) * scale, DIGITS_AMOUNT);
+	digits_print(high, flows_fastest(&line->flows) * scale, DIGITS_AMOUNT);
+	snprintf(text, 160, "fairness %.3f of %zu flow%s of %.32s..%.32s %s",
 		 flows_fairness(&line->flows), line->flows.count, line->flows.count > 1 ? "s" : "",
-		 digits_for(high), low, digits_for(high), high, unit->name);
+		 low, high, unit->name);
 }
 
 bool cells_evenness(char text[static 160], const struct table_unit *unit,
@@ -207,44 +207,48 @@ bool cells_lone_mean(const struct result_case *line, char text[static 64])
 static void add_bandwidth(struct grid *grid, const struct table_unit *unit,
 			  const struct result *result, const struct result_case *line)
 {
-	double messages_per_s = result_rate(line, false);
-	double bytes_per_s = messages_per_s * (double)line->size;
-	double rate = bytes_per_s / unit->bytes;
-	uint64_t line_mbps = result_line_mbps(result);
+	uint64_t line_mbps = cells_line_mbps(result);
+	struct bounded messages;
+	struct bounded rate;
 
-	cells_put_amount(grid, rate);
-	add_figure(grid, digits_for(rate),
-		   width_over_trials(line, &line->trials->bytes_per_s) / unit->bytes);
-	add_figure(grid, 1, line_mbps ? bytes_per_s * 8e-4 / (double)line_mbps : (double)NAN);
-	cells_put_amount(grid, messages_per_s / 1e6);
-	add_windows(grid, unit, line);
+	bounded_rate(&messages, line);
+	rate = messages;
+	bounded_scale(&rate, (double)line->size / unit->bytes);
+	add_bounded(grid, &rate, DIGITS_AMOUNT);
+	if (line_mbps)
+		cells_put_amount(grid, rate.value * unit->bytes * 8e-4 / (double)line_mbps);
+	cells_put_amount(grid, messages.value / 1e6);
 }
 
-static void title_bandwidth(struct grid *grid, const struct table_unit *unit)
+static void title_bandwidth(struct grid *grid, const struct table_unit *unit,
+			    const struct result *result)
 {
 	const struct grid_column columns[] = {
 		{unit->name, GRID_FIGURES, WIDTH_FIGURE  },
-		{PLUS_MINUS, GRID_FIGURES, WIDTH_INTERVAL},
+		{INTERVAL,   GRID_FIGURES, WIDTH_INTERVAL},
 		{"%line",    GRID_FIGURES, WIDTH_PART    },
-		{"Mmsg/s",   GRID_FIGURES, WIDTH_FIGURE  },
-		{"windows",  GRID_FIGURES, WIDTH_WINDOWS },
+		{"Mmsg/s",   GRID_FIGURES, WIDTH_RATE    },
 	};
 
-	grid_add_columns(grid, columns, ARRAY_LENGTH(columns));
+	grid_add_columns(grid, columns, 2);
+	if (cells_line_mbps(result))
+		grid_add_columns(grid, &columns[2], 1);
+	grid_add_columns(grid, &columns[3], 1);
 }
 
 static void add_times(struct grid *grid, const struct result_case *line)
 {
 	for (size_t i = 0; i < STATISTICS; i++) {
-		const struct statistic *statistic = &statistics[i];
-		double value = result_statistic(line, i) / NS_PER_US;
+		struct bounded figure;
 
-		if (!statistic->title)
+		if (!statistics[i].title)
 			continue;
-		add_figure(grid, latency_digits(value), value);
-		if (!strcmp(statistic->key, "p50"))
-			add_figure(grid, latency_digits(value),
-				   width_over_trials(line, &line->trials->latency[i]) / NS_PER_US);
+		bounded_statistic(&figure, line, i);
+		bounded_scale(&figure, 1 / NS_PER_US);
+		if (!strcmp(statistics[i].key, "p50"))
+			add_bounded(grid, &figure, DIGITS_US);
+		else
+			cells_put_us(grid, figure.value);
 	}
 }
 
@@ -253,17 +257,12 @@ static void title_times(struct grid *grid)
 	for (size_t i = 0; i < STATISTICS; i++) {
 		const struct grid_column columns[] = {
 			{statistics[i].title, GRID_FIGURES, WIDTH_FIGURE  },
-			{PLUS_MINUS,          GRID_FIGURES, WIDTH_INTERVAL},
+			{INTERVAL,            GRID_FIGURES, WIDTH_INTERVAL},
 		};
 
 		if (statistics[i].title)
 			grid_add_columns(grid, columns, strcmp(statistics[i].key, "p50") ? 1 : 2);
 	}
-}
-
-static void add_rate(struct grid *grid, double rate)
-{
-	add_figure(grid, digits_for(rate), rate);
 }
 
 /* Whether the schedule was kept is a word next to the figures, so that no reader misses it. */
@@ -275,10 +274,10 @@ static void add_load(struct grid *grid, const struct result_case *line)
 	if (hist_has_quantile(lag, LAG_QUANTILE))
 		lag_us = hist_quantile(lag, LAG_QUANTILE) / NS_PER_US;
 	grid_put(grid, "%s", pace_is_saturated(line) ? "saturated" : "kept");
-	add_rate(grid, pace_rate(line));
-	add_rate(grid, pace_got(line));
+	cells_put_amount(grid, pace_rate(line));
+	cells_put_amount(grid, pace_got(line));
 	add_times(grid, line);
-	add_figure(grid, latency_digits(lag_us), lag_us);
+	cells_put_us(grid, lag_us);
 }
 
 static void title_load(struct grid *grid)
@@ -310,7 +309,8 @@ enum cells_table cells_table(const struct result_case *line)
 	return line->kind == RESULT_CALL ? CELLS_CALLS : CELLS_LATENCY;
 }
 
-void cells_open(struct grid *grid, const struct table_unit *unit, enum cells_table which)
+void cells_open(struct grid *grid, const struct table_unit *unit, const struct result *result,
+		enum cells_table which)
 {
 	static const char *const titles[] = {
 		[CELLS_LATENCY] = "LATENCY us",
@@ -322,16 +322,16 @@ void cells_open(struct grid *grid, const struct table_unit *unit, enum cells_tab
 	static const struct grid_column calls = {"calls/s", GRID_FIGURES, WIDTH_RATE};
 	static const struct grid_column cpu = {"CPU us/msg client/server", GRID_WORDS, 0};
 	const struct grid_column names[] = {
-		{titles[which], GRID_WORDS,   0          },
-		{"bytes",       GRID_FIGURES, WIDTH_BYTES},
-		{"cq",          GRID_WORDS,   0          },
+		{titles[which], GRID_WORDS,   0         },
+		{"size",        GRID_FIGURES, WIDTH_SIZE},
+		{"mode",        GRID_WORDS,   0         },
 	};
 
 	grid_open(grid);
 	grid_add_columns(grid, names, ARRAY_LENGTH(names));
 	switch (which) {
 	case CELLS_BANDWIDTH:
-		title_bandwidth(grid, unit ? unit : &units[0]);
+		title_bandwidth(grid, unit ? unit : &units[0], result);
 		break;
 	case CELLS_LOAD:
 		title_load(grid);
@@ -365,7 +365,7 @@ void cells_add(struct grid *grid, const struct table_unit *unit, const struct re
 		break;
 	case CELLS_CALLS:
 		add_times(grid, line);
-		add_rate(grid, calls_per_second(line));
+		cells_put_amount(grid, calls_per_second(line));
 		break;
 	}
 	add_costs(grid, line);
@@ -406,17 +406,23 @@ bool cells_has_figures(const struct result_case *line)
 }
 
 bool cells_grid(struct grid *grid, const struct table_unit *unit, const struct result *result,
-		enum cells_table which)
+		enum cells_table which, bool has_windows)
 {
+	static const struct grid_column windows = {"windows", GRID_FIGURES, WIDTH_WINDOWS};
 	bool has_any = false;
 
-	cells_open(grid, unit, which);
+	has_windows = has_windows && which == CELLS_BANDWIDTH;
+	cells_open(grid, unit, result, which);
+	if (has_windows)
+		grid_add_columns(grid, &windows, 1);
 	for (size_t i = 0; i < result->n_cases; i++) {
 		const struct result_case *line = &result->cases[i];
 
 		if (!cells_has_figures(line) || cells_table(line) != which)
 			continue;
 		cells_add(grid, unit, result, line);
+		if (has_windows)
+			add_windows(grid, unit ? unit : &units[0], line);
 		has_any = true;
 	}
 	return has_any;
@@ -424,14 +430,10 @@ bool cells_grid(struct grid *grid, const struct table_unit *unit, const struct r
 
 void cells_put_us(struct grid *grid, double us)
 {
-	add_figure(grid, latency_digits(us), us);
+	add_figure(grid, us, DIGITS_US);
 }
 
 void cells_put_amount(struct grid *grid, double amount)
 {
-	/* Small amounts must not appear as zero. */
-	if (amount > 0 && amount < 0.001)
-		grid_put(grid, "%.1e", amount);
-	else
-		add_figure(grid, digits_for(amount), amount);
+	add_figure(grid, amount, DIGITS_AMOUNT);
 }

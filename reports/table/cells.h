@@ -32,7 +32,8 @@ enum cells_table {
 enum cells_table cells_table(const struct result_case *line);
 
 /* Opens a table of that kind, without rows. */
-void cells_open(struct grid *grid, const struct table_unit *unit, enum cells_table which);
+void cells_open(struct grid *grid, const struct table_unit *unit, const struct result *result,
+		enum cells_table which);
 
 /* Returns the end of the id, after size and modes: all parameters that differ from the default. */
 const char *cells_extras(const struct result_case *line);
@@ -48,9 +49,15 @@ void cells_names(struct grid *grid, const struct result_case *line);
 void cells_add(struct grid *grid, const struct table_unit *unit, const struct result *result,
 	       const struct result_case *line);
 
-/* Builds the whole table. Returns false if it has no rows. The caller closes it in either case. */
+/*
+ * Builds the whole table; has_windows: with the range of throughput windows. Returns false if it
+ * has no rows. The caller closes it in either case.
+ */
 bool cells_grid(struct grid *grid, const struct table_unit *unit, const struct result *result,
-		enum cells_table which);
+		enum cells_table which, bool has_windows);
+
+/* Returns the link rate; 0: unknown, or of a software device, which has no link. */
+uint64_t cells_line_mbps(const struct result *result);
 
 /* Formats the fairness. Returns false if the case has a single thread, queue pair and flow. */
 bool cells_evenness(char text[static 160], const struct table_unit *unit,
@@ -74,7 +81,7 @@ bool cells_unsteady(char text[static 256], const struct result *result);
 /* Returns whether the case completed and has trials. */
 bool cells_has_figures(const struct result_case *line);
 
-/* Add cells to other tables with the same digits: microseconds, and other values. */
+/* Add cells with three significant digits to other tables: microseconds, and other values. */
 void cells_put_us(struct grid *grid, double us);
 void cells_put_amount(struct grid *grid, double amount);
 

@@ -4,6 +4,7 @@
 
 #include "core/base/compiler.h"
 #include "reports/io/json_member.h"
+#include "reports/result/banner.h"
 #include "reports/table/cells.h"
 
 /* Returns the network type; for RoCE with its version, if all GIDs of the port have the same. */
@@ -124,6 +125,11 @@ static void add_access(char *text, size_t size, const struct result *result)
 	}
 }
 
+uint64_t cells_line_mbps(const struct result *result)
+{
+	return banner_of(result) ? 0 : result_line_mbps(result);
+}
+
 void cells_pair(char text[static CELLS_ENDS], const struct result *result)
 {
 	const struct result_end *near = &result->client;
@@ -141,7 +147,7 @@ void cells_pair(char text[static CELLS_ENDS], const struct result *result)
 void cells_head(char text[static CELLS_HEAD], const struct result *result)
 {
 	const struct result_end *near = &result->client;
-	uint64_t mbps = lesser(near->rate_mbps, result->server.rate_mbps);
+	uint64_t mbps = cells_line_mbps(result);
 	char ends[CELLS_ENDS];
 	const struct result_case *transport = find_common(result, has_same_transport);
 	const struct result_case *qps = find_common(result, has_same_qps);
@@ -159,7 +165,6 @@ void cells_head(char text[static CELLS_HEAD], const struct result *result)
 			 json_integer_value(json_object_get(qps->parameters, "qps")));
 	add_access(access, sizeof(access), result);
 	cells_pair(ends, result);
-	/* The rate may be missing from imported results, and without a link. */
 	if (mbps)
 		snprintf(rate, sizeof(rate), " %g Gb/s", (double)mbps / 1000);
 	snprintf(text, CELLS_HEAD, "%s  %s%s%s%s%s%s", ends, network(near), rate, common[2],

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "reports/finding/bounded.h"
 #include "reports/io/json_member.h"
 #include "reports/table/grid.h"
 
@@ -22,9 +23,9 @@ static const char *const parameters[] = {"qps", "threads", "tx-depth"};
 static void open_grid(struct grid *grid)
 {
 	static const char *const titles[] = {
-		"file",      "case",      "op",     "metric",  "bytes",    "cq",
-		"server_cq", "transport", "qps",    "threads", "tx_depth", "kind",
-		"status",    "trial",     "figure", "unit",    "value"};
+		"file",      "case", "op",      "metric",   "bytes", "cq",     "server_cq",
+		"transport", "qps",  "threads", "tx_depth", "kind",  "status", "trial",
+		"figure",    "unit", "value",   "low",      "high"};
 
 	grid_open(grid);
 	grid_words(grid, titles, ARRAY_LENGTH(titles));
@@ -46,7 +47,8 @@ static void add_parameter(struct grid *grid, const struct result_case *line, con
 	grid_put_exact(grid, json_is_integer(value) ? json_number_value(value) : (double)NAN);
 }
 
-static void put_row(const struct rows *rows, const char *figure, const char *unit, double value)
+static void put_row(const struct rows *rows, const char *figure, const char *unit,
+		    const struct bounded *value)
 {
 	const struct result_case *line = rows->line;
 	struct grid *grid = rows->grid;
@@ -68,13 +70,15 @@ static void put_row(const struct rows *rows, const char *figure, const char *uni
 	grid_put_exact(grid, rows->trial ? (double)rows->trial : (double)NAN);
 	grid_put(grid, "%s", figure);
 	grid_put(grid, "%s", unit);
-	grid_put_exact(grid, value);
+	grid_put_exact(grid, value->value);
+	grid_put_exact(grid, value->low);
+	grid_put_exact(grid, value->high);
 }
 
 static void add_row(const struct rows *rows, const char *figure, const char *unit, double value)
 {
 	if (!isnan(value))
-		put_row(rows, figure, unit, value);
+		put_row(rows, figure, unit, &(struct bounded){value, (double)NAN, (double)NAN});
 }
 
 static void add_latency(const struct rows *rows, const double values[static STATISTICS])
@@ -94,6 +98,39 @@ static void add_rates(const struct rows *rows, double bytes_per_s, double messag
 		return;
 	add_row(rows, "bytes_per_s", "B/s", bytes_per_s);
 	add_row(rows, "messages_per_s", "1/s", messages_per_s);
+}
+
+/* Adds a figure of all trials together, with its interval. */
+static void add_bounded(const struct rows *rows, const char *figure, const char *unit,
+			const struct bounded *value)
+{
+	if (!isnan(value->value))
+		put_row(rows, figure, unit, value);
+}
+
+static void add_latencies(const struct rows *rows)
+{
+	struct bounded figure;
+
+	for (size_t i = 0; i < STATISTICS; i++) {
+		bounded_statistic(&figure, rows->line, i);
+		add_bounded(rows, statistics[i].key, "ns", &figure);
+	}
+}
+
+static void add_rates_of_case(const struct rows *rows)
+{
+	struct bounded messages;
+	struct bounded bytes;
+
+	if (!strcmp(rows->line->metric, "lat"))
+		return;
+	bounded_of(&messages, rows->line, &rows->line->trials->messages_per_s,
+		   result_rate(rows->line, false));
+	bytes = messages;
+	bounded_scale(&bytes, (double)rows->line->size);
+	add_bounded(rows, "bytes_per_s", "B/s", &bytes);
+	add_bounded(rows, "messages_per_s", "1/s", &messages);
 }
 
 static void add_losses(const struct rows *rows, uint64_t sent, uint64_t lost)
@@ -138,18 +175,17 @@ static void add_trials(struct rows *rows)
 static void add_case(struct rows *rows)
 {
 	const struct result_case *line = rows->line;
-	double rate = result_rate(line, false);
+	const struct bounded unknown = {(double)NAN, (double)NAN, (double)NAN};
 
 	if (line->status != RESULT_COMPLETE || !line->n_trials) {
-		put_row(rows, "", "", (double)NAN);
+		put_row(rows, "", "", &unknown);
 		return;
 	}
 	add_row(rows, "messages", "1", (double)line->messages);
 	if (line->duration_ns)
 		add_row(rows, "duration", "ns", (double)line->duration_ns);
-	for (size_t i = 0; i < STATISTICS; i++)
-		add_row(rows, statistics[i].key, "ns", result_statistic(line, i));
-	add_rates(rows, rate * (double)line->size, rate);
+	add_latencies(rows);
+	add_rates_of_case(rows);
 	add_cost(rows, "client_cpu", &line->client);
 	add_cost(rows, "server_cpu", &line->server);
 	if (line->pace) {

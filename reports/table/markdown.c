@@ -18,7 +18,7 @@ static void add_metric(struct markdown *page, const struct table_unit *unit,
 {
 	struct grid grid;
 
-	if (cells_grid(&grid, unit, result, which))
+	if (cells_grid(&grid, unit, result, which, false))
 		markdown_grid(page, &grid);
 	grid_close(&grid);
 }
@@ -50,7 +50,7 @@ static void add_warnings(struct markdown *page, const struct result *result)
 	size_t i;
 
 	page->before = "\n**Findings**\n\n";
-	if (semantics_has_times(result) && cells_unsteady(text, result))
+	if (banner_allows_times(result) && cells_unsteady(text, result))
 		markdown_say(page, text);
 	json_array_foreach(result->warnings, i, warning)
 	{
@@ -93,7 +93,7 @@ void markdown_add(FILE *out, const struct table_unit *unit, const struct result 
 	struct markdown page = {.out = out, .room = room > MARKDOWN_END ? room - MARKDOWN_END : 0};
 
 	add_head(&page, result, name);
-	if (semantics_has_times(result)) {
+	if (banner_allows_times(result)) {
 		add_metric(&page, unit, result, CELLS_LATENCY);
 		add_metric(&page, unit, result, CELLS_CALLS);
 		add_metric(&page, unit, result, CELLS_BANDWIDTH);

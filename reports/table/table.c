@@ -2,10 +2,7 @@
 #include "reports/table/table.h"
 
 #include <inttypes.h>
-#include <langinfo.h>
-#include <locale.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "reports/finding/paired_trials.h"
 #include "reports/finding/semantics.h"
@@ -22,17 +19,6 @@ enum {
 
 /* Up to this many cases that are skipped for the same reason are listed individually. */
 #define SKIPPED_MOST 4
-
-/* Checks the user's locale without setting it, as numbers must keep their decimal point. */
-static bool is_utf8(void)
-{
-	locale_t locale = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
-	bool is_so = locale && !strcmp(nl_langinfo_l(CODESET, locale), "UTF-8");
-
-	if (locale)
-		freelocale(locale);
-	return is_so;
-}
 
 void table_open(struct table *table, FILE *out, const struct table_unit *unit,
 		const struct result *result)
@@ -63,7 +49,6 @@ void table_open(struct table *table, FILE *out, const struct table_unit *unit,
 		.unit = unit,
 		.result = result,
 		.width = {grid.columns[0].width, grid.columns[2].width, grid.columns[3].width},
-		.is_ascii = isatty(fileno(out)) && !is_utf8(),
 	};
 	grid_close(&grid);
 	if (banner_of(result))
@@ -72,19 +57,17 @@ void table_open(struct table *table, FILE *out, const struct table_unit *unit,
 	fprintf(out, "%s\n", head);
 }
 
-/* Opens a grid with the column widths of the whole table, in ASCII if necessary. */
+/* Opens a grid with the column widths of the whole table. */
 static void open_line(struct grid *grid, const struct table *table, const struct result_case *line)
 {
 	size_t n_names = 0;
 
-	cells_open(grid, table->unit, cells_table(line));
+	cells_open(grid, table->unit, table->result, cells_table(line));
 	for (size_t i = 0; i < grid->n_columns; i++) {
 		struct grid_column *column = &grid->columns[i];
 
 		if (column->align == GRID_WORDS && n_names < TABLE_NAMES)
 			column->width = table->width[n_names++];
-		if (table->is_ascii && !strcmp(column->title, "\xc2\xb1"))
-			column->title = "+-";
 	}
 }
 
@@ -134,7 +117,7 @@ void table_line(struct table *table, const struct result_case *line)
 		end_color(table);
 		return;
 	}
-	if (!semantics_has_times(table->result))
+	if (!banner_allows_times(table->result))
 		return;
 	open_line(&grid, table, line);
 	if (!table->last || cells_table(table->last) != cells_table(line)) {
@@ -224,7 +207,7 @@ static void print_unsteady(const struct table *table)
 {
 	char text[256];
 
-	if (!semantics_has_times(table->result) || !cells_unsteady(text, table->result))
+	if (!banner_allows_times(table->result) || !cells_unsteady(text, table->result))
 		return;
 	start_color(table, yellow);
 	fprintf(table->out, "! %s; use a longer --warmup", text);

@@ -15,7 +15,6 @@ struct table {
 	const struct result *result;
 	const struct result_case *last; /* last line with figures */
 	int width[TABLE_NAMES];         /* of the columns of words */
-	bool is_ascii;                  /* the terminal has no UTF-8 */
 	bool is_colored;                /* the caller sets it for terminals */
 };
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "reports/finding/semantics.h"
+#include "reports/result/banner.h"
 #include "reports/test/lib/sample.h"
 
 /* Messages of each case. */
@@ -137,11 +138,11 @@ static void test_the_software_device(void **unused)
 	line->server.completions = MESSAGES;
 	line->server.cq_events = MESSAGES;
 	time_case(add_case("send", "lat", polling, "0ns"), 900);
-	assert_true(semantics_has_times(&result));
+	assert_true(banner_allows_times(&result));
 	result.server.kind = "rxe";
-	assert_true(semantics_has_times(&result));
+	assert_true(banner_allows_times(&result));
 	result.server.kind = "soft";
-	assert_false(semantics_has_times(&result));
+	assert_false(banner_allows_times(&result));
 	check_rows(
 		"SEMANTICS, 64 B     RQ    buffer  CQE       events\n"
 		"task   how          used  posted  cli/srv   cli/srv\n"
@@ -157,9 +158,9 @@ static void test_times_of_the_software_device(void **unused)
 {
 	time_case(add_case("send", "lat", polling, "0ns"), 900);
 	result.client.kind = "soft";
-	assert_true(semantics_has_times(&result));
+	assert_true(banner_allows_times(&result));
 	json_object_set_new(cases[0].parameters, "needs", json_true());
-	assert_false(semantics_has_times(&result));
+	assert_false(banner_allows_times(&result));
 }
 
 int main(void)

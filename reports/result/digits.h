@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* The digits of figures in tables and sentences. */
+#ifndef REPORTS_RESULT_DIGITS_H
+#define REPORTS_RESULT_DIGITS_H
+
+/* Decimal places of microseconds, whose resolution is 1 ns, and of other amounts. */
+#define DIGITS_US     3
+#define DIGITS_AMOUNT 12
+
+#define DIGITS_TEXT 352 /* holds any double */
+
+/* Formats three significant digits and all digits before the decimal point, or "-" for NAN. */
+void digits_print(char text[static DIGITS_TEXT], double value, int most_decimals);
+
+#endif
