@@ -32,14 +32,17 @@ static void take_effort(struct one_case_plan *single, json_t *product)
 
 	for (size_t i = 0; i < PARAMETERS; i++) {
 		const struct parameter *parameter = &parameter_table[i];
-		const json_t *values = json_object_get(product, parameter->option.name);
+		const json_t *values;
+		char key[PARAMETER_KEY];
 		uint64_t value;
 
+		parameter_key(key, parameter);
+		values = json_object_get(product, key);
 		if (!values || parameter->mark != parameters_effort)
 			continue;
 		if (!parameter_decode(parameter, json_array_get(values, 0), &value))
 			parameter_set(&effort, parameter, value);
-		json_object_del(product, parameter->option.name);
+		json_object_del(product, key);
 	}
 	single->iterations = effort.iterations;
 	single->duration_ns = effort.duration_ns;

@@ -45,9 +45,9 @@ static void shuffle(struct rounds *rounds, struct order *order)
 	}
 }
 
-static json_t *time_value(uint64_t ns)
+static uint64_t wanted_ns(const struct rounds *rounds, const struct one_case_plan *single)
 {
-	return parameter_encode(parameter_find("warmup"), ns);
+	return single->duration_ns ? single->duration_ns : rounds->measure_ns;
 }
 
 /* iterations: 0 to measure by time and count the messages. */
@@ -58,14 +58,12 @@ static json_t *plan_case(const struct rounds *rounds, size_t number, uint64_t it
 	json_t *made = json_copy(single->product);
 
 	json_object_set_new(made, "trials", json_pack("[i]", 1));
-	json_object_set_new(made, "warmup", json_pack("[o]", time_value(warmup)));
+	json_object_set_new(made, "warmup_ns", json_pack("[I]", (json_int_t)warmup));
 	if (iterations)
 		json_object_set_new(made, "iterations", json_pack("[I]", (json_int_t)iterations));
 	else
-		json_object_set_new(
-			made, "duration",
-			json_pack("[o]", time_value(single->duration_ns ? single->duration_ns
-									: rounds->measure_ns)));
+		json_object_set_new(made, "duration_ns",
+				    json_pack("[I]", (json_int_t)wanted_ns(rounds, single)));
 	return made;
 }
 
@@ -98,11 +96,6 @@ static const struct result_case *rounds_find(const struct result *result, const 
  * limit of a case.
  */
 #define COUNTED_NS (60000 * NS_PER_MS / 10)
-
-static uint64_t wanted_ns(const struct rounds *rounds, const struct one_case_plan *single)
-{
-	return single->duration_ns ? single->duration_ns : rounds->measure_ns;
-}
 
 /* Estimates a trial that has not run yet. */
 static uint64_t guessed_ns(const struct rounds *rounds, const struct one_case_plan *single)

@@ -236,6 +236,7 @@ json_t *parameter_encode(const struct parameter *parameter, uint64_t value)
 		return json_boolean(value);
 	case PARAMETER_COUNT:
 	case PARAMETER_SIZE:
+	case PARAMETER_TIME:
 		return json_integer((json_int_t)value);
 	case PARAMETER_PLACE:
 	case PARAMETER_PIN:
@@ -244,7 +245,6 @@ json_t *parameter_encode(const struct parameter *parameter, uint64_t value)
 		break;
 	case PARAMETER_WORD:
 	case PARAMETER_ACCESS:
-	case PARAMETER_TIME:
 	case PARAMETER_RATE:
 		break;
 	}
@@ -278,11 +278,30 @@ const char *parameter_decode(const struct parameter *parameter, const json_t *js
 		return no_such_access;
 	if (parameter->type == PARAMETER_WORD)
 		return no_such_word(parameter);
-	if (!json_is_integer(json) || json_integer_value(json) < 0 ||
-	    parameter->type == PARAMETER_TIME)
+	if (!json_is_integer(json) || json_integer_value(json) < 0)
 		return no_such_number(parameter);
 	*value = (uint64_t)json_integer_value(json);
 	return check_range(parameter, *value);
+}
+
+static const char nanoseconds[] = "_ns";
+
+void parameter_key(char key[static PARAMETER_KEY], const struct parameter *parameter)
+{
+	snprintf(key, PARAMETER_KEY, "%s%s", parameter->option.name,
+		 parameter->type == PARAMETER_TIME ? nanoseconds : "");
+}
+
+const struct parameter *parameter_of_key(const char *key)
+{
+	char own[PARAMETER_KEY];
+
+	for (size_t i = 0; i < PARAMETERS; i++) {
+		parameter_key(own, &parameter_table[i]);
+		if (!strcmp(own, key))
+			return &parameter_table[i];
+	}
+	return NULL;
 }
 
 const struct parameter *parameter_find(const char *name)
@@ -305,9 +324,11 @@ int parameters_encode(const struct parameters *from, json_t *object)
 	for (size_t i = 0; i < PARAMETERS; i++) {
 		const struct parameter *parameter = &parameter_table[i];
 		uint64_t value = parameter_get(from, parameter);
+		char key[PARAMETER_KEY];
 
+		parameter_key(key, parameter);
 		if (value != PARAMETER_AUTO)
-			code |= json_object_set_new(object, parameter->option.name,
+			code |= json_object_set_new(object, key,
 						    parameter_encode(parameter, value));
 	}
 	return code ? -ENOMEM : 0;
@@ -320,7 +341,7 @@ int parameters_decode(struct parameters *into, json_t *object, struct error *err
 
 	json_object_foreach(object, name, json)
 	{
-		const struct parameter *parameter = parameter_find(name);
+		const struct parameter *parameter = parameter_of_key(name);
 		const char *wrong;
 		uint64_t value = 0;
 		char text[41];

@@ -226,6 +226,11 @@ const char *parameter_word(const char *name, uint64_t value);
 /* Returns NULL for an unknown name. */
 const struct parameter *parameter_find(const char *name);
 
+/* Formats the name of a parameter in JSON, which ends with the unit of times ("duration_ns"). */
+#define PARAMETER_KEY 40
+void parameter_key(char key[static PARAMETER_KEY], const struct parameter *parameter);
+const struct parameter *parameter_of_key(const char *key);
+
 /*
  * Converts all parameters that are not AUTO to members of an object, and back. Decoding rejects
  * unknown members.

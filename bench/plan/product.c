@@ -126,6 +126,19 @@ static int no_such_value(const char *name, const json_t *value, const char *wron
 	return -EINVAL;
 }
 
+static bool has_number(const json_t *json)
+{
+	const json_t *member;
+	size_t i;
+
+	json_array_foreach(json, i, member)
+	{
+		if (!json_is_string(member))
+			return true;
+	}
+	return !json_is_array(json) && !json_is_string(json);
+}
+
 int product_decode(struct product *product, json_t *object, struct error *error)
 {
 	const char *name;
@@ -137,10 +150,15 @@ int product_decode(struct product *product, json_t *object, struct error *error)
 				 "a plan must be an object of lists, or an array of such objects");
 	json_object_foreach(object, name, json)
 	{
-		const struct parameter *parameter = parameter_find(name);
+		const struct parameter *parameter = parameter_of_key(name);
 		const json_t *culprit;
 		const char *wrong;
 
+		/* Hand-written plans may contain times as text, such as "duration": "10s". */
+		if (!parameter && !has_number(json))
+			parameter = parameter_find(name);
+		if (!parameter && parameter_find(name))
+			return no_such_value(name, json, "is not a time (e.g. \"10s\")", error);
 		if (!parameter)
 			return no_such_key(name, error);
 		wrong = value_list_decode(product_list(product, parameter), parameter, json,
@@ -155,10 +173,14 @@ json_t *product_encode(const struct product *product)
 {
 	json_t *object = json_object();
 
-	for (size_t i = 0; i < PARAMETERS; i++)
+	for (size_t i = 0; i < PARAMETERS; i++) {
+		char key[PARAMETER_KEY];
+
+		parameter_key(key, &parameter_table[i]);
 		if (product->lists[i].count)
 			json_object_set_new(
-				object, parameter_table[i].option.name,
+				object, key,
 				value_list_encode(&product->lists[i], &parameter_table[i]));
+	}
 	return object;
 }

@@ -327,6 +327,7 @@ static int parse_parameters(struct result_case *line, json_t *json, struct error
 	json_object_foreach(json, name, value)
 	{
 		char key[64];
+		char *mark;
 		size_t i = 0;
 
 		while (i < ARRAY_LENGTH(others) && strcmp(others[i], name) != 0)
@@ -337,8 +338,12 @@ static int parse_parameters(struct result_case *line, json_t *json, struct error
 		    (json_is_string(value) && !json_member_is_printable(json_string_value(value))))
 			return error_set(error, -EINVAL, "a parameter is not printable");
 		snprintf(key, sizeof(key), "%s", name);
-		for (char *mark = strchr(key, '_'); mark; mark = strchr(mark, '_'))
+		for (mark = strchr(key, '_'); mark; mark = strchr(mark, '_'))
 			*mark = '-';
+		/* Times keep their unit as it is. */
+		mark = strrchr(key, '-');
+		if (mark && !strcmp(mark, "-ns"))
+			*mark = '_';
 		is_kept = is_kept && !json_object_set(line->parameters, key, value);
 	}
 	line->counters = json_incref(json_object_get(json, "counters"));

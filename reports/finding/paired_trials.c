@@ -11,8 +11,6 @@
 #include "reports/result/digits.h"
 #include "reports/verdict/sentences.h"
 
-#define DIGITS_RATIO 6
-
 /* How pairs are printed. */
 struct turns_form {
 	int width; /* of the longest id; 0: no case is interleaved */
@@ -220,15 +218,10 @@ static void print_pair(FILE *out, const struct tips_pair *pair, const struct tur
 {
 	char verdict[64];
 	char ratio[DIGITS_TEXT];
-	char low[DIGITS_TEXT];
-	char high[DIGITS_TEXT];
-	char interval[2 * DIGITS_TEXT + 4] = "-";
+	char interval[TIPS_INTERVAL];
 
 	digits_print(ratio, pair->judged.ratio, DIGITS_RATIO);
-	digits_print(low, pair->judged.low, DIGITS_RATIO);
-	digits_print(high, pair->judged.high, DIGITS_RATIO);
-	if (!isnan(pair->judged.low))
-		snprintf(interval, sizeof(interval), "%s..%s", low, high);
+	tips_interval(interval, pair);
 	verdict_cell(verdict, sizeof(verdict), &pair->judged);
 	fprintf(out, "  %-*s  %-13s", form->width, pair->line->id, pair->figure->title);
 	if (form->has_values)

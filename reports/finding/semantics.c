@@ -58,20 +58,15 @@ static bool is_like(const struct result_case *line, const char *op, const char *
 	       !strcmp(line->metric, metric) && !strcmp(line->cq, cq);
 }
 
-static const char *think_of(const struct result_case *line)
+static json_int_t think_of(const struct result_case *line)
 {
-	const char *text = json_string_value(json_object_get(line->parameters, "think"));
-
-	/* Accept only a duration: the document may come from anywhere. */
-	if (!text || text[0] == '0' || text[strspn(text, "0123456789.numsh")])
-		return NULL;
-	return text;
+	return json_integer_value(json_object_get(line->parameters, "think_ns"));
 }
 
 /* The parameters that the rows of a table share. */
 struct subject {
 	uint64_t size;
-	const char *think; /* of the busy server; NULL: no case has a busy server */
+	json_int_t think_ns; /* of the busy server; 0: no case has a busy server */
 };
 
 static struct sources find_sources(const struct result *result, const struct subject *subject,
@@ -82,7 +77,7 @@ static struct sources find_sources(const struct result *result, const struct sub
 
 	for (size_t i = 0; i < result->n_cases; i++) {
 		const struct result_case *line = &result->cases[i];
-		const char *think = think_of(line);
+		json_int_t think_ns = think_of(line);
 
 		if (line->size != subject->size)
 			continue;
@@ -92,9 +87,9 @@ static struct sources find_sources(const struct result *result, const struct sub
 		if (!is_like(line, row->op, "lat", "poll") ||
 		    strcmp(line->server_cq, row->server_cq) != 0)
 			continue;
-		if (!think)
+		if (!think_ns)
 			found.idle = line;
-		else if (!strcmp(think, subject->think))
+		else if (think_ns == subject->think_ns)
 			found.busy = line;
 	}
 	return found;
@@ -218,8 +213,8 @@ static void print_head(FILE *out, const struct subject *subject)
 	char title[64];
 	char busy[32] = "busy";
 
-	if (subject->think)
-		snprintf(busy, sizeof(busy), "busy %s", subject->think);
+	if (subject->think_ns)
+		snprintf(busy, sizeof(busy), "busy %gus", (double)subject->think_ns / NS_PER_US);
 	snprintf(title, sizeof(title), "SEMANTICS, %llu B", (unsigned long long)subject->size);
 	fprintf(out, "%-19s %-5s %-7s %-9s %-9s %9s %9s %9s\n", title, "RQ", "buffer", "CQE",
 		"events", "srv CPU", "us", "us, srv");
@@ -237,8 +232,8 @@ void semantics_print(FILE *out, const struct result *result)
 	if (!first)
 		return;
 	subject.size = first->size;
-	for (size_t i = 0; i < result->n_cases && !subject.think; i++)
-		subject.think = think_of(&result->cases[i]);
+	for (size_t i = 0; i < result->n_cases && !subject.think_ns; i++)
+		subject.think_ns = think_of(&result->cases[i]);
 	if (banner_allows_times(result))
 		print_head(out, &subject);
 	else

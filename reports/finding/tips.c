@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/base/compiler.h"
+#include "reports/result/digits.h"
 
 /* Returns the improvement as a factor; below 1: a loss. */
 static double gain(const struct tips_pair *pair)
@@ -45,6 +46,19 @@ static const struct tips_pair *find_deciding(const struct tips_list *turns, bool
 	for (size_t i = 0; i < ARRAY_LENGTH(order) && !found; i++)
 		found = most(turns, order[i], is_cost);
 	return found;
+}
+
+void tips_interval(char text[static TIPS_INTERVAL], const struct tips_pair *pair)
+{
+	char low[DIGITS_TEXT];
+	char high[DIGITS_TEXT];
+
+	digits_print(low, pair->judged.low, DIGITS_RATIO);
+	digits_print(high, pair->judged.high, DIGITS_RATIO);
+	if (isnan(pair->judged.low))
+		snprintf(text, TIPS_INTERVAL, "-");
+	else
+		snprintf(text, TIPS_INTERVAL, "%.24s..%.24s", low, high);
 }
 
 static void advise_unclear(const struct tips_pair *pair, char text[static TIPS_TEXT])
@@ -153,16 +167,19 @@ static const char *choose_cq(enum verdict latency, enum verdict work)
 	return "poll; use events on CPUs that wait long for each message";
 }
 
-/* "worse (1.40 to 1.60 times)", or "unclear". */
-static void describe_times(char text[static 64], const struct tips_pair *pair)
+#define TIMES_TEXT 96
+
+/* "worse (1.40..1.60 times)", or "unclear". */
+static void describe_times(char text[static TIMES_TEXT], const struct tips_pair *pair)
 {
 	enum verdict verdict = pair->judged.verdict;
+	char interval[TIPS_INTERVAL];
 
+	tips_interval(interval, pair);
 	if (verdict == VERDICT_UNCLEAR)
-		snprintf(text, 64, "%s", verdict_name(verdict));
+		snprintf(text, TIMES_TEXT, "%s", verdict_name(verdict));
 	else
-		snprintf(text, 64, "%s (%.2f to %.2f times)", verdict_name(verdict),
-			 pair->judged.low, pair->judged.high);
+		snprintf(text, TIMES_TEXT, "%s (%s times)", verdict_name(verdict), interval);
 }
 
 static void advise_cq(const struct tips_list *turns, char text[static TIPS_TEXT])
@@ -171,8 +188,8 @@ static void advise_cq(const struct tips_list *turns, char text[static TIPS_TEXT]
 		{find_mode(turns, "event",    false), find_mode(turns, "event",    true)},
 		{find_mode(turns, "adaptive", false), find_mode(turns, "adaptive", true)}
         };
-	char times[2][2][64];
-	char adaptive[192] = "";
+	char times[2][2][TIMES_TEXT];
+	char adaptive[256] = "";
 
 	for (int i = 0; i < 2; i++)
 		for (int j = 0; j < 2 && pairs[i][0] && pairs[i][1]; j++)
@@ -192,7 +209,7 @@ static void advise_cq(const struct tips_list *turns, char text[static TIPS_TEXT]
 static void advise_pin(const struct tips_list *turns, char text[static TIPS_TEXT])
 {
 	const struct tips_pair *good = find_deciding(turns, false);
-	char times[64];
+	char times[TIMES_TEXT];
 
 	describe_times(times, good);
 	if (good->judged.verdict == VERDICT_BETTER)
@@ -304,6 +321,7 @@ void tips_advise(const struct tips_list *turns, char text[static TIPS_TEXT])
 	const struct tip *tip = find_tip(turns);
 	bool has_advice = tip && has_bases(tip, turns);
 	const struct tips_pair *good = has_advice ? find_deciding(turns, tip->is_cost) : NULL;
+	char interval[TIPS_INTERVAL];
 
 	text[0] = '\0';
 	if (!good)
@@ -312,9 +330,10 @@ void tips_advise(const struct tips_list *turns, char text[static TIPS_TEXT])
 		tip->advise(turns, text);
 	else if (good->judged.verdict == VERDICT_UNCLEAR)
 		advise_unclear(good, text);
-	else
-		snprintf(text, TIPS_TEXT, "%s (%s: %.2f to %.2f times the %s of %s).",
-			 tip->says[good->judged.verdict], good->line->id, good->judged.low,
-			 good->judged.high, good->figure->more_is_good ? "rate" : "time",
-			 good->beside->id);
+	if (tip->advise || good->judged.verdict == VERDICT_UNCLEAR)
+		return;
+	tips_interval(interval, good);
+	snprintf(text, TIPS_TEXT, "%s (%s: %s times the %s of %s).",
+		 tip->says[good->judged.verdict], good->line->id, interval,
+		 good->figure->more_is_good ? "rate" : "time", good->beside->id);
 }

@@ -42,6 +42,10 @@ struct tips_list {
 /* Returns the subject of the tip; NULL: no tip is about the parameter. */
 const char *tips_title(const struct tips_list *turns);
 
+/* Formats the interval of the ratio: "1.40..1.60", or "-" with too few trials. */
+#define TIPS_INTERVAL 64
+void tips_interval(char text[static TIPS_INTERVAL], const struct tips_pair *pair);
+
 /* Writes the advice; empty: none. */
 void tips_advise(const struct tips_list *turns, char text[static TIPS_TEXT]);
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "reports/page/table.h"
+#include "reports/result/digits.h"
 
 struct chart_panel {
 	struct svg_panel plot;
@@ -256,15 +257,18 @@ static const struct svg_panel_series *series_of(const struct chart_panel *panel,
 static void put_value(struct grid *grid, const struct axis *axis, double value,
 		      const struct svg_panel_point *interval)
 {
-	char text[3][HTML_NUMBER] = {""};
+	char text[DIGITS_TEXT];
 
-	html_short(text[0], value / axis->unit, 5);
-	if (interval) {
-		html_short(text[1], interval->low / axis->unit, 5);
-		html_short(text[2], interval->high / axis->unit, 5);
+	digits_print(text, value / axis->unit, DIGITS_AMOUNT);
+	if (!interval || isnan(interval->low)) {
+		grid_put(grid, "%s", text);
+		return;
 	}
-	grid_put(grid, interval && !isnan(interval->low) ? "%s (%s to %s)" : "%s", text[0], text[1],
-		 text[2]);
+	grid_begin(grid, "%s (", text);
+	digits_print(text, interval->low / axis->unit, DIGITS_AMOUNT);
+	grid_begin(grid, "%s..", text);
+	digits_print(text, interval->high / axis->unit, DIGITS_AMOUNT);
+	grid_put(grid, "%s)", text);
 }
 
 static void put_row(struct grid *grid, const struct chart *chart, const struct chart_panel *panel,

@@ -11,10 +11,7 @@
 
 #define NS_PER_US 1000.0
 
-#define BANDS                                                                                     \
-	"Medians over trials; percentiles for which single trials have too few messages are "     \
-	"computed over all messages. Bands: 95 % confidence interval of the median (six or more " \
-	"trials)."
+#define BANDS "Bands: 95 % confidence interval of the median over trials (six or more trials)."
 
 /* In the order of the page. */
 static const struct drawing drawings[] = {
@@ -376,11 +373,12 @@ static void add_ratio(struct chart *chart, const char *panel, const json_t *pair
 		{"client_cpu_ns",  "CPU"         },
 	};
 	const json_t *ratio = json_object_get(pair, "ratio");
+	const json_t *interval = json_object_get(ratio, "interval");
 	const struct svg_panel_point point = {
-		.x = number_of(ratio, "median"),
+		.x = number_of(ratio, "value"),
 		.y = (double)row,
-		.low = number_of(ratio, "low"),
-		.high = number_of(ratio, "high"),
+		.low = json_is_null(interval) ? (double)NAN : number_of(interval, "low"),
+		.high = json_is_null(interval) ? (double)NAN : number_of(interval, "high"),
 		.id = text_of(pair, "case"),
 		.note = text_of(pair, "verdict"),
 	};

@@ -6,6 +6,7 @@
 /* Decimal places of microseconds, whose resolution is 1 ns, and of other amounts. */
 #define DIGITS_US     3
 #define DIGITS_AMOUNT 12
+#define DIGITS_RATIO  6
 
 #define DIGITS_TEXT 352 /* holds any double */
 

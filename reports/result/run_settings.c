@@ -53,7 +53,7 @@ static const struct {
 	{"buffer",           ""       },
 	{"access",           ""       },
 	{"sge",              "1"      },
-	{"think",            "0ns"    },
+	{"think_ns",         "0"      },
 	{"receives",         "buffers"},
 	{"needs",            "false"  },
 	{"pin",              ""       },
@@ -73,7 +73,7 @@ const char *run_settings_before(const char *option)
 
 bool run_settings_is_effort(const char *option)
 {
-	static const char *const efforts[] = {"iterations", "duration", "warmup", "trials",
+	static const char *const efforts[] = {"iterations", "duration_ns", "warmup_ns", "trials",
 					      "interleave"};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(efforts); i++)

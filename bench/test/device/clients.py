@@ -90,7 +90,7 @@ class Clients(unittest.TestCase):
         self.assertEqual(refused["type"], "refused")
         self.assertRegex(
             refused["reason"],
-            r"^the client speaks protocol 999 \(verbmark 9\.9\), the server speaks 4 \(.+\): "
+            r"^the client speaks protocol 999 \(verbmark 9\.9\), the server speaks 5 \(.+\): "
             r"upgrade the older one$",
         )
         self.assertIsNone(peer.receive(), "the server did not close the connection")
@@ -166,7 +166,7 @@ class Clients(unittest.TestCase):
             {"tx-depth": 1, "rx-depth": 1, "cq-mod": 16384},
             {"inline": 65536},
             {"hugepages": True, "size": 1 << 30},
-            {"iterations": 10**12, "duration": "86400s", "trials": 1000},
+            {"iterations": 10**12, "duration_ns": 86400 * 10**9, "trials": 1000},
             {"timeout": 31, "retries": 0},
             {"op": "read", "metric": "bw", "cq": "adaptive", "server-cq": "event"},
         ):

@@ -316,7 +316,7 @@ static void test_refused_json(void **unused)
 		{"op",         "{\"send\": 1}",							NO_OP                                 },
 		{"op",         "\"0123456789012345678901234567890123456789012345678901234567890123\"",
 		 NO_OP														       },
-		{"duration",   "[1]",								  "is not a time (e.g. \"10s\")"        },
+		{"duration",   "[1]",								  "must be between 1ms and 86400s"      },
 		{"hugepages",  "\"1\"",								"must be true or false"               },
 		{"hugepages",  "[\"no\"]",							     "must be true or false"               },
 		{"hugepages",  "1",								    "must be true or false"               },

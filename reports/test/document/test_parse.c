@@ -121,7 +121,7 @@ static void test_parameters(void **unused)
 	json_t *wanted = sample_json(
 		"{\"op\": \"write\", \"metric\": \"bw\", \"size\": 1000, \"cq\": \"event\","
 		" \"server-cq\": \"poll\", \"tx-depth\": 16, \"pin\": \"off\","
-		" \"duration\": \"25ms\"}");
+		" \"duration_ns\": 25000000}");
 
 	assert_int_equal(loading_load(&result, loading_document(), &error), 0);
 	loading_check_equal(result.cases[SAMPLE_BANDWIDTH].parameters, wanted);

@@ -205,7 +205,7 @@ static inline void sample_cases(struct result_case cases[static SAMPLE_CASES])
 		" \"iterations\": 20, \"trials\": 3}");
 	cases[SAMPLE_BANDWIDTH].parameters = sample_json(
 		"{\"op\": \"write\", \"metric\": \"bw\", \"size\": 1000, \"cq\": \"event\","
-		" \"server-cq\": \"poll\", \"tx-depth\": 16, \"pin\": \"off\", \"duration\": \"25ms\","
+		" \"server-cq\": \"poll\", \"tx-depth\": 16, \"pin\": \"off\", \"duration_ns\": 25000000,"
 		" \"trials\": 6}");
 	cases[SAMPLE_LATENCY].client_place = (struct result_place){.cpus = "0-3,8", .numa_node = 1};
 	cases[SAMPLE_LATENCY].server_place = (struct result_place){.cpus = "2", .numa_node = -1};

@@ -24,7 +24,7 @@ NOT_RUN = ("cases", 4)
 FIGURES = (*LAT, "latency_ns")
 RATES = (*BW, "bandwidth")
 BINS = (*FIGURES, "histogram", "bins")
-INTERVAL = (*FIGURES, "intervals", "p50")
+INTERVAL = (*RATES, "intervals", "bytes_per_s")
 TRIAL = (*LAT, "trials", 0)
 COST = (*LAT, "cpu", "server")
 CLIENT = ("hosts", "client")
@@ -106,8 +106,8 @@ DEFECTS = (
     ((*LAT, "chosen", "client", "path_mtu_bytes"), "1024"),
     ((*LAT, "chosen", "client", "gid_type"), "RoCE v3"),
     ((*LAT, "chosen", "server", "spin_ns"), -1),
-    ((*BW, "duration"), 25000000),
-    ((*BW, "duration"), "25"),
+    ((*BW, "duration_ns"), -1),
+    ((*BW, "duration_ns"), "25ms"),
     ((*LAT, "status"), DROP),
     ((*LAT, "status"), "done"),
     # Members that depend on the status.
@@ -145,8 +145,7 @@ DEFECTS = (
     ((*FIGURES, "intervals"), DROP),
     ((*FIGURES, "histogram"), DROP),
     ((*INTERVAL, "low"), DROP),
-    ((*INTERVAL, "confidence"), 95),
-    ((*INTERVAL, "confidence"), 1),
+    ((*FIGURES, "intervals", "p50"), 0),
     ((*INTERVAL, "half_width"), 5),
     ((*FIGURES, "histogram", "scheme"), "linear"),
     ((*FIGURES, "histogram", "sub_bits"), 7),
@@ -174,7 +173,7 @@ DEFECTS = (
     ((*RATES, "bytes_per_s"), DROP),
     ((*RATES, "messages_per_s"), None),
     ((*RATES, "intervals", "bytes_per_s"), DROP),
-    ((*RATES, "intervals", "messages_per_s", "median"), DROP),
+    ((*RATES, "intervals", "messages_per_s", "low"), DROP),
     ((*RATES, "window_ns"), 0),
     ((*RATES, "windows"), DROP),
     ((*RATES, "windows", 0), -1),
