@@ -105,7 +105,7 @@ static json_t *make_latency(const struct result_case *line, struct document_bins
 	int failed = 0;
 
 	for (size_t i = 0; i < STATISTICS; i++) {
-		bounded_statistic(&figure, line, i);
+		failed |= bounded_statistic(&figure, line, i);
 		if (!isnan(figure.value) && statistics[i].has_interval)
 			failed |= add_interval(intervals, statistics[i].key, &figure);
 	}
@@ -181,7 +181,7 @@ static json_t *make_rates_of_case(const struct result_case *line)
 	struct bounded figure;
 	int failed = add_total(rates, line);
 
-	bounded_rate(&figure, line);
+	failed |= bounded_rate(&figure, line);
 	failed |= add_interval(intervals, "messages_per_s", &figure);
 	bounded_scale(&figure, (double)line->size);
 	failed |= add_interval(intervals, "bytes_per_s", &figure);

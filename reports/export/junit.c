@@ -70,6 +70,7 @@ static void print_figure(FILE *out, const char *name, double value)
 static void print_figures(FILE *out, const struct result_case *line)
 {
 	struct bounded figure;
+	struct bounded rate;
 
 	fputs("<properties>\n", out);
 	for (size_t i = 0; i < STATISTICS; i++) {
@@ -77,18 +78,21 @@ static void print_figures(FILE *out, const struct result_case *line)
 
 		snprintf(name, sizeof(name), "%s_ns", statistics[i].key);
 		print_figure(out, name, result_statistic(line, i));
+		if (strcmp(statistics[i].key, "p50") != 0)
+			continue;
+		bounded_latency(&figure, line, "p50");
+		print_figure(out, "p50_low_ns", figure.low);
+		print_figure(out, "p50_high_ns", figure.high);
 	}
-	bounded_latency(&figure, line, "p50");
-	print_figure(out, "p50_low_ns", figure.low);
-	print_figure(out, "p50_high_ns", figure.high);
 	if (result_has_latency(line))
 		print_property(out, "kind", result_kind_name(line->kind));
-	bounded_rate(&figure, line);
-	print_figure(out, "messages_per_s", figure.value);
+	bounded_rate(&rate, line);
+	figure = rate;
 	bounded_scale(&figure, (double)line->size);
 	print_figure(out, "bytes_per_s", figure.value);
 	print_figure(out, "bytes_per_s_low", figure.low);
 	print_figure(out, "bytes_per_s_high", figure.high);
+	print_figure(out, "messages_per_s", rate.value);
 	print_figure(out, "messages", (double)line->messages);
 	print_figure(out, "trials", (double)line->n_trials);
 	fputs("</properties>\n", out);

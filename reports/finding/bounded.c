@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "reports/finding/bounded.h"
 
+#include <errno.h>
 #include <math.h>
 #include <string.h>
 
@@ -18,23 +19,31 @@ void bounded_by(struct bounded *figure, const struct interval *interval, double 
 	figure->high = fmax(interval->high, value);
 }
 
-void bounded_of(struct bounded *figure, const struct result_case *line, const double *first,
-		double value)
+int bounded_of(struct bounded *figure, const struct result_case *line, const double *first,
+	       double value)
 {
 	struct interval interval;
 	struct error ignored = {0};
+	int code;
 
 	*figure = unknown;
 	figure->value = value;
-	if (!isnan(value) && !trials_interval(&interval, line, first, &ignored))
+	if (isnan(value))
+		return 0;
+	code = trials_interval(&interval, line, first, &ignored);
+	if (!code)
 		bounded_by(figure, &interval, value);
+	return code == -ENOMEM ? code : 0;
 }
 
-void bounded_statistic(struct bounded *figure, const struct result_case *line, size_t number)
+int bounded_statistic(struct bounded *figure, const struct result_case *line, size_t number)
 {
-	bounded_of(figure, line, &line->trials->latency[number], result_statistic(line, number));
+	int code = bounded_of(figure, line, &line->trials->latency[number],
+			      result_statistic(line, number));
+
 	if (!statistics[number].has_interval)
 		figure->low = figure->high = (double)NAN;
+	return code;
 }
 
 void bounded_latency(struct bounded *figure, const struct result_case *line, const char *key)
@@ -47,13 +56,17 @@ void bounded_latency(struct bounded *figure, const struct result_case *line, con
 			bounded_statistic(figure, line, i);
 }
 
-void bounded_rate(struct bounded *figure, const struct result_case *line)
+int bounded_rate(struct bounded *figure, const struct result_case *line)
 {
+	double rate;
+
 	*figure = unknown;
 	if (line->status != RESULT_COMPLETE || !line->n_trials || !line->windows ||
 	    !line->duration_ns)
-		return;
-	bounded_of(figure, line, &line->trials->messages_per_s, result_rate(line, false));
+		return 0;
+	rate = result_rate(line, false);
+	return isnan(rate) ? -ENOMEM
+			   : bounded_of(figure, line, &line->trials->messages_per_s, rate);
 }
 
 void bounded_scale(struct bounded *figure, double factor)

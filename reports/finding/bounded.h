@@ -19,18 +19,21 @@ struct bounded {
 /* Adds the interval of a median over trials to a figure. */
 void bounded_by(struct bounded *figure, const struct interval *interval, double value);
 
-/* Adds the interval to a figure; first points at the figure in the first trial. */
-void bounded_of(struct bounded *figure, const struct result_case *line, const double *first,
-		double value);
+/*
+ * Adds the interval to a figure; first points at the figure in the first trial. These return 0, or
+ * -ENOMEM without an interval.
+ */
+int bounded_of(struct bounded *figure, const struct result_case *line, const double *first,
+	       double value);
 
 /* Computes statistics[number] of a case with trials and latencies, in nanoseconds. */
-void bounded_statistic(struct bounded *figure, const struct result_case *line, size_t number);
+int bounded_statistic(struct bounded *figure, const struct result_case *line, size_t number);
 
 /* Computes the statistic with that key, in nanoseconds; unknown if the case has none. */
 void bounded_latency(struct bounded *figure, const struct result_case *line, const char *key);
 
 /* Computes the messages per second in one direction, as in the document; bandwidth cases only. */
-void bounded_rate(struct bounded *figure, const struct result_case *line);
+int bounded_rate(struct bounded *figure, const struct result_case *line);
 
 void bounded_scale(struct bounded *figure, double factor);
 

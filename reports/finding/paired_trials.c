@@ -7,6 +7,7 @@
 
 #include "core/base/compiler.h"
 #include "reports/finding/tips.h"
+#include "reports/io/json_make.h"
 #include "reports/result/banner.h"
 #include "reports/result/digits.h"
 #include "reports/verdict/sentences.h"
@@ -288,7 +289,8 @@ static json_t *make_bounded(const struct bounded *figure)
 					      : json_pack("{s:f, s:f}", "low", figure->low, "high",
 							  figure->high);
 
-	return json_pack("{s:f, s:o}", "value", figure->value, "interval", interval);
+	return json_pack("{s:o*, s:o}", "value", json_make_number(figure->value), "interval",
+			 interval);
 }
 
 static json_t *make_pair(const struct tips_pair *pair)

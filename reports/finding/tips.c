@@ -48,6 +48,9 @@ static const struct tips_pair *find_deciding(const struct tips_list *turns, bool
 	return found;
 }
 
+/* The rounding error of a percentage. */
+#define ROUNDING 1e-6
+
 void tips_interval(char text[static TIPS_INTERVAL], const struct tips_pair *pair)
 {
 	char low[DIGITS_TEXT];
@@ -69,7 +72,7 @@ static void advise_unclear(const struct tips_pair *pair, char text[static TIPS_T
 	if (isfinite(detectable))
 		snprintf(detail, sizeof(detail),
 			 "the smallest difference that the data could have shown is %.0f %%",
-			 ceil(100 * detectable));
+			 ceil(100 * detectable - ROUNDING));
 	snprintf(text, TIPS_TEXT, "Unclear (%s compared with %s): %s. Use more --trials.",
 		 pair->line->id, pair->beside->id, detail);
 }

@@ -322,7 +322,7 @@ void axis_number(const struct axis *axis, double value, char text[static HTML_NU
 	else if (axis->scale == AXIS_NINES)
 		snprintf(text, HTML_NUMBER, "%.7g%%", 100 * value);
 	else
-		html_short(text, value / axis->unit, 4);
+		html_short(text, value / axis->unit, 3);
 }
 
 void axis_text(const struct axis *axis, double value, char text[static AXIS_TEXT])

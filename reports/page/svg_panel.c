@@ -305,7 +305,7 @@ static void print_hint(FILE *out, const struct svg_panel *plot,
 	if (!isnan(point->low)) {
 		axis_number(axis, point->low, text[0]);
 		axis_number(axis, point->high, text[1]);
-		fprintf(out, " (%s to %s)", text[0], text[1]);
+		fprintf(out, " (%s..%s)", text[0], text[1]);
 	}
 	if (point->note) {
 		fputs(", ", out);

@@ -187,13 +187,12 @@ class Page(unittest.TestCase):
     def check_values(self, panel, expected):
         """
         expected: returns, for a case and a series, the value over all trials and its interval or
-        None. If there is an interval, its median is drawn instead of the value.
+        None.
         """
         for name, points in panel["series"].items():
             for point in points:
                 line = self.cases[point["data-case"]]
                 value, interval = expected(line, name, point)
-                value = interval["median"] if interval else value
                 self.assertEqual(float(point["data-y"]), value, point)
                 edges = (point.get("data-low"), point.get("data-high"))
                 if interval:
@@ -394,7 +393,8 @@ class Page(unittest.TestCase):
         for name, (point,) in panel["series"].items():
             ratio = pairs[name]["ratio"]
             self.assertEqual([float(point[f"data-{key}"]) for key in ("x", "low", "high")],
-                             [ratio["median"], ratio["low"], ratio["high"]])
+                             [ratio["value"], ratio["interval"]["low"],
+                              ratio["interval"]["high"]])
             self.assertEqual(point["data-case"], line["id"])
             self.assertIn(pairs[name]["verdict"], point["hint"])
 

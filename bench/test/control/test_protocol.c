@@ -43,7 +43,7 @@ static void test_messages(void **unused)
 		"\"server-cq\":\"adaptive\",\"transport\":\"RC\",\"qps\":1,\"threads\":1,"
 		"\"post-list\":1,\"bidirectional\":false,\"latencies\":false,\"sl\":0,"
 		"\"tos\":0,\"timeout\":14,\"retries\":6,\"use-srq\":false,"
-		"\"hugepages\":false,\"sge\":1,\"think\":\"0ns\",\"receives\":\"buffers\",\"needs\":false,\"verify\":0,\"duration\":\"1s\",\"warmup\":\"2s\"}}");
+		"\"hugepages\":false,\"sge\":1,\"think_ns\":0,\"receives\":\"buffers\",\"needs\":false,\"verify\":0,\"duration_ns\":1000000000,\"warmup_ns\":2000000000}}");
 	check_equal(protocol_describe(&server),
 		    "{\"type\":\"describe\",\"device\":\"mlx5_1\",\"port\":2}");
 	check_equal(
@@ -215,7 +215,7 @@ static void test_invalid_parameters(void **unused)
 		{"{\"timeout\":32}",                    "timeout must be between 1 and 31"             },
 		{"{\"retries\":8}",                     "retries must be between 0 and 7"              },
 		{"{\"hugepages\":1}",                   "hugepages must be true or false"              },
-		{"{\"duration\":1}",                    "duration is not a time (e.g. \"10s\")"        },
+		{"{\"duration_ns\":1}",                 "duration must be between 1ms and 86400s"      },
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {

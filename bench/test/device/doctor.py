@@ -17,7 +17,7 @@ def welcome():
     """Returns the welcome message that a server on this machine would send."""
     devices = json.loads(verbmark("devices", "--json").out)
     return {
-        "type": "welcome", "protocol": 5, "version": "0", "host": "n02", "devices": devices,
+        "type": "welcome", "protocol": 4, "version": "0", "host": "n02", "devices": devices,
     }
 
 

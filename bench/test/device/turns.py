@@ -54,8 +54,8 @@ class Turns(Served):
                 with_it["bandwidth"]["messages_per_s"] / without["bandwidth"]["messages_per_s"]
                 for with_it, without in zip(case["trials"], first["trials"], strict=True)
             ]
-            self.assertAlmostEqual(pair["ratio"]["median"], statistics.median(ratios), places=9)
-            low, high = pair["ratio"]["low"], pair["ratio"]["high"]
+            self.assertAlmostEqual(pair["ratio"]["value"], statistics.median(ratios), places=9)
+            low, high = (pair["ratio"]["interval"][key] for key in ("low", "high"))
             verdict = ("same" if 1 / 1.05 < low and high < 1.05 else
                        "better" if low > 1.05 else "worse" if high < 1 / 1.05 else "unclear")
             self.assertEqual(pair["verdict"], verdict)

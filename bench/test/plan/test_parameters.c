@@ -427,8 +427,8 @@ static void test_objects(void **unused)
 		"{\"op\": \"send\", \"metric\": \"lat\", \"size\": 64, \"cq\": \"poll\","
 		" \"transport\": \"RC\", \"qps\": 1, \"threads\": 1, \"post-list\": 1, \"bidirectional\": false,"
 		" \"latencies\": false, \"sl\": 0, \"tos\": 0, \"timeout\": 14,"
-		" \"retries\": 6, \"use-srq\": false, \"hugepages\": false, \"sge\": 1, \"think\": \"0ns\","
-		" \"receives\": \"buffers\", \"needs\": false, \"verify\": 0, \"warmup\": \"2s\"}");
+		" \"retries\": 6, \"use-srq\": false, \"hugepages\": false, \"sge\": 1, \"think_ns\": 0,"
+		" \"receives\": \"buffers\", \"needs\": false, \"verify\": 0, \"warmup_ns\": 2000000000}");
 	check_encoded(
 		"op=read metric=bw size=1m cq=event server-cq=poll tx-depth=1 rx-depth=2"
 		" inline=0 cq-mod=3 timeout=4 retries=5 hugepages=1 iterations=6 duration=7s"
@@ -440,12 +440,12 @@ static void test_objects(void **unused)
 		" \"latencies\": true, \"outstanding\": 4, \"mtu\": 1024, \"gid-index\": 5,"
 		" \"server-gid-index\": 0, \"relaxed-ordering\": \"on\","
 		" \"sl\": 6, \"tos\": 7, \"connect\": \"qp\", \"use-srq\": true, \"verify\": 8,"
-		" \"think\": \"9us\", \"receives\": \"bare\", \"needs\": true, \"warmup\": \"3s\", \"sge\": 9,"
+		" \"think_ns\": 9000, \"receives\": \"bare\", \"needs\": true, \"warmup_ns\": 3000000000, \"sge\": 9,"
 		" \"buffer\": 1073741824, \"access\": \"stride=4k\", \"seed\": 5,"
 		" \"op\": \"read\", \"metric\": \"bw\", \"size\": 1048576, \"cq\": \"event\","
 		" \"server-cq\": \"poll\", \"tx-depth\": 1, \"rx-depth\": 2, \"inline\": 0,"
 		" \"cq-mod\": 3, \"timeout\": 4, \"retries\": 5, \"hugepages\": true,"
-		" \"iterations\": 6, \"duration\": \"7s\", \"trials\": 8}");
+		" \"iterations\": 6, \"duration_ns\": 7000000000, \"trials\": 8}");
 }
 
 static void test_objects_round_trip(void **unused)
@@ -520,12 +520,15 @@ static void test_variants(void **unused)
 
 	for (size_t i = 0; i < PARAMETERS; i++) {
 		const struct parameter *row = &parameter_table[i];
-		const char *before = run_settings_before(row->option.name);
 		bool is_told = row->mark == parameters_effort;
+		char key[PARAMETER_KEY];
+		const char *before;
 		char *text;
 		json_t *value;
 
-		assert_int_equal(run_settings_is_effort(row->option.name), is_told);
+		parameter_key(key, row);
+		before = run_settings_before(key);
+		assert_int_equal(run_settings_is_effort(key), is_told);
 		for (size_t j = 0; j < ARRAY_LENGTH(told); j++)
 			is_told = is_told || !strcmp(told[j], row->option.name);
 		if (is_told) {

@@ -170,7 +170,7 @@ static void test_encode(void **unused)
 {
 	json_t *wanted = load("{\"op\": [\"read\", \"send\"], \"size\": [64, 65, 4096],"
 			      " \"server-cq\": [\"poll\"], \"hugepages\": [false],"
-			      " \"iterations\": [7], \"duration\": [\"1500ms\"]}");
+			      " \"iterations\": [7], \"duration_ns\": [1500000000]}");
 	struct error error = {0};
 	json_t *json;
 

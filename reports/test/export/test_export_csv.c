@@ -14,12 +14,16 @@ static void test_several(void **unused)
 	assert_int_equal(strncmp(exporting.text, head, strlen(head)), 0);
 	assert_null(strstr(exporting.text + 1, head));
 	assert_contains(exporting.text, "\na.json,send/lat/64/poll,send,lat,64,poll,poll,RC,,,64,"
-					"half,complete,,p50,ns,1240\n");
+					"half,complete,,p50,ns,1240,,\n");
 	assert_contains(exporting.text, "\n\"b,c\",send/lat/64/poll,send,lat,64,poll,poll,RC,,,64,"
-					"half,complete,3,min,ns,1240\n");
+					"half,complete,3,min,ns,1240,,\n");
+	assert_contains(
+		exporting.text,
+		"\na.json,write/bw/1000/event/server-poll/t16,write,bw,1000,event,poll,RC,,,16,,"
+		"complete,,bytes_per_s,B/s,42400000,12400000,72400000\n");
 	assert_contains(exporting.text,
 			"\na.json,read/bw/64/poll/t4/Q5,read,bw,64,poll,poll,RC,,,,,"
-			"skipped,,,,\n");
+			"skipped,,,,,,\n");
 	assert_false(export_csv.has_banner);
 }
 

@@ -36,6 +36,8 @@ static void test_sample(void **unused)
 		"time=\"0.150000\">\n"
 		"<properties>\n"
 		"<property name=\"bytes_per_s\" value=\"42400000\"/>\n"
+		"<property name=\"bytes_per_s_low\" value=\"12400000\"/>\n"
+		"<property name=\"bytes_per_s_high\" value=\"72400000\"/>\n"
 		"<property name=\"messages_per_s\" value=\"42400\"/>\n"
 		"<property name=\"messages\" value=\"6360\"/>\n"
 		"<property name=\"trials\" value=\"6\"/>\n"

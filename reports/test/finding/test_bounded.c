@@ -54,8 +54,8 @@ static void test_rate(void **unused)
 }
 
 /*
- * The interval of nine values is from the second to the eighth, as in tables of the sign test. The
- * last trial dominates the pooled value, which is outside the interval.
+ * The interval of nine values is from the second to the eighth, as in tables of the sign test. A
+ * pooled value outside extends it.
  */
 static void test_value_is_within(void **unused)
 {
@@ -65,9 +65,16 @@ static void test_value_is_within(void **unused)
 
 	for (size_t i = 0; i < 9; i++)
 		trials[i].messages_per_s = (double)(10 * i + 10);
-	bounded_of(&figure, &line, &trials->messages_per_s, 89);
+	bounded_of(&figure, &line, &trials->messages_per_s, 50);
 	assert_near(figure.value, 50, 0);
 	assert_near(figure.low, 20, 0);
+	assert_near(figure.high, 80, 0);
+	bounded_of(&figure, &line, &trials->messages_per_s, 89);
+	assert_near(figure.value, 89, 0);
+	assert_near(figure.low, 20, 0);
+	assert_near(figure.high, 89, 0);
+	bounded_of(&figure, &line, &trials->messages_per_s, 11);
+	assert_near(figure.low, 11, 0);
 	assert_near(figure.high, 80, 0);
 	/* If a trial has too few messages, the median over trials is unknown. */
 	trials[3].messages_per_s = (double)NAN;

@@ -88,8 +88,8 @@ static void test_passive_server(void **unused)
 	time_case(add_case("read", "lat", asleep, 0), 1700);
 	time_case(add_case("read", "lat", asleep, 10000), 1900);
 	check_rows(
-		HEAD("busy 10us") "fetch  read         no    no      1/0       0.5/0           1.7"
-				  "       1.7       1.9\n" NOTE);
+		HEAD("busy 10us") "fetch  read         no    no      1/0       0.5/0          1.70"
+				  "      1.70      1.90\n" NOTE);
 }
 
 /*
@@ -110,10 +110,10 @@ static void test_notified_server(void **unused)
 	time_case(add_case("send", "lat", polling, 0), 900);
 	time_case(add_case("send", "lat", polling, 10000), 5800);
 	check_rows(
-		HEAD("busy 10us") "tell   send         yes   yes     1/1       0.5/1           1.7"
-				  "       0.9      10.7\n"
-				  "fetch  send+reply   yes   yes     2/2       0.5/0           3.4"
-				  "       1.8      11.6\n" NOTE);
+		HEAD("busy 10us") "tell   send         yes   yes     1/1       0.5/1          1.70"
+				  "     0.900      10.7\n"
+				  "fetch  send+reply   yes   yes     2/2       0.5/0          3.40"
+				  "      1.80      11.6\n" NOTE);
 }
 
 /* Failed or missing cases leave a gap. A round trip by polling memory is two messages. */
@@ -123,9 +123,9 @@ static void test_gaps(void **unused)
 	add_case("write", "lat", asleep, 0)->status = RESULT_FAILED;
 	time_case(add_case("write", "lat", polling, 0), 800);
 	check_rows(
-		HEAD("     busy") "tell   write+poll   no    -       1/0       0.5/0           0.8"
-				  "       0.8         -\n"
-				  "leave  write        no    -       1/0       0.5/0           1.7"
+		HEAD("     busy") "tell   write+poll   no    -       1/0       0.5/0         0.850"
+				  "     0.800         -\n"
+				  "leave  write        no    -       1/0       0.5/0          1.70"
 				  "         -         -\n" NOTE);
 }
 

@@ -139,9 +139,9 @@ static void test_table(void **unused)
 	print(&chart);
 	assert_contains(text, "<th scope=\"col\">p50, us</th><th scope=\"col\">p99, us</th></tr>");
 	assert_contains(text, "<tr><th scope=\"row\" align=\"left\">one</th>"
-			      "<td>64</td><td>1.5 (1.25 to 1.75)</td><td>9</td></tr>");
-	assert_contains(text, "<td>4k</td><td>2</td><td></td></tr>\n</tbody>");
-	assert_contains(text, "p50 at 64: 1.5 us (1.25 to 1.75)");
+			      "<td>64</td><td>1.50 (1.25..1.75)</td><td>9.00</td></tr>");
+	assert_contains(text, "<td>4k</td><td>2.00</td><td></td></tr>\n</tbody>");
+	assert_contains(text, "p50 at 64: 1.5 us (1.25..1.75)");
 	assert_contains(text, " data-low=\"1250\" data-high=\"1750\"");
 }
 
@@ -295,7 +295,7 @@ static void test_intervals(void **unused)
 	print(&chart);
 	assert_int_equal(count("data-case="), 2);
 	assert_int_equal(count("stroke-width=\"2\""), 1);
-	assert_contains(text, "<title>send/lat, p50: 2 (1.5 to 2.5)</title>");
+	assert_contains(text, "<title>send/lat, p50: 2 (1.5..2.5)</title>");
 	assert_contains(text, "<title>read/lat, p50: 3</title>");
 	assert_null(strstr(text, "nan"));
 }

@@ -36,15 +36,15 @@ static void test_loads(void **unused)
 	make("x");
 #define FIRST  "\nx,send/load/64/poll/rate200000,send,load,64,poll,poll,RC,1,,,completion,complete,"
 #define SECOND "\nx,send/load/64/poll/rate300000,send,load,64,poll,poll,RC,1,,,completion,complete,"
-	assert_contains(text, FIRST ",rate,1/s,200000\n");
-	assert_contains(text, FIRST ",saturated,1,0\n");
-	assert_contains(text, FIRST "1,rate,1/s,200000\n");
-	assert_contains(text, FIRST "2,bytes_per_s,B/s,12800000\n");
-	assert_contains(text, FIRST "2,unsent,1,0\n");
-	assert_contains(text, SECOND ",saturated,1,1\n");
-	assert_contains(text, SECOND "2,saturated,1,1\n");
-	assert_contains(text, SECOND "2,unsent,1,5\n");
-	assert_contains(text, FIRST ",max,ns,1500\n");
+	assert_contains(text, FIRST ",rate,1/s,200000,,\n");
+	assert_contains(text, FIRST ",saturated,1,0,,\n");
+	assert_contains(text, FIRST "1,rate,1/s,200000,,\n");
+	assert_contains(text, FIRST "2,bytes_per_s,B/s,12800000,,\n");
+	assert_contains(text, FIRST "2,unsent,1,0,,\n");
+	assert_contains(text, SECOND ",saturated,1,1,,\n");
+	assert_contains(text, SECOND "2,saturated,1,1,,\n");
+	assert_contains(text, SECOND "2,unsent,1,5,,\n");
+	assert_contains(text, FIRST ",max,ns,1500,,\n");
 }
 
 /* File names are prefixed if a spreadsheet would take them for a formula. */
@@ -82,14 +82,14 @@ static void test_failures_and_losses(void **unused)
 	make("a,\"b");
 	assert_contains(text,
 			"\n\"a,\"\"b\",read/lat/1m/adaptive,read,lat,1048576,adaptive,adaptive,"
-			"RC,,,,,interrupted,,,,\n");
+			"RC,,,,,interrupted,,,,,,\n");
 	assert_contains(text,
 			",write/lat/4k/event/server-poll,write,lat,4096,event,poll,RC,,,,,failed,"
-			",,,\n");
-	assert_contains(text, ",,,16,,complete,,lost,1,2\n");
-	assert_contains(text, ",,,16,,complete,1,far_messages_per_s,1/s,12\n");
+			",,,,,\n");
+	assert_contains(text, ",,,16,,complete,,lost,1,2,,\n");
+	assert_contains(text, ",,,16,,complete,1,far_messages_per_s,1/s,12,,\n");
 	/* The third trial: 910 messages of 1000 bytes in 25 ms. */
-	assert_contains(text, ",,,16,,complete,3,bytes_per_s,B/s,36400000\n");
+	assert_contains(text, ",,,16,,complete,3,bytes_per_s,B/s,36400000,,\n");
 }
 
 int main(void)

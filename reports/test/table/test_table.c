@@ -16,12 +16,13 @@ static int close_sample(void **unused)
 	return 0;
 }
 
-#define LATENCY                                                                \
-	"LATENCY us         bytes cq         kind           p50      \xc2\xb1" \
-	"     p99   p99.9     max  CPU us/msg client/server\n"
-#define BANDWIDTH                                                   \
-	"BANDWIDTH          bytes cq            Gb/s      \xc2\xb1" \
-	" %line  Mmsg/s        windows  CPU us/msg client/server\n"
+#define LATENCY                                                                     \
+	"LATENCY us        size mode       kind           p50       95% CI     p99" \
+	"   p99.9     max  CPU us/msg client/server\n"
+#define BANDWIDTH_OF(unit)                                                         \
+	"BANDWIDTH         size mode         " unit "       95% CI %line   Mmsg/s" \
+	"  CPU us/msg client/server\n"
+#define BANDWIDTH BANDWIDTH_OF(" Gb/s")
 
 /* Shows the table of a single case without the heading. */
 static void show_line(char text[static 1024], const struct table_unit *unit, size_t number)
@@ -153,49 +154,64 @@ static void test_many_skipped(void **unused)
 
 /*
  * The median of 61 samples is 1240 ns, and three trials have no interval. CPU time is 189 us for 61
- * messages on the client (3.10), and 181.5 us for 366 on the server (0.50).
+ * messages on the client (3.10), and 181.5 us for 366 on the server (0.496).
  */
 static void test_latency(void **unused)
 {
 	check_line(
 		SAMPLE_LATENCY, LATENCY
-		"send                  64 poll       half          1.24      -       -       - 137438953  3.10/0.50\n");
+		"send                64 poll       half          1.24            -       -       - 137438953  3.10/0.496\n");
 }
 
 /*
- * 6.36 MB in 150 ms are 0.3392 Gb/s on a link of 2.5 Gb/s. The interval of six trials spans them
- * all, from 0.0992 to 0.5792 Gb/s; half of it is shown. 42.4 thousand messages per second.
+ * The median of six trials, 42.4 MB/s, is 0.3392 Gb/s on a link of 2.5 Gb/s. Their interval spans
+ * them all, from 0.0992 to 0.5792 Gb/s. 42.4 thousand messages per second, 3 us of CPU time for
+ * 6360.
  */
 static void test_bandwidth(void **unused)
 {
 	check_line(
 		SAMPLE_BANDWIDTH, BANDWIDTH
-		"write/t16           1000 event/poll   0.339  0.240  13.6  0.0424   0.080..0.960  0.00/0.00\n");
+		"write/t16         1000 event/poll   0.339 0.0992..0.579  13.6   0.0424  0.000472/0\n");
 }
 
 /* One thousandth of that: 339.2 kb/s, and 42.4 messages per second. */
 static void test_little_bandwidth(void **unused)
 {
-	sample.cases[SAMPLE_BANDWIDTH].duration_ns *= 1000;
+	struct result_case *line = &sample.cases[SAMPLE_BANDWIDTH];
+
+	for (size_t i = 0; i < line->n_trials; i++)
+		line->trials[i].messages_per_s /= 1000;
 	check_line(
 		SAMPLE_BANDWIDTH, BANDWIDTH
-		"write/t16           1000 event/poll 3.4e-04 0.2400   0.0 4.2e-05   0.080..0.960  0.00/0.00\n");
+		"write/t16         1000 event/poll 0.000339 0.0000992..0.000579 0.0136 0.0000424  0.000472/0\n");
 }
 
-/* 42.4 MB/s: 339.2 Mb/s, and 40.435791015625 MiB/s; the windows are 10 to 120 MB/s. */
+/* A software device has no link, and no share of it. */
+static void test_no_line(void **unused)
+{
+	char text[1024] = "";
+
+	sample.client.kind = "soft";
+	show_line(text, NULL, SAMPLE_BANDWIDTH);
+	assert_contains(text, "95% CI   Mmsg/s");
+	assert_contains(text, "0.0992..0.579   0.0424");
+}
+
+/* 42.4 MB/s: 339.2 Mb/s, and 40.435791015625 MiB/s. */
 static void test_units(void **unused)
 {
 	static const char *const rows[][3] = {
-		{"Gb/s",  "BANDWIDTH          bytes cq            Gb/s      \xc2\xb1",
-		 "write/t16           1000 event/poll   0.339  0.240  13.6  0.0424   0.080..0.960  0.00/0.00"},
-		{"Mb/s",  "BANDWIDTH          bytes cq            Mb/s      \xc2\xb1",
-		 "write/t16           1000 event/poll   339.2  240.0  13.6  0.0424    80.0..960.0  0.00/0.00"},
-		{"GB/s",  "BANDWIDTH          bytes cq            GB/s      \xc2\xb1",
-		 "write/t16           1000 event/poll  0.0424 0.0300  13.6  0.0424   0.010..0.120  0.00/0.00"},
-		{"MB/s",  "BANDWIDTH          bytes cq            MB/s      \xc2\xb1",
-		 "write/t16           1000 event/poll    42.4   30.0  13.6  0.0424    10.0..120.0  0.00/0.00"},
-		{"MiB/s", "BANDWIDTH          bytes cq           MiB/s      \xc2\xb1",
-		 "write/t16           1000 event/poll    40.4   28.6  13.6  0.0424     9.5..114.4  0.00/0.00"},
+		{"Gb/s",  BANDWIDTH_OF(" Gb/s"),
+		 "write/t16         1000 event/poll   0.339 0.0992..0.579  13.6   0.0424" },
+		{"Mb/s",  BANDWIDTH_OF(" Mb/s"),
+		 "write/t16         1000 event/poll     339    99.2..579  13.6   0.0424"  },
+		{"GB/s",  BANDWIDTH_OF(" GB/s"),
+		 "write/t16         1000 event/poll  0.0424 0.0124..0.0724  13.6   0.0424"},
+		{"MB/s",  BANDWIDTH_OF(" MB/s"),
+		 "write/t16         1000 event/poll    42.4   12.4..72.4  13.6   0.0424"  },
+		{"MiB/s", BANDWIDTH_OF("MiB/s"),
+		 "write/t16         1000 event/poll    40.4   11.8..69.0  13.6   0.0424"  },
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
@@ -230,10 +246,10 @@ static void test_shares(void **unused)
 		uint64_t last;
 		const char *text;
 	} rows[] = {
-		{1, 1, 1, "0.00/0.00\n"						     },
-		{2, 1, 0, "0.00/0.00  fairness 0.500 of 2 threads\n"                        },
-		{1, 4, 1, "0.00/0.00  fairness 1.000 of 4 queue pairs\n"                    },
-		{2, 2, 3, "0.00/0.00  fairness 0.900 of 2 threads, 0.750 of 4 queue pairs\n"},
+		{1, 1, 1, "0.000472/0\n"						     },
+		{2, 1, 0, "0.000472/0  fairness 0.500 of 2 threads\n"                        },
+		{1, 4, 1, "0.000472/0  fairness 1.000 of 4 queue pairs\n"                    },
+		{2, 2, 3, "0.000472/0  fairness 0.900 of 2 threads, 0.750 of 4 queue pairs\n"},
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
@@ -334,16 +350,16 @@ static void test_names(void **unused)
 		const char *server_cq;
 		const char *beginning;
 	} rows[] = {
-		{"send/lat/64/poll",                         "poll",     "poll",  "send                  64 poll       "},
-		{"send/lat/64/poll/t16",                     "poll",     "poll",  "send/t16              64 poll       "},
+		{"send/lat/64/poll",                         "poll",     "poll",  "send                64 poll       "},
+		{"send/lat/64/poll/t16",                     "poll",     "poll",  "send/t16            64 poll       "},
 		{"send/lat/64/poll/server-event",            "poll",     "event",
-		 "send                  64 poll/event "								 },
+		 "send                64 poll/event "								 },
 		{"send/lat/64/poll/server-event/t16/I0",     "poll",     "event",
-		 "send/t16/I0           64 poll/event "								 },
+		 "send/t16/I0         64 poll/event "								 },
 		{"send/lat/64/adaptive/server-event",        "adaptive", "event",
-		 "send                  64 adaptive/event "							     },
+		 "send                64 adaptive/event "							     },
 		{"send/lat/64/poll/t16/I0/connect-qp/m1024", "poll",     "poll",
-		 "send/t16/I0/connect-qp/m1024      64 poll       "                                                     },
+		 "send/t16/I0/connect-qp/m1024    64 poll       "                                                     },
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
@@ -394,58 +410,54 @@ static void check_rows(const struct latency_row *rows, size_t count, const char 
 		char wanted[512];
 
 		fill(&sample.cases[SAMPLE_LATENCY], rows[i].value, rows[i].step);
-		snprintf(wanted, sizeof(wanted), "%s%s  0.00/-\n", before, rows[i].figures);
+		snprintf(wanted, sizeof(wanted), "%s%s  0/-\n", before, rows[i].figures);
 		check_line(SAMPLE_LATENCY, wanted);
 	}
 }
 
 /*
- * At least three significant digits, but nothing below 10 ns. The median is the last sample of the
+ * Three significant digits, but nothing below 1 ns. The median is the last sample of the
  * third trial, at the end of its bin: bins are 8 ns wide above 8192 ns, and 1024 ns above 1 ms.
  */
 static void test_digits_of_latencies(void **unused)
 {
 	static const struct latency_row rows[] = {
-		{800,     8,     "   0.82   0.02    0.84    0.84    0.84"},
-		{9000,    100,   "   9.21   0.25    9.50    9.50    9.50"},
-		{50000,   400,   "   50.8    1.0    52.0    52.0    52.0"},
-		{2000000, 20000, "   2041     50    2100    2100    2100"},
+		{80,      1,     "  0.082 0.080..0.085   0.085   0.085   0.085"},
+		{800,     8,     "  0.816 0.800..0.840   0.840   0.840   0.840"},
+		{9000,    100,   "   9.21   9.00..9.50    9.50    9.50    9.50"},
+		{50000,   400,   "   50.8   50.0..52.0    52.0    52.0    52.0"},
+		{2000000, 20000, "   2041   2000..2100    2100    2100    2100"},
 	};
 
 	check_rows(rows, ARRAY_LENGTH(rows),
-		   LATENCY "send                  64 poll       half       ");
+		   LATENCY "send                64 poll       half       ");
 }
 
-#define CALLS                                                       \
-	"CALLS us           bytes cq             p50      \xc2\xb1" \
-	"     p99   p99.9     max  calls/s  CPU us/msg client/server\n"
+#define CALLS                                                                    \
+	"CALLS us          size mode           p50       95% CI     p99   p99.9" \
+	"     max  calls/s  CPU us/msg client/server\n"
 
 /* Calls also have a rate: means of 820 ns and 2.05 ms. */
 static void test_calls(void **unused)
 {
 	static const struct latency_row rows[] = {
-		{800,     8,     "   0.82   0.02    0.84    0.84    0.84  1219512"},
-		{2000000, 20000, "   2041     50    2100    2100    2100    487.8"},
+		{800,     8,     "  0.816 0.800..0.840   0.840   0.840   0.840  1219512"},
+		{2000000, 20000, "   2041   2000..2100    2100    2100    2100      488"},
 	};
 
 	sample.cases[SAMPLE_LATENCY].kind = RESULT_CALL;
-	check_rows(rows, ARRAY_LENGTH(rows), CALLS "send                  64 poll       ");
+	check_rows(rows, ARRAY_LENGTH(rows), CALLS "send                64 poll       ");
 }
 
-/* No link rate, so no part of it; no interval with five trials, and no whole window. */
+/* No link rate, so no part of it; no interval with five trials, whose median is 36.4 MB/s. */
 static void test_unknown_figures(void **unused)
 {
-	struct result_case *line = &sample.cases[SAMPLE_BANDWIDTH];
-
 	sample.client.rate_mbps = 0;
-	rate_windows_finish(line->windows, SAMPLE_MS);
-	/* 300 x (1 + ... + 5) + 50 messages in 125 ms. */
-	line->n_trials = 5;
-	line->messages = 4550;
-	line->duration_ns = 125 * SAMPLE_MS;
+	sample.cases[SAMPLE_BANDWIDTH].n_trials = 5;
 	check_line(
-		SAMPLE_BANDWIDTH, BANDWIDTH
-		"write/t16           1000 event/poll   0.291      -     -  0.0364              -  0.00/0.00\n");
+		SAMPLE_BANDWIDTH,
+		"BANDWIDTH         size mode          Gb/s       95% CI   Mmsg/s  CPU us/msg client/server\n"
+		"write/t16         1000 event/poll   0.291            -   0.0364  0.000472/0\n");
 }
 
 /* 12500 messages of 1 MB per second are 100 Gb/s. */
@@ -455,15 +467,37 @@ static void test_a_fast_link(void **unused)
 
 	sample.server.rate_mbps = 200000;
 	line->size = 1000000;
-	for (size_t i = 0; i < line->windows->count; i++)
-		line->windows->messages[i] = 120 + i;
-	for (size_t i = 0; i < line->n_trials; i++) {
+	for (size_t i = 0; i < line->n_trials; i++)
 		line->trials[i].messages_per_s = 12500;
-		line->trials[i].bytes_per_s = 12.5e9 + (double)i * 1e8;
-	}
 	check_line(
 		SAMPLE_BANDWIDTH, BANDWIDTH
-		"write/t16        1000000 event/poll   100.0    2.0 100.0  0.0125    96.0..104.8  0.00/0.00\n");
+		"write/t16        1000000 event/poll     100     100..100   100   0.0125  0.000472/0\n");
+}
+
+/* Sizes are short where they are exact. */
+static void test_sizes(void **unused)
+{
+	static const struct {
+		uint64_t size;
+		const char *text;
+	} rows[] = {
+		{0,          "     0 poll"},
+                {1023,       "  1023 poll"},
+                {1024,       "    1k poll"},
+		{1536,       "  1536 poll"},
+                {65536,      "   64k poll"},
+                {1 << 20,    "    1M poll"},
+		{3 << 29,    " 1536M poll"},
+                {1ULL << 40, " 1024G poll"},
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		char text[1024] = "";
+
+		sample.cases[SAMPLE_LATENCY].size = rows[i].size;
+		show_line(text, NULL, SAMPLE_LATENCY);
+		assert_contains(text, rows[i].text);
+	}
 }
 
 int main(void)
@@ -477,6 +511,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_latency, open_sample, close_sample),
 		cmocka_unit_test_setup_teardown(test_bandwidth, open_sample, close_sample),
 		cmocka_unit_test_setup_teardown(test_little_bandwidth, open_sample, close_sample),
+		cmocka_unit_test_setup_teardown(test_no_line, open_sample, close_sample),
+		cmocka_unit_test_setup_teardown(test_sizes, open_sample, close_sample),
 		cmocka_unit_test(test_many_skipped),
 		cmocka_unit_test_setup_teardown(test_units, open_sample, close_sample),
 		cmocka_unit_test_setup_teardown(test_flows, open_sample, close_sample),
