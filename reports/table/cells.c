@@ -89,8 +89,8 @@ static void add_costs(struct grid *grid, const struct result_case *line)
 	char client[DIGITS_TEXT];
 	char server[DIGITS_TEXT];
 
-	digits_print(client, result_cpu_ns(&line->client) / NS_PER_US, DIGITS_AMOUNT);
-	digits_print(server, result_cpu_ns(&line->server) / NS_PER_US, DIGITS_AMOUNT);
+	digits_print(client, result_cpu_ns(&line->client) / NS_PER_US, DIGITS_US);
+	digits_print(server, result_cpu_ns(&line->server) / NS_PER_US, DIGITS_US);
 	grid_put(grid, "%s/%s", client, server);
 }
 

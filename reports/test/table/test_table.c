@@ -172,7 +172,7 @@ static void test_bandwidth(void **unused)
 {
 	check_line(
 		SAMPLE_BANDWIDTH, BANDWIDTH
-		"write/t16         1000 event/poll   0.339 0.0992..0.579  13.6   0.0424  0.000472/0\n");
+		"write/t16         1000 event/poll   0.339 0.0992..0.579  13.6   0.0424  0.000/0\n");
 }
 
 /* One thousandth of that: 339.2 kb/s, and 42.4 messages per second. */
@@ -184,7 +184,7 @@ static void test_little_bandwidth(void **unused)
 		line->trials[i].messages_per_s /= 1000;
 	check_line(
 		SAMPLE_BANDWIDTH, BANDWIDTH
-		"write/t16         1000 event/poll 0.000339 0.0000992..0.000579 0.0136 0.0000424  0.000472/0\n");
+		"write/t16         1000 event/poll 0.000339 0.0000992..0.000579 0.0136 0.0000424  0.000/0\n");
 }
 
 /* A software device has no link, and no share of it. */
@@ -246,10 +246,10 @@ static void test_shares(void **unused)
 		uint64_t last;
 		const char *text;
 	} rows[] = {
-		{1, 1, 1, "0.000472/0\n"						     },
-		{2, 1, 0, "0.000472/0  fairness 0.500 of 2 threads\n"                        },
-		{1, 4, 1, "0.000472/0  fairness 1.000 of 4 queue pairs\n"                    },
-		{2, 2, 3, "0.000472/0  fairness 0.900 of 2 threads, 0.750 of 4 queue pairs\n"},
+		{1, 1, 1, "0.000/0\n"						     },
+		{2, 1, 0, "0.000/0  fairness 0.500 of 2 threads\n"                        },
+		{1, 4, 1, "0.000/0  fairness 1.000 of 4 queue pairs\n"                    },
+		{2, 2, 3, "0.000/0  fairness 0.900 of 2 threads, 0.750 of 4 queue pairs\n"},
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
@@ -457,7 +457,7 @@ static void test_unknown_figures(void **unused)
 	check_line(
 		SAMPLE_BANDWIDTH,
 		"BANDWIDTH         size mode          Gb/s       95% CI   Mmsg/s  CPU us/msg client/server\n"
-		"write/t16         1000 event/poll   0.291            -   0.0364  0.000472/0\n");
+		"write/t16         1000 event/poll   0.291            -   0.0364  0.000/0\n");
 }
 
 /* 12500 messages of 1 MB per second are 100 Gb/s. */
@@ -471,7 +471,7 @@ static void test_a_fast_link(void **unused)
 		line->trials[i].messages_per_s = 12500;
 	check_line(
 		SAMPLE_BANDWIDTH, BANDWIDTH
-		"write/t16        1000000 event/poll     100     100..100   100   0.0125  0.000472/0\n");
+		"write/t16        1000000 event/poll     100     100..100   100   0.0125  0.000/0\n");
 }
 
 /* Sizes are short where they are exact. */
