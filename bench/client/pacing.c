@@ -24,14 +24,12 @@
 
 static int find_maximum(struct pace *seen, const struct result_case *most, struct error *error)
 {
-	double seconds = (double)most->duration_ns / (double)NS_PER_S;
-
 	if (most->status != RESULT_COMPLETE || !most->messages)
 		return error_set(error, -ENODATA,
 				 "--rate: 100 %% is unknown: case %.100s has status %s", most->id,
 				 result_status_name(most->status));
 	memcpy(seen->maximum_case, most->id, sizeof(seen->maximum_case));
-	seen->maximum = (double)most->messages / seconds;
+	seen->maximum = result_rate(most, false);
 	return 0;
 }
 
