@@ -65,7 +65,7 @@ static int show_table(FILE *out, const struct settings *settings,
 static int show_page(FILE *out, const struct settings *settings,
 		     const struct comparison *comparison)
 {
-	page_begin(out);
+	page_begin(out, "comparison");
 	compare_page(out, settings->unit, comparison);
 	page_end(out);
 	return 0;
@@ -100,7 +100,7 @@ static int show_fleet_table(FILE *out, const struct settings *settings,
 static int show_fleet_page(FILE *out, const struct settings *settings,
 			   const struct fleet_comparison *comparison)
 {
-	page_begin(out);
+	page_begin(out, "comparison");
 	fleet_comparison_page(out, settings->unit, comparison);
 	page_end(out);
 	return 0;

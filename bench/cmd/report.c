@@ -34,7 +34,7 @@ struct shown {
 /* An output format. */
 struct format {
 	struct option_value value;
-	void (*begin)(FILE *out);
+	void (*begin)(FILE *out, const char *title);
 	/* Returns 0 or a negative errno. */
 	int (*add)(const struct settings *settings, const struct shown *shown, FILE *out);
 	/* The same for a check of a fleet; NULL: the format has none. */
@@ -90,7 +90,7 @@ static int add_table(const struct settings *settings, const struct shown *shown,
 
 static int add_page(const struct settings *settings, const struct shown *shown, FILE *out)
 {
-	page_add(out, &(struct charts){shown->result, settings->unit, shown->number}, shown->name);
+	page_add(out, &(struct charts){shown->result, settings->unit}, shown->name);
 	return 0;
 }
 
@@ -127,6 +127,11 @@ static int add_markdown(const struct settings *settings, const struct shown *sho
 	return 0;
 }
 
+static void begin_csv(FILE *out, const char *title)
+{
+	csv_begin(out);
+}
+
 static int add_csv(const struct settings *settings, const struct shown *shown, FILE *out)
 {
 	csv_add(out, shown->result, shown->name);
@@ -148,7 +153,7 @@ static const struct format formats[] = {
 	{{"markdown", "tables for a pull request or an issue"},
 	 .add = add_markdown, .is_apart = true, .has_unit = true},
 	{{"csv", "one line per figure of each case and trial"},
-	 .begin = csv_begin, .add = add_csv, .add_fleet = add_fleet_csv, .is_lone = true},
+	 .begin = begin_csv, .add = add_csv, .add_fleet = add_fleet_csv, .is_lone = true},
 	{{"json", "results as 'verbmark run' writes them"},
 	 .add = add_json, .add_fleet = add_fleet_json},
 };
@@ -225,11 +230,17 @@ static void add(const struct show *show, const struct shown *shown, FILE *out)
 	*show->status = COMMAND_FAILED;
 }
 
-/* Begins the output, once there is a result to show. */
-static void begin(const struct show *show, FILE *out)
+/* Begins the output, once there is a result to show. name: of its file. */
+static void begin(const struct show *show, const char *name, FILE *out)
 {
+	char title[INPUTS_NAME + 32];
+
+	snprintf(title, sizeof(title), "%s", name);
+	if (!show->result && show->settings->n_files > 1)
+		snprintf(title, sizeof(title), "%s and %zu more", name,
+			 show->settings->n_files - 1);
 	if (show->format->begin)
-		show->format->begin(out);
+		show->format->begin(out, title);
 }
 
 /* Shows a check of a fleet, which cannot be compared with a baseline here. */
@@ -292,13 +303,13 @@ static bool show_each(const struct show *show, FILE *out)
 			*show->status = COMMAND_FAILED;
 			continue;
 		}
+		inputs_name(name, settings->files[i]);
 		/* Formats other than pages begin with what describes results. */
 		if (!has_shown && !show->base && (!input.is_fleet || show->format->is_page))
-			begin(show, out);
+			begin(show, name, out);
 		if (has_shown && show->format->is_apart)
 			fputc('\n', out);
 		has_shown = true;
-		inputs_name(name, settings->files[i]);
 		if (input.is_fleet)
 			add_fleet(show, &input.fleet, name, out);
 		else
@@ -319,15 +330,17 @@ static int show_against(const struct show *from, FILE *out)
 	char *text = NULL;
 	size_t length = 0;
 	FILE *memory = open_memstream(&text, &length);
+	char name[INPUTS_NAME];
 	bool has_shown;
 
 	if (!memory)
 		return -ENOMEM;
+	inputs_name(name, from->settings->files[0]);
 	report_baseline_open(&base, &show.settings->baseline);
 	show.base = &base;
 	has_shown = show_each(&show, memory);
 	if (has_shown)
-		begin(from, out);
+		begin(from, name, out);
 	if (!fclose(memory) && has_shown) {
 		enum command_status status = report_baseline_print(out, show.settings->unit, &base);
 
@@ -345,7 +358,7 @@ static int write_show(FILE *out, const void *what)
 	int code = 0;
 
 	if (show->result) {
-		begin(show, out);
+		begin(show, show->name, out);
 		add(show, &(struct shown){show->result, show->name, 0}, out);
 	} else if (show->settings->baseline.count[COMPARE_BASE]) {
 		code = show_against(show, out);

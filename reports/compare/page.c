@@ -120,7 +120,6 @@ static void add_point(struct chart *chart, const struct compare_cell *cell, stru
 static void print_figure(FILE *out, const struct comparison *comparison)
 {
 	struct chart chart = {
-		.key = "c",
 		.title = "NEW / BASE",
 		.says = "One ratio per case, with its 95 % interval if repeated runs show the "
 			"spread. The dotted line marks no difference.",

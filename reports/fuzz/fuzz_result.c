@@ -30,7 +30,7 @@ static void show(const struct result *result)
 	count = table_foot(&table);
 	table_warnings(&table);
 	FUZZ_CHECK(count.complete <= count.wanted && count.wanted <= result->n_cases);
-	page_begin(out);
+	page_begin(out, "");
 	page_add(out, &(struct charts){.result = result}, "name");
 	page_end(out);
 }

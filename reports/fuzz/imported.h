@@ -23,7 +23,7 @@ static inline void imported_show(const struct result *result)
 		table_line(&table, &result->cases[i]);
 	table_foot(&table);
 	table_warnings(&table);
-	page_begin(nowhere());
+	page_begin(nowhere(), "");
 	page_add(nowhere(), &(struct charts){.result = result}, "name");
 	page_end(nowhere());
 }

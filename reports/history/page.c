@@ -146,7 +146,6 @@ static int print_figure(FILE *out, const struct history_view *view, size_t setup
 	struct notes notes = {0};
 	int code = 0;
 
-	snprintf(chart.key, sizeof(chart.key), "s%zuf%zu", setup, which);
 	axis_open(&chart.x, AXIS_RANGE);
 	chart.x.title = "run";
 	chart.x.is_counted = true;
@@ -267,7 +266,7 @@ int history_page(FILE *out, const struct history_view *view)
 	char text[HISTORY_TEXT];
 	int code = 0;
 
-	page_begin(out);
+	page_begin(out, "history");
 	history_describe_total(text, view);
 	html_element(out, "p", text);
 	history_describe_rule(text, view);

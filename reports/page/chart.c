@@ -171,12 +171,6 @@ static void fit(const struct chart *chart, struct axis *x, struct axis *y)
 	}
 }
 
-/* Returns whether series can be hidden: hiding the only one would leave nothing. */
-static bool has_switches(const struct chart *chart)
-{
-	return *chart->key && chart->n_looks > 1;
-}
-
 /* Fits the axes to one panel, or to all if they share their axes. */
 static void fit_axes(const struct chart *chart, const struct chart_panel *of,
 		     struct svg_panel_axes *axes)
@@ -201,8 +195,6 @@ static struct axis *switched(const struct chart *chart, struct svg_panel_axes *a
 /* Returns whether each panel has a value that the other scale can show. */
 static bool can_switch(const struct chart *chart)
 {
-	if (!*chart->key)
-		return false;
 	for (size_t i = 0; i < chart->n_panels; i++) {
 		struct svg_panel_axes axes = {chart->x, chart->y};
 		struct axis *axis = switched(chart, &axes);
@@ -223,7 +215,6 @@ static void lay_out(struct chart *chart, struct chart_panel *panel)
 	struct svg_panel *plot = &panel->plot;
 
 	plot->mark = chart->mark;
-	plot->key = has_switches(chart) ? chart->key : NULL;
 	plot->series = panel->series;
 	plot->level = chart->level.name ? &chart->level : NULL;
 	plot->n_axes = can_switch(chart) ? 2 : 1;
@@ -372,73 +363,6 @@ static void print_table(FILE *out, const struct chart *chart)
 	grid_close(&grid);
 }
 
-static void print_switch(FILE *out, const char *id, char suffix, const char *word, bool is_on)
-{
-	fprintf(out,
-		"<label><input type=\"radio\" name=\"%s\" id=\"%s%c\" autocomplete=\"off\"%s> "
-		"%s</label>\n",
-		id, id, suffix, is_on ? " checked" : "", word);
-}
-
-/* The switch needs the script, and is hidden without it. */
-static void print_axis_switch(FILE *out, struct chart *chart)
-{
-	struct svg_panel_axes axes = {chart->x, chart->y};
-	const struct axis *axis = switched(chart, &axes);
-	bool is_log = axis->scale == AXIS_LOG;
-	char name[SVG_PANEL_KEY + 8];
-
-	snprintf(name, sizeof(name), "%saxis", chart->key);
-	fputs("<div role=\"radiogroup\" data-switch hidden aria-label=\"axis of ", out);
-	html_text(out, axis->title);
-	fputs("\">\n", out);
-	print_switch(out, name, 'g', "log", is_log);
-	print_switch(out, name, 'n', "linear", !is_log);
-	fputs("<b>", out);
-	html_text(out, axis->title);
-	fputs("</b></div>\n", out);
-}
-
-/* Returns whether a panel that is drawn has a series of this look. */
-static bool is_drawn(const struct chart *chart, size_t look)
-{
-	for (size_t i = 0; i < chart->n_panels; i++)
-		if (is_worth_while(chart, &chart->panels[i]) && series_of(&chart->panels[i], look))
-			return true;
-	return false;
-}
-
-/* autocomplete="off" makes browsers forget the choice: a reloaded page shows all series. */
-static void print_switches(FILE *out, struct chart *chart)
-{
-	bool has_series = has_switches(chart);
-	bool has_axis = can_switch(chart);
-
-	if (!has_series && !has_axis)
-		return;
-	fprintf(out, "<details%s>\n<summary>%s%s</summary>\n", has_series ? "" : " hidden",
-		has_series ? "Series" : "Axis",
-		has_series && has_axis ? "<span hidden> and axis</span>" : "");
-	for (size_t look = 0; look < chart->n_looks && has_series; look++) {
-		char id[SVG_PANEL_KEY];
-
-		if (!is_drawn(chart, look))
-			continue;
-		svg_panel_switch(id, chart->key, look);
-		fputs("<div role=\"radiogroup\" aria-label=\"", out);
-		html_text(out, chart->looks[look]);
-		fputs("\">\n", out);
-		print_switch(out, id, 's', "shown", true);
-		print_switch(out, id, 'h', "hidden", false);
-		fputs("<b>", out);
-		html_text(out, chart->looks[look]);
-		fputs("</b></div>\n", out);
-	}
-	if (has_axis)
-		print_axis_switch(out, chart);
-	fputs("</details>\n", out);
-}
-
 /* Chooses one scale for all panels, even if they do not share their axes. */
 static void settle(struct chart *chart)
 {
@@ -457,15 +381,14 @@ static void settle(struct chart *chart)
 static void print_panels(FILE *out, struct chart *chart)
 {
 	settle(chart);
-	print_switches(out, chart);
-	fputs("<p>\n", out);
+	fputs("<div class=\"panels\">\n", out);
 	for (size_t i = 0; i < chart->n_panels; i++) {
 		if (!is_worth_while(chart, &chart->panels[i]))
 			continue;
 		lay_out(chart, &chart->panels[i]);
 		svg_panel_print(out, &chart->panels[i].plot);
 	}
-	fputs("</p>\n", out);
+	fputs("</div>\n", out);
 	if (chart->is_thinned)
 		fputs("<p>Too many cases to draw every size; the table of cases has all of "
 		      "them.</p>\n",

@@ -17,7 +17,6 @@
 struct chart_panel;
 
 struct chart {
-	char key[SVG_PANEL_KEY]; /* unique within the page; empty: nothing can be switched */
 	const char *title;
 	const char *says; /* caption below the title */
 	enum svg_panel_mark mark;

@@ -299,12 +299,6 @@ static void find_sizes(struct drawing_source *source, enum cells_table which)
 	}
 }
 
-/* Makes a key that is unique within the page. */
-static void name_chart(struct chart *chart, size_t section, char kind, size_t number)
-{
-	snprintf(chart->key, sizeof(chart->key), "r%zu%c%zu", section, kind, number);
-}
-
 /* Calls are drawn like other latencies, but in separate figures. */
 static enum cells_table drawn_of(enum cells_table which)
 {
@@ -312,13 +306,11 @@ static enum cells_table drawn_of(enum cells_table which)
 }
 
 static void print(FILE *out, const struct drawing_source *source, enum cells_table which,
-		  size_t section, size_t number)
+		  const struct drawing *figure)
 {
 	const struct result *result = source->result;
-	const struct drawing *figure = &drawings[number];
 	struct chart chart = figure->chart;
 
-	name_chart(&chart, section, drawn_of(which) == which ? 'f' : 'c', number);
 	figure->prepare(&chart, source);
 	for (size_t i = 0; i < result->n_cases; i++)
 		if (is_of(&result->cases[i], which))
@@ -335,7 +327,7 @@ static void print_all(FILE *out, const struct charts *figures, enum cells_table 
 	curves_open(&source.knees, source.result, &load_knee_kind);
 	for (size_t i = 0; i < ARRAY_LENGTH(drawings); i++)
 		if (drawings[i].table == drawn_of(which) && drawings[i].is_behind == is_behind)
-			print(out, &source, which, figures->section, i);
+			print(out, &source, which, &drawings[i]);
 	curves_close(&source.knees);
 }
 
@@ -402,7 +394,6 @@ void charts_print_ratios(FILE *out, const struct charts *figures)
 	const json_t *by;
 	size_t i;
 
-	name_chart(&chart, figures->section, 't', 0);
 	axis_open(&chart.x, AXIS_RATIO);
 	chart.x.title = "ratio";
 	axis_open(&chart.y, AXIS_LINEAR);

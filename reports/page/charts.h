@@ -13,7 +13,6 @@
 struct charts {
 	const struct result *result;
 	const struct table_unit *unit; /* of bandwidths; NULL: Gb/s */
-	size_t section;                /* number within the page, which makes ids unique */
 };
 
 /* Print the figures before a table, which show its values, and after it, which show details. */

@@ -3,43 +3,68 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "page_script.h"
-#include "page_style.h"
+#include "page_parts.h"
 #include "reports/finding/paired_trials.h"
 #include "reports/finding/semantics.h"
 #include "reports/io/json_member.h"
 #include "reports/page/host_facts.h"
 #include "reports/page/html.h"
 #include "reports/page/table.h"
+#include "reports/page/tiles.h"
 #include "reports/result/banner.h"
 #include "reports/table/sentences.h"
 
-void page_begin(FILE *out)
+void page_begin(FILE *out, const char *title)
 {
 	fputs("<!DOCTYPE html>\n"
 	      "<html lang=\"en\">\n"
 	      "<head>\n"
 	      "<meta charset=\"utf-8\">\n"
 	      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-	      "script-src '" PAGE_SCRIPT_HASH "'; style-src '" PAGE_STYLE_HASH "'\">\n"
+	      "style-src '" PAGE_STYLE_HASH "'; script-src '" PAGE_SCRIPT_HASH "'\">\n"
 	      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
 	      "<meta name=\"color-scheme\" content=\"light dark\">\n"
-	      "<title>verbmark</title>\n"
-	      "<style>",
+	      "<title>",
 	      out);
-	fputs(page_style, out);
-	fputs("</style>\n"
-	      "</head>\n"
-	      "<body>\n"
-	      "<main>\n"
-	      "<h1>verbmark</h1>\n",
+	html_text(out, title);
+	fprintf(out, " - verbmark</title>\n<style>%s</style>\n</head>\n<body>\n", page_style);
+	fputs("<header class=\"bar\">\n<h1>verbmark: ", out);
+	html_text(out, title);
+	fputs("</h1>\n"
+	      "<fieldset data-scales hidden><legend>Scale</legend>\n"
+	      "<label><input type=\"radio\" name=\"scale\" value=\"\" autocomplete=\"off\" checked> "
+	      "automatic</label>\n"
+	      "<label><input type=\"radio\" name=\"scale\" value=\"log\" autocomplete=\"off\"> "
+	      "logarithmic</label>\n"
+	      "<label><input type=\"radio\" name=\"scale\" value=\"linear\" autocomplete=\"off\"> "
+	      "linear</label>\n"
+	      "</fieldset>\n</header>\n<div class=\"page\">\n<main>\n",
 	      out);
 }
 
 void page_end(FILE *out)
 {
-	fprintf(out, "</main>\n<script>%s</script>\n</body>\n</html>\n", page_script);
+	fprintf(out, "</main>\n</div>\n<script>%s</script>\n</body>\n</html>\n", page_script);
+}
+
+/* Prints what details a table leaves out, folded. */
+static void print_details(FILE *out, const struct charts *figures, enum cells_table which)
+{
+	char *text = NULL;
+	size_t length = 0;
+	FILE *memory = open_memstream(&text, &length);
+
+	if (!memory)
+		return;
+	charts_print_behind(memory, figures, which);
+	if (!fclose(memory) && length)
+		fprintf(out,
+			"<details class=\"more\">\n<summary>More figures: distributions, and "
+			"values by trial and over time</summary>\n%s</details>\n",
+			text);
+	free(text);
 }
 
 static void print_metric(FILE *out, const struct charts *figures, enum cells_table which)
@@ -56,7 +81,7 @@ static void print_metric(FILE *out, const struct charts *figures, enum cells_tab
 		html_element(out, "h3", titles[which]);
 		charts_print_before(out, figures, which);
 		page_table(out, &grid);
-		charts_print_behind(out, figures, which);
+		print_details(out, figures, which);
 	}
 	grid_close(&grid);
 }
@@ -79,7 +104,8 @@ static void print_others(FILE *out, const struct result *result)
 		if (cells_has_figures(line) && !line->lost)
 			continue;
 		if (!is_open)
-			fputs("<h3>Failed, lost or not run</h3>\n<ul>\n", out);
+			fputs("<div class=\"note bad\">\n<h3>Failed, lost or not run</h3>\n<ul>\n",
+			      out);
 		is_open = true;
 		if (cells_has_figures(line)) {
 			print_loss(out, line);
@@ -94,7 +120,7 @@ static void print_others(FILE *out, const struct result *result)
 		fputs("</li>\n", out);
 	}
 	if (is_open)
-		fputs("</ul>\n", out);
+		fputs("</ul>\n</div>\n", out);
 }
 
 /* A list; the first item prints its heading. */
@@ -155,7 +181,7 @@ static void print_warnings(FILE *out, const struct result *result)
 	is_unsteady = banner_allows_times(result) && cells_unsteady(text, result);
 	if (!is_unsteady && !json_array_size(result->warnings))
 		return;
-	fputs("<h3>Findings</h3>\n<ul>\n", out);
+	fputs("<div class=\"note\">\n<h3>Findings</h3>\n<ul>\n", out);
 	if (is_unsteady)
 		html_element(out, "li", text);
 	json_array_foreach(result->warnings, i, warning)
@@ -173,57 +199,102 @@ static void print_warnings(FILE *out, const struct result *result)
 		}
 		fputs("</li>\n", out);
 	}
-	fputs("</ul>\n", out);
+	fputs("</ul>\n</div>\n", out);
 }
 
-static void print_run(FILE *out, const struct result *result, const char *name)
+/* Prints a term and its description, if there is one. */
+static void print_term(FILE *out, const char *term, const char *text)
+{
+	if (!*text)
+		return;
+	html_element(out, "dt", term);
+	html_element(out, "dd", text);
+}
+
+/* Prints a fact of both hosts, once if they agree. */
+static void print_fact(FILE *out, const char *term, const struct result *result,
+		       const char *section, const char *member)
+{
+	const char *near =
+		json_member_or_empty(json_object_get(result->client.facts, section), member);
+	const char *far =
+		json_member_or_empty(json_object_get(result->server.facts, section), member);
+	char text[512];
+
+	snprintf(text, sizeof(text), "%.240s%s%.240s", near,
+		 *far && strcmp(near, far) != 0 ? "; " : "", strcmp(near, far) != 0 ? far : "");
+	fputs("<div>", out);
+	print_term(out, term, text);
+	fputs("</div>\n", out);
+}
+
+static void print_command(FILE *out, const struct result *result)
 {
 	const json_t *word;
 	size_t i;
 
-	fputs("<p>", out);
-	html_text(out, name);
-	fputs(": ", out);
-	html_text(out, result_status_name(result->status));
-	/* The command line of another program is unknown, and few record the time. */
-	if (result->imported) {
-		if (result->started[0]) {
-			fputs(", measured at ", out);
-			html_text(out, result->started);
-		}
-		fputs(", imported by verbmark ", out);
-		html_text(out, result->version);
-		fputs("</p>\n", out);
-		return;
-	}
-	fputs(", from ", out);
-	html_text(out, result->started);
-	fputs(" to ", out);
-	html_text(out, result->finished);
-	fputs(", verbmark ", out);
-	html_text(out, result->version);
-	fputs("</p>\n<p><code>", out);
+	fputs("<div class=\"wide\"><dt>Command</dt><dd><code>", out);
 	json_array_foreach(result->command, i, word)
 	{
 		if (i)
 			fputc(' ', out);
 		html_text(out, json_string_value(word) ? json_string_value(word) : "");
 	}
-	fputs("</code></p>\n", out);
+	fputs("</code></dd></div>\n", out);
+}
+
+/* Prints where and when the result was measured. */
+static void print_run(FILE *out, const struct result *result, const char *name)
+{
+	char head[CELLS_HEAD];
+	char pair[CELLS_ENDS];
+	char text[160];
+	bool is_imported = result->imported != NULL;
+
+	cells_head(head, result);
+	cells_pair(pair, result);
+	fputs("<div class=\"card\"><dl>\n<div>", out);
+	print_term(out, "Link and settings", head + strlen(pair) + 2);
+	fputs("</div>\n<div>", out);
+	snprintf(text, sizeof(text), "%s%s%s", result->started,
+		 is_imported || !*result->started ? "" : " to ",
+		 is_imported ? "" : result->finished);
+	print_term(out, "Measured", text);
+	fputs("</div>\n<div>", out);
+	print_term(out, "Status", result_status_name(result->status));
+	fputs("</div>\n", out);
+	print_fact(out, "Processor", result, "cpu", "model");
+	print_fact(out, "Kernel", result, "kernel", "release");
+	fputs("<div>", out);
+	snprintf(text, sizeof(text), "%sverbmark %.100s", is_imported ? "imported by " : "",
+		 result->version);
+	print_term(out, "Program", text);
+	fputs("</div>\n<div>", out);
+	print_term(out, "File", name);
+	fputs("</div>\n", out);
+	/* The command line of another program is unknown. */
+	if (!is_imported)
+		print_command(out, result);
+	fputs("</dl></div>\n", out);
 }
 
 void page_add(FILE *out, const struct charts *figures, const char *name)
 {
 	const struct result *result = figures->result;
-	char head[CELLS_HEAD];
+	bool has_times = banner_allows_times(result);
+	char pair[CELLS_ENDS];
 
-	cells_head(head, result);
+	cells_pair(pair, result);
 	fputs("<section>\n", out);
 	if (banner_of(result))
-		html_element(out, "h2", banner_of(result));
-	html_element(out, "h2", head);
+		fprintf(out, "<p class=\"soft\"><b>%s</b></p>\n", banner_of(result));
+	html_element(out, "h2", pair);
 	print_run(out, result, name);
-	if (banner_allows_times(result)) {
+	if (has_times)
+		tiles_print(out, figures->unit, result);
+	print_others(out, result);
+	print_warnings(out, result);
+	if (has_times) {
 		print_metric(out, figures, CELLS_LATENCY);
 		print_metric(out, figures, CELLS_CALLS);
 		print_metric(out, figures, CELLS_BANDWIDTH);
@@ -233,10 +304,8 @@ void page_add(FILE *out, const struct charts *figures, const char *name)
 	print_plain(out, "Operation requirements and costs", result, semantics_print);
 	print_plain(out, "Interleaved cases", result, paired_trials_print);
 	charts_print_ratios(out, figures);
-	print_others(out, result);
 	print_said(out, "Fairness", result, said_shares);
 	print_said(out, "Mean only", result, said_means);
-	print_warnings(out, result);
 	host_facts_print(out, result);
 	fputs("</section>\n", out);
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// Interaction where scripts may run: each figure can switch one axis between logarithmic and
-// linear, and shows the values of the point nearest to the pointer. Everything is in the page
-// already (see svg_panel.h); this script only shows, hides and swaps. Without it no figure and no
-// value is missing. Heat maps (see reports/fleet/page/heatmap.h) can be sorted, and large ones show the
-// values of a cell only here.
+// What a page does where scripts may run: a list of contents, the values of the point nearest to
+// the pointer, series that a click hides, one scale for all figures, figures in the size of the
+// window, and tables to sort, filter and copy. All of it is in the page already (svg_panel.h has
+// both scales); this script shows, hides and moves. Large heat maps (reports/fleet/page/heatmap.h) show
+// the values of a cell only here.
 "use strict";
 (() => {
 
@@ -100,13 +100,174 @@ function watch(svg) {
 	svg.addEventListener("pointerleave", event => event.pointerType === "mouse" && hide(svg));
 }
 
-for (const figure of document.querySelectorAll("[data-figure]")) {
-	const panels = figure.querySelectorAll("svg");
-	panels.forEach(watch);
-	figure.querySelectorAll("[hidden]").forEach(one => one.hidden = false);
-	figure.querySelector("[data-switch]")?.addEventListener(
-		"change", () => panels.forEach(exchange));
+// Hides or shows a series in all panels of the figure.
+function toggle(figure, name) {
+	const isShown = figure.querySelector(`[data-label="${CSS.escape(name)}"]`)
+		.getAttribute("aria-pressed") === "false";
+	for (const legend of figure.querySelectorAll("[data-label]"))
+		if (legend.dataset.label === name)
+			legend.setAttribute("aria-pressed", isShown);
+	for (const series of figure.querySelectorAll("[data-series]"))
+		if (series.dataset.series === name)
+			if (isShown)
+				series.removeAttribute("display");
+			else
+				series.setAttribute("display", "none");
+	figure.querySelectorAll("svg").forEach(hide);
 }
+
+// Makes the names in the legend buttons, unless there is only one: hiding it would leave nothing.
+function watchLegends(figure) {
+	const legends = [...figure.querySelectorAll("[data-label]")];
+	if (new Set(legends.map(one => one.dataset.label)).size < 2)
+		return;
+	for (const legend of legends) {
+		const name = legend.dataset.label;
+		// The content of an image has no buttons.
+		legend.closest("svg").setAttribute("role", "group");
+		for (const [key, value] of [["role", "button"], ["tabindex", 0], ["aria-pressed", true],
+			["aria-label", `show ${name}`]])
+			legend.setAttribute(key, value);
+		legend.addEventListener("click", () => toggle(figure, name));
+		legend.addEventListener("keydown", event => {
+			if (event.key === "Enter" || event.key === " ") {
+				event.preventDefault();
+				toggle(figure, name);
+			}
+		});
+	}
+}
+
+function button(text, pressed) {
+	const made = document.createElement("button");
+	made.type = "button";
+	made.textContent = text;
+	made.addEventListener("click", pressed);
+	return made;
+}
+
+// Shows one panel in a dialog, where it is as large as the window allows.
+function enlarge(svg, place) {
+	const dialog = document.createElement("dialog");
+	dialog.setAttribute("aria-label", svg.querySelector("title").textContent);
+	dialog.append(svg, button("Close", () => dialog.close()));
+	dialog.addEventListener("close", () => {
+		place.prepend(svg);
+		dialog.remove();
+	});
+	document.body.append(dialog);
+	dialog.showModal();
+}
+
+for (const figure of document.querySelectorAll("[data-figure]")) {
+	for (const svg of figure.querySelectorAll("svg")) {
+		watch(svg);
+		const place = svg.parentElement;
+		const larger = button("Enlarge", () => enlarge(svg, place));
+		larger.setAttribute("aria-label", `Enlarge ${svg.querySelector("title").textContent}`);
+		place.append(larger);
+	}
+	watchLegends(figure);
+}
+
+// Gives all figures the same scale, where they have it; "": the one that they were drawn with.
+const scaleOf = svg => svg.querySelector("[data-axis][data-either]:not([display])").dataset.scale;
+const scaled = [...document.querySelectorAll("svg")].filter(
+	svg => svg.querySelector("[data-axis][data-either]"));
+for (const svg of scaled)
+	svg.dataset.drawn = scaleOf(svg);
+const scales = document.querySelector("[data-scales]");
+scales.hidden = !scaled.length;
+scales.addEventListener("change", event => {
+	for (const svg of scaled) {
+		const wanted = event.target.value || svg.dataset.drawn;
+		if (scaleOf(svg) !== wanted && svg.querySelector(
+			`[data-axis][data-either][display][data-scale="${wanted}"]`))
+			exchange(svg);
+	}
+});
+
+// A contents list of the headings, which stays beside the page where there is room.
+const headings = [...document.querySelectorAll("main h2, main h3, main h4")];
+if (headings.length > 2) {
+	const contents = document.createElement("nav"), list = document.createElement("ol");
+	contents.setAttribute("aria-label", "Contents");
+	headings.forEach((heading, i) => {
+		heading.id ||= `part-${i}`;
+		const item = document.createElement("li"), link = document.createElement("a");
+		item.className = heading.localName;
+		link.href = `#${heading.id}`;
+		link.textContent = heading.textContent;
+		// A heading within folded content is unfolded.
+		link.addEventListener("click", () => {
+			for (let up = heading; up = up.parentElement?.closest("details");)
+				up.open = true;
+		});
+		item.append(link);
+		list.append(item);
+	});
+	contents.append(list);
+	document.querySelector("main").before(contents);
+}
+
+// The value of a cell, as a number if it begins with one: "4k", "0.86 (0.85 to 0.87)", "97.5 %".
+function valueOf(cell) {
+	const [, digits, letter] = cell.textContent.match(/^(-?[\d.]+(?:e[-+]?\d+)?)\s?([kMG]?)/) || [];
+	return digits === undefined ? NaN : digits * {k: 2 ** 10, M: 2 ** 20, G: 2 ** 30, "": 1}[letter];
+}
+
+function sortBy(table, column, isUp) {
+	const body = table.tBodies[0], key = row => row.cells[column];
+	const compare = (one, other) => {
+		const [a, b] = [valueOf(one), valueOf(other)];
+		if (isNaN(a) || isNaN(b))
+			return isNaN(a) - isNaN(b) || one.textContent.localeCompare(other.textContent);
+		return a - b;
+	};
+	const rows = [...body.rows].sort((one, other) =>
+		(isUp ? 1 : -1) * compare(key(one), key(other)));
+	body.append(...rows);
+	for (const head of table.tHead.rows[0].cells)
+		head.removeAttribute("aria-sort");
+	table.tHead.rows[0].cells[column].setAttribute("aria-sort", isUp ? "ascending" : "descending");
+}
+
+function csvOf(table) {
+	const quote = text => /[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+	return [...table.rows].filter(row => !row.hidden).map(
+		row => [...row.cells].map(cell => quote(cell.textContent)).join()).join("\n") + "\n";
+}
+
+// Tables can be sorted by a column, filtered by a word, and copied.
+function equip(box) {
+	const table = box.querySelector("table"), tools = document.createElement("div");
+	const rows = [...table.tBodies[0].rows];
+	if (rows.length < 2)
+		return;
+	[...table.tHead.rows[0].cells].forEach((head, column) => head.replaceChildren(
+		button(head.textContent, () =>
+			sortBy(table, column, head.getAttribute("aria-sort") !== "ascending"))));
+	tools.className = "tools";
+	if (rows.length > 8) {
+		const filter = document.createElement("input");
+		filter.type = "search";
+		filter.placeholder = filter.ariaLabel = "Filter rows";
+		filter.addEventListener("input", () => {
+			const words = filter.value.toLowerCase().split(" ");
+			for (const row of rows)
+				row.hidden = !words.every(word => row.textContent.toLowerCase().includes(word));
+		});
+		tools.append(filter);
+	}
+	if (navigator.clipboard) {
+		const copy = button("Copy as CSV", () => navigator.clipboard.writeText(csvOf(table)).then(
+			() => copy.textContent = "Copied", () => copy.textContent = "Cannot copy"));
+		tools.append(copy);
+	}
+	box.before(tools);
+}
+
+document.querySelectorAll(".table").forEach(equip);
 
 // Values of base64 digits, by their character code.
 const VALUES = new Uint8Array(128);

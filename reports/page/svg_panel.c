@@ -65,23 +65,6 @@ static void print_attribute(FILE *out, const char *name, double value)
 	fprintf(out, " data-%s=\"%s\"", name, text);
 }
 
-void svg_panel_switch(char id[static SVG_PANEL_KEY], const char *key, size_t look)
-{
-	snprintf(id, SVG_PANEL_KEY, "%.16ss%zu", key, look % 100);
-}
-
-/* Prints the animation that applies an attribute while the series is hidden. */
-static void print_set(FILE *out, const struct svg_panel *plot,
-		      const struct svg_panel_series *series, const char *becomes)
-{
-	char id[SVG_PANEL_KEY];
-
-	if (!plot->key)
-		return;
-	svg_panel_switch(id, plot->key, series->look);
-	fprintf(out, "<set %s begin=\"%sh.click\" end=\"%ss.click\"/>", becomes, id, id);
-}
-
 /* The path data for each pair of axes; the second omits relative parts, which are the same. */
 static const char *const paths[] = {"d", "data-d"};
 
@@ -412,7 +395,6 @@ static void print_series(FILE *out, const struct svg_panel *plot,
 	fputs("<g data-series=\"", out);
 	html_text(out, series->name);
 	fprintf(out, "\" fill=\"%s\" stroke=\"%s\">\n", color_of(series), color_of(series));
-	print_set(out, plot, series, "attributeName=\"display\" to=\"none\"");
 	switch (plot->mark) {
 	case SVG_PANEL_LINES:
 		print_lines(out, plot, series);
@@ -475,15 +457,18 @@ static void print_legend(FILE *out, const struct svg_panel *plot)
 		size_t row = 1 + i / columns;
 		double y = TITLE + LEGEND_ROW * (double)row;
 
+		fputs("<g data-label=\"", out);
+		html_text(out, series->name);
 		fprintf(out,
-			"<g><path d=\"M%g %gh22\" stroke=\"%s\" stroke-width=\"1.5\" "
+			"\"><rect x=\"%g\" y=\"%g\" width=\"%g\" height=\"%d\" fill=\"none\" "
+			"pointer-events=\"all\"/><path d=\"M%g %gh22\" stroke=\"%s\" stroke-width=\"1.5\" "
 			"stroke-dasharray=\"%s\"/><path d=\"M%g %g%s\" fill=\"%s\"/>"
 			"<text x=\"%g\" y=\"%g\">",
-			x, y - 4, color_of(series), dash_of(series), x + 11, y - 4,
-			marker_of(series), color_of(series), x + 26, y);
+			x, y - 11, column - 4, LEGEND_ROW, x, y - 4, color_of(series),
+			dash_of(series), x + 11, y - 4, marker_of(series), color_of(series), x + 26,
+			y);
 		html_start(out, series->name, LEGEND_LETTERS);
 		fputs("</text>", out);
-		print_set(out, plot, series, "attributeName=\"opacity\" to=\"0.3\"");
 		fputs("</g>\n", out);
 	}
 }
@@ -547,7 +532,7 @@ void svg_panel_print(FILE *out, struct svg_panel *plot)
 		axes->y.to = is_interval ? top + tall(plot) : top;
 	}
 	fprintf(out,
-		"<svg role=\"img\" data-mark=\"%s\" width=\"%d\" height=\"%.0f\" viewBox=\"0 0 %d %.0f\" "
+		"<div><svg role=\"img\" data-mark=\"%s\" width=\"%d\" height=\"%.0f\" viewBox=\"0 0 %d %.0f\" "
 		"font-family=\"sans-serif\" font-size=\"11\" fill=\"currentColor\">\n<title>",
 		marks[plot->mark], SVG_PANEL_WIDTH, height, SVG_PANEL_WIDTH, height);
 	html_text(out, plot->title);
@@ -563,5 +548,5 @@ void svg_panel_print(FILE *out, struct svg_panel *plot)
 		print_level(out, plot, pair);
 	for (size_t i = 0; i < plot->n_series; i++)
 		print_series(out, plot, &plot->series[i]);
-	fputs("</svg>\n", out);
+	fputs("</svg></div>\n", out);
 }

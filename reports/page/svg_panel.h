@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * One panel of a figure as SVG: axes, lines with markers and bands, or bars. It uses attributes
- * only, no style or script. Colors are visible on light and dark backgrounds, and series also
+ * only, so it looks the same where a content policy forbids style and script. Names in the legend
+ * have data-label, and the marks of that series data-series. Colors are visible on light and dark backgrounds, and series also
  * differ in marker and dash. Each marker has its exact values in data-x, data-y, data-low,
  * data-high and data-case, and in its title.
  * A panel may have a second, hidden pair of axes. Each path then has the absolute part of its data
@@ -48,9 +49,6 @@ struct svg_panel_level {
 
 #define SVG_PANEL_TITLE 1024
 
-/* Keys become part of element ids and must consist of letters and digits only. */
-#define SVG_PANEL_KEY 24
-
 struct svg_panel_axes {
 	struct axis x;
 	struct axis y;
@@ -58,7 +56,6 @@ struct svg_panel_axes {
 
 struct svg_panel {
 	char title[SVG_PANEL_TITLE];
-	const char *key; /* for svg_panel_switch; NULL: series cannot be hidden */
 	enum svg_panel_mark mark;
 	struct svg_panel_axes axes[2]; /* as drawn, and with the other scale */
 	size_t n_axes;
@@ -68,13 +65,6 @@ struct svg_panel {
 };
 
 #define SVG_PANEL_WIDTH 360
-
-/*
- * Formats the common part of two element ids: with "s" and "h" appended, they name the controls
- * that show and hide the series of that look in all panels with the key. The controls use SMIL,
- * which needs neither script nor style. SMIL cannot toggle, hence two controls.
- */
-void svg_panel_switch(char id[static SVG_PANEL_KEY], const char *key, size_t look);
 
 /* Places the axes, which must be fitted, and prints the panel. */
 void svg_panel_print(FILE *out, struct svg_panel *plot);

@@ -43,12 +43,11 @@ void page_table(FILE *out, struct grid *grid)
 	const char *align = has_figures(grid) ? " align=\"right\"" : "";
 
 	fprintf(out,
-		"<div data-wide tabindex=\"0\">\n<table border=\"1\" cellspacing=\"0\" "
-		"cellpadding=\"4\">\n<thead%s>",
+		"<div class=\"table\" tabindex=\"0\"><table border=\"1\" cellspacing=\"0\" cellpadding=\"4\">\n<thead%s>",
 		align);
 	print_row(out, grid, NULL);
 	fprintf(out, "</thead>\n<tbody%s>\n", align);
 	for (size_t i = 0; i < grid->n_cells; i += grid->n_columns)
 		cell = print_row(out, grid, cell);
-	fputs("</tbody>\n</table>\n</div>\n", out);
+	fputs("</tbody>\n</table></div>\n", out);
 }

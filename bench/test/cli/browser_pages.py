@@ -8,7 +8,7 @@ screen, and they pass axe-core's accessibility checks.
 import json
 
 import browsing
-from browsing import DRAWN, READ, SWITCH
+from browsing import DRAWN, READ, choose_scale
 from cli.page import bandwidth, latency, result, spread
 from figures import Figures
 from verbmark import verbmark
@@ -83,9 +83,10 @@ class Pages(browsing.Browsing):
                 self.assertGreater(sum(len(panel["points"]) for panel in panels), 2)
                 self.check_places(panels)
                 drawn = browser.evaluate(DRAWN)
-                browser.evaluate(SWITCH)
-                self.check_places(browser.evaluate(READ))
-                browser.evaluate(SWITCH)
+                for scale in ("log", "linear"):
+                    browser.evaluate(choose_scale(scale))
+                    self.check_places(browser.evaluate(READ))
+                browser.evaluate(choose_scale(""))
                 self.assertEqual(browser.evaluate(DRAWN), drawn)
                 self.assertEqual(browser.complaints(), [])
 

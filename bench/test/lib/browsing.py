@@ -22,8 +22,7 @@ from verbmark import PATIENCE
 
 NPM = shutil.which("npm")
 AXE = "axe-core@4"
-# axe-core ignores content that is folded away: the tables of the figures' values, and the
-# controls that hide series and switch axes.
+# axe-core ignores content that is folded away.
 OPEN = "document.querySelectorAll('details').forEach(one => one.open = true)"
 # In CSS pixels. SHRINKS is how far beyond the page width Chromium scales content down to fit;
 # wider content is cut off.
@@ -67,11 +66,12 @@ READ = r"""[...document.querySelectorAll("svg")].map(svg => ({
                 box: [box.x, box.y, box.x + box.width, box.y + box.height]};
     }),
 }))"""
-SWITCHES = "[role=radiogroup][aria-label^='axis of']:not([hidden])"
-# Switches every axis to its other scale.
-SWITCH = f"""document.querySelectorAll("{SWITCHES}").forEach(
-    group => group.querySelector("input:not(:checked)").click())"""
 DRAWN = """[...document.querySelectorAll("svg path")].map(path => path.getAttribute("d"))"""
+
+
+def choose_scale(value):
+    """Returns a script that gives all figures a scale; "": the one that they were drawn with."""
+    return f"document.querySelector('[data-scales] [value=\"{value}\"]').click()"
 
 
 @contextlib.contextmanager
@@ -169,9 +169,10 @@ class Browsing(unittest.TestCase):
         self.addCleanup(browser, "Emulation.clearDeviceMetricsOverride")
         browser.open(f"file://{page}")
         browser.evaluate(OPEN)
-        wide = browser.evaluate("""[...document.querySelectorAll("svg, [role=radiogroup] *")].map(
+        wide = browser.evaluate("""[...document.querySelectorAll("svg, .bar *, .tiles *")].map(
             one => one.getBoundingClientRect().right)""")
         self.assertLessEqual(max(wide), 390)
+        self.assertLessEqual(browser.evaluate("document.documentElement.scrollWidth"), 390)
 
     def check_paper(self, page):
         """Checks that the page with all details open fits on A4 paper."""

@@ -214,28 +214,19 @@ static void test_level(void **unused)
 	assert_contains(text, ">the limit</text>");
 }
 
-/* Each series has one pair of controls for all panels; a single series cannot be hidden. */
-static void test_switches(void **unused)
+/* The name of each series in the legend finds its marks. */
+static void test_legend(void **unused)
 {
 	struct chart chart = make_chart();
 
-	snprintf(chart.key, sizeof(chart.key), "r1f2");
-	add(&chart, "one", "p50", 64, 1000);
-	print(&chart);
-	assert_int_equal(count("<set"), 0);
-	free(text);
-	chart = make_chart();
-	snprintf(chart.key, sizeof(chart.key), "r1f2");
 	add(&chart, "one", "p50", 64, 1000);
 	add(&chart, "one", "<", 64, 2000);
 	add(&chart, "two", "p50", 64, 1000);
 	print(&chart);
-	assert_int_equal(count("<input"), 6);
-	assert_contains(text, "<div role=\"radiogroup\" aria-label=\"&lt;\">\n"
-			      "<label><input type=\"radio\" name=\"r1f2s1\" id=\"r1f2s1s\"");
-	/* The series, and its name in the legend. */
-	assert_int_equal(count(" begin=\"r1f2s0h.click\" end=\"r1f2s0s.click\"/>"), 4);
-	assert_int_equal(count(" begin=\"r1f2s1h.click\" end=\"r1f2s1s.click\"/>"), 2);
+	assert_int_equal(count("<g data-label=\"p50\">"), 2);
+	assert_int_equal(count("<g data-series=\"p50\""), 2);
+	assert_int_equal(count("<g data-label=\"&lt;\">"), 1);
+	assert_int_equal(count("<g data-series=\"&lt;\""), 1);
 }
 
 /*
@@ -247,7 +238,6 @@ static void test_other_scale(void **unused)
 {
 	struct chart chart = make_chart();
 
-	snprintf(chart.key, sizeof(chart.key), "k");
 	add(&chart, "one", "p50", 64, 1000);
 	add(&chart, "one", "p50", 128, 10000);
 	add(&chart, "one", "p50", 256, 100000);
@@ -260,10 +250,6 @@ static void test_other_scale(void **unused)
 	assert_contains(text, "<g data-axis=\"y\" data-scale=\"linear\" data-either "
 			      "display=\"none\" data-unit");
 	assert_int_equal(count("data-axis=\"x\""), 1);
-	assert_contains(
-		text,
-		"<details hidden>\n<summary>Axis</summary>\n"
-		"<div role=\"radiogroup\" data-switch hidden aria-label=\"axis of latency\">");
 }
 
 /* A panel without a value above zero has no logarithmic scale. */
@@ -271,13 +257,12 @@ static void test_no_other_scale(void **unused)
 {
 	struct chart chart = make_chart();
 
-	snprintf(chart.key, sizeof(chart.key), "k");
 	axis_open(&chart.y, AXIS_LINEAR);
 	chart.y.title = "latency";
 	add(&chart, "one", "p50", 64, 1000);
 	add(&chart, "two", "p50", 64, 0);
 	print(&chart);
-	assert_int_equal(count("data-d=") + count("data-either") + count("data-switch"), 0);
+	assert_int_equal(count("data-d=") + count("data-either"), 0);
 }
 
 /* If the interval is unknown, only the point is drawn. */
@@ -309,7 +294,7 @@ int main(void)
 		on_text(test_series),           on_text(test_table),
 		on_text(test_long_names),       on_text(test_bounds),
 		on_text(test_too_few_points),   on_text(test_level),
-		on_text(test_switches),         on_text(test_intervals),
+		on_text(test_legend),           on_text(test_intervals),
 		on_text(test_other_scale),      on_text(test_no_other_scale),
 	};
 
