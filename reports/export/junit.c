@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * JUnit XML for CI servers: a suite for each result, a test for each case. A failed case is a
- * failure, an interrupted one an error. Figures are properties, named as in CSV with the unit.
+ * failure, an interrupted one an error. Figures are properties of the suite, because tests cannot
+ * have any: "send/lat/64/poll p50_ns".
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -10,32 +11,28 @@
 #include <string.h>
 
 #include "reports/export/export.h"
+#include "reports/export/junit_suite.h"
 #include "reports/export/xml.h"
 #include "reports/finding/bounded.h"
 #include "reports/io/json_member.h"
 #include "reports/result/banner.h"
 
-struct count {
-	size_t tests;
-	size_t failures;
-	size_t errors;
-	size_t skipped;
-	uint64_t duration_ns;
-};
-
 struct state {
-	struct export_text suites;
-	struct count count;
+	struct export_text text;
+	size_t n_suites;
 };
 
 static void *open_junit(const struct export_choice *choice)
 {
 	struct state *state = calloc(1, sizeof(*state));
 
-	if (state && export_text_open(&state->suites)) {
+	if (!state)
+		return NULL;
+	if (export_text_open(&state->text)) {
 		free(state);
 		return NULL;
 	}
+	junit_begin(state->text.out);
 	return state;
 }
 
@@ -45,26 +42,28 @@ static void close_junit(void *owner)
 
 	if (!state)
 		return;
-	export_text_close(&state->suites);
+	export_text_close(&state->text);
 	free(state);
 }
 
-static void print_property(FILE *out, const char *name, const char *value)
+/* Prints a property of a case; its name starts with the id. */
+static void print_property(FILE *out, const struct result_case *line, const char *key,
+			   const char *value)
 {
-	fputs("<property", out);
-	xml_attribute(out, "name", name);
-	xml_attribute(out, "value", value);
-	fputs("/>\n", out);
+	char name[CASE_ID + 32];
+
+	snprintf(name, sizeof(name), "%s %s", line->id, key);
+	junit_property(out, name, value);
 }
 
-static void print_figure(FILE *out, const char *name, double value)
+static void print_figure(FILE *out, const struct result_case *line, const char *key, double value)
 {
 	char text[32];
 
 	if (!isfinite(value))
 		return;
 	snprintf(text, sizeof(text), "%.15g", value);
-	print_property(out, name, text);
+	print_property(out, line, key, text);
 }
 
 static void print_figures(FILE *out, const struct result_case *line)
@@ -72,98 +71,52 @@ static void print_figures(FILE *out, const struct result_case *line)
 	struct bounded figure;
 	struct bounded rate;
 
-	fputs("<properties>\n", out);
 	for (size_t i = 0; i < STATISTICS; i++) {
 		char name[32];
 
 		snprintf(name, sizeof(name), "%s_ns", statistics[i].key);
-		print_figure(out, name, result_statistic(line, i));
+		print_figure(out, line, name, result_statistic(line, i));
 		if (strcmp(statistics[i].key, "p50") != 0)
 			continue;
 		bounded_latency(&figure, line, "p50");
-		print_figure(out, "p50_low_ns", figure.low);
-		print_figure(out, "p50_high_ns", figure.high);
+		print_figure(out, line, "p50_low_ns", figure.low);
+		print_figure(out, line, "p50_high_ns", figure.high);
 	}
 	if (result_has_latency(line))
-		print_property(out, "kind", result_kind_name(line->kind));
+		print_property(out, line, "kind", result_kind_name(line->kind));
 	bounded_rate(&rate, line);
 	figure = rate;
 	bounded_scale(&figure, (double)line->size);
-	print_figure(out, "bytes_per_s", figure.value);
-	print_figure(out, "bytes_per_s_low", figure.low);
-	print_figure(out, "bytes_per_s_high", figure.high);
-	print_figure(out, "messages_per_s", rate.value);
-	print_figure(out, "messages", (double)line->messages);
-	print_figure(out, "trials", (double)line->n_trials);
-	fputs("</properties>\n", out);
-}
-
-/* Prints the status of a case that did not complete. */
-static void print_ending(FILE *out, const char *element, const struct result_case *line)
-{
-	const char *status = result_status_name(line->status);
-
-	fprintf(out, "<%s", element);
-	xml_attribute(out, "message", line->error[0] ? line->error : status);
-	if (line->status != RESULT_SKIPPED)
-		xml_attribute(out, "type", status);
-	fputs("/>\n", out);
+	print_figure(out, line, "bytes_per_s", figure.value);
+	print_figure(out, line, "bytes_per_s_low", figure.low);
+	print_figure(out, line, "bytes_per_s_high", figure.high);
+	print_figure(out, line, "messages_per_s", rate.value);
+	print_figure(out, line, "messages", (double)line->messages);
+	print_figure(out, line, "trials", (double)line->n_trials);
 }
 
 static void print_case(FILE *out, const struct result_case *line)
 {
-	fputs("<testcase", out);
-	xml_attribute(out, "name", line->id);
-	fputs(" classname=\"", out);
-	xml_print(out, line->op);
-	fputc('.', out);
-	xml_print(out, line->metric);
-	fprintf(out, "\" time=\"%.6f\">\n", (double)line->duration_ns / 1e9);
+	const char *status = result_status_name(line->status);
+	const char *message = line->error[0] ? line->error : status;
+	char class_name[64];
+
+	snprintf(class_name, sizeof(class_name), "%s.%s", line->op, line->metric);
+	junit_open_test(out, line->id, class_name, line->duration_ns);
 	switch (line->status) {
 	case RESULT_COMPLETE:
-		if (line->n_trials)
-			print_figures(out, line);
 		break;
 	case RESULT_FAILED:
-		print_ending(out, "failure", line);
+		junit_ending(out, "failure", message, status);
 		break;
 	case RESULT_INTERRUPTED:
-		print_ending(out, "error", line);
+		junit_ending(out, "error", message, status);
 		break;
 	case RESULT_SKIPPED:
-		print_ending(out, "skipped", line);
+		junit_ending(out, "skipped", message, NULL);
 		break;
 	}
-	fputs("</testcase>\n", out);
-}
-
-static void add_count(struct count *into, const struct count *from)
-{
-	into->tests += from->tests;
-	into->failures += from->failures;
-	into->errors += from->errors;
-	into->skipped += from->skipped;
-	into->duration_ns += from->duration_ns;
-}
-
-static struct count count_cases(const struct result *result)
-{
-	struct count count = {.tests = result->n_cases};
-
-	for (size_t i = 0; i < result->n_cases; i++) {
-		count.failures += result->cases[i].status == RESULT_FAILED;
-		count.errors += result->cases[i].status == RESULT_INTERRUPTED;
-		count.skipped += result->cases[i].status == RESULT_SKIPPED;
-		count.duration_ns += result->cases[i].duration_ns;
-	}
-	return count;
-}
-
-static void print_count(FILE *out, const struct count *count)
-{
-	fprintf(out, " tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" skipped=\"%zu\" time=\"%.6f\"",
-		count->tests, count->failures, count->errors, count->skipped,
-		(double)count->duration_ns / 1e9);
+	junit_close_test(out);
 }
 
 static void print_end(FILE *out, const char *name, const struct result_end *end)
@@ -171,7 +124,7 @@ static void print_end(FILE *out, const char *name, const struct result_end *end)
 	char text[160];
 
 	snprintf(text, sizeof(text), "%s %s/%u", end->host, end->device, end->port);
-	print_property(out, name, text);
+	junit_property(out, name, text);
 }
 
 /* Imported results have at most one side, and only its device. */
@@ -182,74 +135,68 @@ static void print_ends(FILE *out, const struct result *result)
 		print_end(out, "server", &result->server);
 		return;
 	}
-	print_property(out, "imported", json_member_or_empty(result->imported, "format"));
+	junit_property(out, "imported", json_member_or_empty(result->imported, "format"));
 	if (result->client.device[0])
-		print_property(out, "client", result->client.device);
+		junit_property(out, "client", result->client.device);
 	if (result->server.device[0])
-		print_property(out, "server", result->server.device);
+		junit_property(out, "server", result->server.device);
 }
 
-/* JUnit timestamps have no time zone; ours are UTC. */
-static void print_suite(FILE *out, const struct result *result, const char *name,
-			const struct count *count)
+static void open_suite(FILE *out, const struct result *result, const char *name, size_t number)
 {
-	char time[sizeof(result->started)];
+	struct junit_suite suite = {
+		.name = name,
+		.number = number,
+		.started = result->started,
+		.finished = result->finished,
+		.host = result->client.host,
+		.tests = result->n_cases,
+	};
 
-	memcpy(time, result->started, sizeof(time));
-	time[strcspn(time, "Z")] = '\0';
-	fputs("<testsuite", out);
-	xml_attribute(out, "name", name);
-	print_count(out, count);
-	/* The start time of imported results may be unknown. */
-	if (time[0])
-		xml_attribute(out, "timestamp", time);
-	if (result->client.host[0])
-		xml_attribute(out, "hostname", result->client.host);
-	fputs(">\n<properties>\n", out);
-	print_property(out, "verbmark", result->version);
-	print_property(out, "status", result_status_name(result->status));
+	for (size_t i = 0; i < result->n_cases; i++) {
+		suite.failures += result->cases[i].status == RESULT_FAILED;
+		suite.errors += result->cases[i].status == RESULT_INTERRUPTED;
+		suite.skipped += result->cases[i].status == RESULT_SKIPPED;
+	}
+	junit_open_suite(out, &suite);
+}
+
+static void print_properties(FILE *out, const struct result *result)
+{
+	junit_property(out, "verbmark", result->version);
+	junit_property(out, "status", result_status_name(result->status));
 	print_ends(out, result);
 	if (banner_of(result))
-		print_property(out, "device", banner_of(result));
-	fputs("</properties>\n", out);
+		junit_property(out, "device", banner_of(result));
+	for (size_t i = 0; i < result->n_cases; i++)
+		if (result->cases[i].status == RESULT_COMPLETE && result->cases[i].n_trials)
+			print_figures(out, &result->cases[i]);
 }
 
 static int add_junit(void *owner, const struct result *result, const char *name,
 		     struct error *error)
 {
 	struct state *state = owner;
-	struct count count = count_cases(result);
-	FILE *out = state->suites.out;
+	FILE *out = state->text.out;
 
-	print_suite(out, result, name, &count);
+	open_suite(out, result, name, state->n_suites++);
+	print_properties(out, result);
+	junit_open_tests(out);
 	for (size_t i = 0; i < result->n_cases; i++)
 		print_case(out, &result->cases[i]);
-	if (banner_of(result)) {
-		fputs("<system-out>", out);
+	junit_open_output(out);
+	if (banner_of(result))
 		xml_print(out, banner_of(result));
-		fputs("</system-out>\n", out);
-	}
-	fputs("</testsuite>\n", out);
-	add_count(&state->count, &count);
+	junit_close_suite(out);
 	return ferror(out) ? export_no_memory(error) : 0;
 }
 
 static int finish_junit(void *owner, char **text, struct error *error)
 {
 	struct state *state = owner;
-	char *suites = export_text_take(&state->suites);
-	struct export_text made = {0};
 
-	*text = NULL;
-	if (suites && !export_text_open(&made)) {
-		fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"verbmark\"",
-		      made.out);
-		print_count(made.out, &state->count);
-		fprintf(made.out, ">\n%s</testsuites>\n", suites);
-		*text = export_text_take(&made);
-	}
-	export_text_close(&made);
-	free(suites);
+	junit_end(state->text.out);
+	*text = export_text_take(&state->text);
 	return *text ? 0 : export_no_memory(error);
 }
 

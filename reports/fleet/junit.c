@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "reports/export/xml.h"
+#include "reports/export/junit_suite.h"
 #include "reports/fleet/place.h"
 #include "reports/io/save.h"
 #include "reports/result/banner.h"
@@ -13,13 +13,6 @@
 struct rail_state {
 	const struct fleet_blame *blame; /* of the rail or its node; NULL: none */
 	bool is_measured;
-};
-
-struct count {
-	size_t tests;
-	size_t failures;
-	size_t errors;
-	size_t skipped;
 };
 
 static bool is_of_two(const struct fleet_blame *blame)
@@ -60,128 +53,108 @@ static struct rail_state *make_states(const struct fleet *fleet)
 	return states;
 }
 
-static void print_ending(FILE *out, const char *element, const char *message, const char *type)
-{
-	fprintf(out, "<%s", element);
-	xml_attribute(out, "message", message);
-	if (type)
-		xml_attribute(out, "type", type);
-	fputs("/>\n", out);
-}
-
-static void open_test(FILE *out, const char *name, const char *class)
-{
-	fputs("<testcase", out);
-	xml_attribute(out, "name", name);
-	xml_attribute(out, "classname", class);
-	fputs(">\n", out);
-}
-
 /* Prints the test of a rail. rail FLEET_ALL_RAILS: of a node without rails. */
 static void print_rail(FILE *out, const struct fleet *fleet, uint32_t node, uint8_t rail,
-		       const struct rail_state *state, struct count *count)
+		       const struct rail_state *state, struct junit_suite *suite)
 {
 	const struct fleet_node *owner = &fleet->nodes[node];
 	char place[FLEET_PLACE];
 
-	count->tests++;
-	open_test(out, fleet_place(fleet, node, rail, place), "fleet.rail");
+	suite->tests++;
+	junit_open_test(out, fleet_place(fleet, node, rail, place), "fleet.rail", 0);
 	if (owner->presence == FLEET_LOST || owner->error[0]) {
-		count->errors++;
-		print_ending(out, "error", owner->error[0] ? owner->error : "the node was lost",
+		suite->errors++;
+		junit_ending(out, "error", owner->error[0] ? owner->error : "the node was lost",
 			     owner->presence == FLEET_LOST ? "lost" : "node");
 	} else if (state->blame) {
-		count->failures++;
-		print_ending(out, "failure", state->blame->reason,
+		suite->failures++;
+		junit_ending(out, "failure", state->blame->reason,
 			     fleet_culprit_name(state->blame->culprit));
 	} else if (!state->is_measured) {
-		count->skipped++;
-		print_ending(out, "skipped", "not measured", NULL);
+		suite->skipped++;
+		junit_ending(out, "skipped", "not measured", NULL);
 	}
-	fputs("</testcase>\n", out);
+	junit_close_test(out);
 }
 
 static void print_node(FILE *out, const struct fleet *fleet, uint32_t node,
-		       const struct rail_state *states, struct count *count)
+		       const struct rail_state *states, struct junit_suite *suite)
 {
 	const struct rail_state *first = &states[node * (size_t)FLEET_MOST_RAILS];
 
 	if (!fleet->nodes[node].n_rails)
-		print_rail(out, fleet, node, FLEET_ALL_RAILS, first, count);
+		print_rail(out, fleet, node, FLEET_ALL_RAILS, first, suite);
 	for (size_t rail = 0; rail < fleet->nodes[node].n_rails; rail++)
-		print_rail(out, fleet, node, (uint8_t)rail, &first[rail], count);
+		print_rail(out, fleet, node, (uint8_t)rail, &first[rail], suite);
 }
 
 static void print_link(FILE *out, const struct fleet *fleet, const struct fleet_blame *blame,
-		       struct count *count)
+		       struct junit_suite *suite)
 {
 	char place[FLEET_CULPRIT];
 
-	count->tests++;
-	count->failures++;
-	open_test(out, fleet_culprit_place(fleet, blame, place), "fleet.link");
-	print_ending(out, "failure", blame->reason, fleet_culprit_name(blame->culprit));
-	fputs("</testcase>\n", out);
+	suite->tests++;
+	suite->failures++;
+	junit_open_test(out, fleet_culprit_place(fleet, blame, place), "fleet.link", 0);
+	junit_ending(out, "failure", blame->reason, fleet_culprit_name(blame->culprit));
+	junit_close_test(out);
 }
 
 static void print_tests(FILE *out, const struct fleet *fleet, const struct rail_state *states,
-			struct count *count)
+			struct junit_suite *suite)
 {
 	for (size_t i = 0; i < fleet->n_nodes; i++)
-		print_node(out, fleet, (uint32_t)i, states, count);
+		print_node(out, fleet, (uint32_t)i, states, suite);
 	for (size_t i = 0; i < fleet->n_blames; i++)
 		if (is_of_two(&fleet->blames[i]))
-			print_link(out, fleet, &fleet->blames[i], count);
+			print_link(out, fleet, &fleet->blames[i], suite);
 	if (fleet_exit_status(fleet) == 3) {
-		count->tests++;
-		count->errors++;
-		open_test(out, "fleet", "fleet");
-		print_ending(out, "error",
+		suite->tests++;
+		suite->errors++;
+		junit_open_test(out, "fleet", "fleet", 0);
+		junit_ending(out, "error",
 			     fleet->interruption[0] ? fleet->interruption
 						    : "the check is incomplete",
 			     "incomplete");
-		fputs("</testcase>\n", out);
+		junit_close_test(out);
 	}
 }
 
 static void print_document(FILE *out, const struct fleet *fleet, const char *tests,
-			   const struct count *count)
+			   const struct junit_suite *suite)
 {
-	char counts[128];
-
-	snprintf(counts, sizeof(counts),
-		 " tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" skipped=\"%zu\"", count->tests,
-		 count->failures, count->errors, count->skipped);
-	fprintf(out,
-		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"verbmark\"%s>\n"
-		"<testsuite name=\"fleet\"%s",
-		counts, counts);
-	if (fleet->started[0]) {
-		char time[20];
-
-		snprintf(time, sizeof(time), "%.19s", fleet->started);
-		xml_attribute(out, "timestamp", time);
-	}
-	fprintf(out, ">\n%s", tests);
+	junit_begin(out);
+	junit_open_suite(out, suite);
+	if (fleet->version)
+		junit_property(out, "verbmark", fleet->version);
+	junit_open_tests(out);
+	fputs(tests, out);
+	junit_open_output(out);
 	if (fleet_uses_soft(fleet))
-		fputs("<system-out>" BANNER_SOFT "</system-out>\n", out);
-	fputs("</testsuite>\n</testsuites>\n", out);
+		fputs(BANNER_SOFT, out);
+	junit_close_suite(out);
+	junit_end(out);
 }
 
 /* The counts precede the tests in the document. */
 int fleet_junit(FILE *out, const struct fleet *fleet)
 {
 	struct rail_state *states = make_states(fleet);
-	struct count count = {0};
+	struct junit_suite suite = {
+		.name = "fleet",
+		.started = fleet->started,
+		.finished = fleet->finished,
+		.host = fleet->n_nodes ? fleet->nodes[0].host : "",
+	};
 	char *tests = NULL;
 	size_t length;
 	FILE *memory = states ? open_memstream(&tests, &length) : NULL;
 	int code = -ENOMEM;
 
 	if (memory) {
-		print_tests(memory, fleet, states, &count);
+		print_tests(memory, fleet, states, &suite);
 		if (!fclose(memory)) {
-			print_document(out, fleet, tests, &count);
+			print_document(out, fleet, tests, &suite);
 			code = 0;
 		}
 	}

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include <math.h>
 
+#include "reports/export/junit_suite.h"
 #include "reports/export/xml.h"
 #include "reports/gate/sentences.h"
 #include "reports/gate/show.h"
-
-struct count {
-	size_t failures;
-	size_t errors;
-	size_t skipped;
-};
+#include "reports/io/json_member.h"
 
 /* Returns the XML element for a verdict; NULL: the test passed. */
 static const char *element_of(enum verdict verdict)
@@ -23,26 +19,43 @@ static const char *element_of(enum verdict verdict)
 	return elements[verdict];
 }
 
-static struct count count_cells(const struct gate_record *gate)
+static void count_cells(const struct gate_record *gate, struct junit_suite *suite)
 {
-	struct count count = {0};
-
+	suite->tests = gate->n_cells;
 	if (gate->invalid[0]) {
-		count.skipped = gate->n_cells;
-		return count;
+		suite->skipped = gate->n_cells;
+		return;
 	}
 	for (size_t i = 0; i < gate->n_cells; i++) {
-		count.failures += gate->cells[i].verdict == VERDICT_WORSE;
-		count.errors += gate->cells[i].verdict == VERDICT_INVALID;
-		count.skipped += gate->cells[i].verdict == VERDICT_UNCLEAR;
+		suite->failures += gate->cells[i].verdict == VERDICT_WORSE;
+		suite->errors += gate->cells[i].verdict == VERDICT_INVALID;
+		suite->skipped += gate->cells[i].verdict == VERDICT_UNCLEAR;
 	}
-	return count;
 }
 
-static void print_property(FILE *out, const char *name, double value)
+static void print_property(FILE *out, const struct judge_cell *cell, const char *key, double value)
 {
-	if (isfinite(value))
-		fprintf(out, "<property name=\"%s\" value=\"%.9g\"/>\n", name, value);
+	char name[CASE_ID + 64];
+	char text[32];
+
+	if (!isfinite(value))
+		return;
+	snprintf(name, sizeof(name), "%s %s %s", cell->id, cell->figure->key, key);
+	snprintf(text, sizeof(text), "%.9g", value);
+	junit_property(out, name, text);
+}
+
+static void print_properties(FILE *out, const struct judge_cell *cell)
+{
+	const struct judge_finding *finding = cell->again.count ? &cell->confirmed : &cell->finding;
+
+	if (finding->pairs) {
+		print_property(out, cell, "base", finding->medians[GATE_BASE]);
+		print_property(out, cell, "head", finding->medians[GATE_HEAD]);
+	}
+	print_property(out, cell, "ratio", finding->judged.ratio);
+	print_property(out, cell, "ratio_low", finding->judged.low);
+	print_property(out, cell, "ratio_high", finding->judged.high);
 }
 
 static void print_verdict(FILE *out, const struct judge_cell *cell)
@@ -53,12 +66,10 @@ static void print_verdict(FILE *out, const struct judge_cell *cell)
 	if (!element)
 		return;
 	gate_describe_cell(text, cell);
-	fprintf(out, "<%s", element);
-	xml_attribute(out, "message", text);
-	if (cell->verdict != VERDICT_UNCLEAR)
-		xml_attribute(out, "type",
-			      cell->verdict == VERDICT_WORSE ? "PerfRegression" : "Invalid");
-	fputs("/>\n", out);
+	junit_ending(out, element, text,
+		     cell->verdict == VERDICT_UNCLEAR ? NULL
+		     : cell->verdict == VERDICT_WORSE ? "PerfRegression"
+						      : "Invalid");
 }
 
 /* In an invalid gate, every test is skipped. */
@@ -67,39 +78,51 @@ static void print_skipped(FILE *out, const struct gate_record *gate)
 	char text[GATE_TEXT];
 
 	snprintf(text, sizeof(text), "the gate is invalid: %s", gate->invalid);
-	fputs("<skipped", out);
-	xml_attribute(out, "message", text);
-	fputs("/>\n", out);
+	junit_ending(out, "skipped", text, NULL);
 }
 
+/* The runs of a pair measure all cases in turn, so that a test has no time of its own. */
 static void print_cell(FILE *out, const struct gate_record *gate, const struct judge_cell *cell)
 {
-	const struct judge_finding *finding = cell->again.count ? &cell->confirmed : &cell->finding;
+	char class_name[64];
 
-	fputs("<testcase", out);
-	xml_attribute(out, "name", cell->id);
-	fprintf(out, " classname=\"gate.%s\">\n<properties>\n", cell->figure->key);
-	if (finding->pairs) {
-		print_property(out, "base", finding->medians[GATE_BASE]);
-		print_property(out, "head", finding->medians[GATE_HEAD]);
-	}
-	print_property(out, "ratio", finding->judged.ratio);
-	print_property(out, "ratio_low", finding->judged.low);
-	print_property(out, "ratio_high", finding->judged.high);
-	fputs("</properties>\n", out);
+	snprintf(class_name, sizeof(class_name), "gate.%s", cell->figure->key);
+	junit_open_test(out, cell->id, class_name, 0);
 	if (gate->invalid[0])
 		print_skipped(out, gate);
 	else
 		print_verdict(out, cell);
-	fputs("</testcase>\n", out);
+	junit_close_test(out);
 }
 
 /* Prints the gate itself as a test with an error. */
 static void print_whole(FILE *out, const char *why)
 {
-	fputs("<testcase name=\"gate\" classname=\"gate\">\n<error", out);
-	xml_attribute(out, "message", why);
-	fputs(" type=\"Invalid\"/>\n</testcase>\n", out);
+	junit_open_test(out, "gate", "gate", 0);
+	junit_ending(out, "error", why, "Invalid");
+	junit_close_test(out);
+}
+
+static const char *host_of(const struct gate_record *gate)
+{
+	json_t *client = json_object_get(gate->sides[GATE_HEAD].ends, "client");
+
+	return json_member_or_empty(client, "host");
+}
+
+static void open_suite(FILE *out, const struct gate_record *gate, bool is_whole_error)
+{
+	struct junit_suite suite = {
+		.name = "gate",
+		.started = gate->started,
+		.finished = gate->finished,
+		.host = host_of(gate),
+	};
+
+	count_cells(gate, &suite);
+	suite.tests += is_whole_error;
+	suite.errors += is_whole_error;
+	junit_open_suite(out, &suite);
 }
 
 static void say(void *owner, const char *text)
@@ -112,29 +135,25 @@ static void say(void *owner, const char *text)
 
 void gate_junit(FILE *out, const struct gate_record *gate)
 {
-	struct count count = count_cells(gate);
 	const char *why = gate->invalid[0] ? gate->invalid
 			  : !gate->n_cells ? "nothing was measured"
 					   : NULL;
-	char counts[128];
 	char sum[GATE_TEXT];
 
-	snprintf(counts, sizeof(counts),
-		 " tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" skipped=\"%zu\"",
-		 gate->n_cells + (why != NULL), count.failures, count.errors + (why != NULL),
-		 count.skipped);
-	fprintf(out,
-		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"verbmark\"%s>\n"
-		"<testsuite name=\"gate\"%s timestamp=\"%.19s\">\n",
-		counts, counts, gate->started);
+	junit_begin(out);
+	open_suite(out, gate, why != NULL);
+	for (size_t i = 0; i < gate->n_cells; i++)
+		print_properties(out, &gate->cells[i]);
+	junit_open_tests(out);
 	for (size_t i = 0; i < gate->n_cells; i++)
 		print_cell(out, gate, &gate->cells[i]);
 	if (why)
 		print_whole(out, why);
-	fputs("<system-out>", out);
+	junit_open_output(out);
 	gate_say_head(gate, say, out);
 	gate_say_notes(gate, say, out);
 	gate_sum(gate, sum);
 	say(out, sum);
-	fputs("</system-out>\n</testsuite>\n</testsuites>\n", out);
+	junit_close_suite(out);
+	junit_end(out);
 }

@@ -10,38 +10,34 @@ static void test_sample(void **unused)
 		 "a < \"b\" & c\x01");
 	exporting_check(
 		&export_junit, HEAD
-		"<testsuites name=\"verbmark\" tests=\"5\" failures=\"1\" errors=\"1\" skipped=\"1\" "
-		"time=\"0.150150\">\n"
-		"<testsuite name=\"a.json\" tests=\"5\" failures=\"1\" errors=\"1\" skipped=\"1\" "
-		"time=\"0.150150\" timestamp=\"2001-02-03T04:05:06\" hostname=\"n01\">\n"
+		"<testsuites>\n"
+		"<testsuite id=\"0\" package=\"verbmark\" name=\"a.json\" tests=\"5\" failures=\"1\" "
+		"errors=\"1\" skipped=\"1\" time=\"1\" timestamp=\"2001-02-03T04:05:06\" "
+		"hostname=\"n01\">\n"
 		"<properties>\n"
 		"<property name=\"verbmark\" value=\"1.2.3\"/>\n"
 		"<property name=\"status\" value=\"interrupted\"/>\n"
 		"<property name=\"client\" value=\"n01 mlx5_0/1\"/>\n"
 		"<property name=\"server\" value=\"n02 mlx5_1/2\"/>\n"
+		"<property name=\"send/lat/64/poll min_ns\" value=\"1230\"/>\n"
+		"<property name=\"send/lat/64/poll mean_ns\" value=\"2253098817.57377\"/>\n"
+		"<property name=\"send/lat/64/poll stddev_ns\" value=\"17597254625.0316\"/>\n"
+		"<property name=\"send/lat/64/poll p50_ns\" value=\"1240\"/>\n"
+		"<property name=\"send/lat/64/poll max_ns\" value=\"137438953472\"/>\n"
+		"<property name=\"send/lat/64/poll kind\" value=\"half\"/>\n"
+		"<property name=\"send/lat/64/poll messages\" value=\"61\"/>\n"
+		"<property name=\"send/lat/64/poll trials\" value=\"3\"/>\n"
+		"<property name=\"write/bw/1000/event/server-poll/t16 bytes_per_s\" value=\"42400000\"/>\n"
+		"<property name=\"write/bw/1000/event/server-poll/t16 bytes_per_s_low\" value=\"12400000\"/>\n"
+		"<property name=\"write/bw/1000/event/server-poll/t16 bytes_per_s_high\" value=\"72400000\"/>\n"
+		"<property name=\"write/bw/1000/event/server-poll/t16 messages_per_s\" value=\"42400\"/>\n"
+		"<property name=\"write/bw/1000/event/server-poll/t16 messages\" value=\"6360\"/>\n"
+		"<property name=\"write/bw/1000/event/server-poll/t16 trials\" value=\"6\"/>\n"
 		"</properties>\n"
 		"<testcase name=\"send/lat/64/poll\" classname=\"send.lat\" time=\"0.000150\">\n"
-		"<properties>\n"
-		"<property name=\"min_ns\" value=\"1230\"/>\n"
-		"<property name=\"mean_ns\" value=\"2253098817.57377\"/>\n"
-		"<property name=\"stddev_ns\" value=\"17597254625.0316\"/>\n"
-		"<property name=\"p50_ns\" value=\"1240\"/>\n"
-		"<property name=\"max_ns\" value=\"137438953472\"/>\n"
-		"<property name=\"kind\" value=\"half\"/>\n"
-		"<property name=\"messages\" value=\"61\"/>\n"
-		"<property name=\"trials\" value=\"3\"/>\n"
-		"</properties>\n"
 		"</testcase>\n"
 		"<testcase name=\"write/bw/1000/event/server-poll/t16\" classname=\"write.bw\" "
 		"time=\"0.150000\">\n"
-		"<properties>\n"
-		"<property name=\"bytes_per_s\" value=\"42400000\"/>\n"
-		"<property name=\"bytes_per_s_low\" value=\"12400000\"/>\n"
-		"<property name=\"bytes_per_s_high\" value=\"72400000\"/>\n"
-		"<property name=\"messages_per_s\" value=\"42400\"/>\n"
-		"<property name=\"messages\" value=\"6360\"/>\n"
-		"<property name=\"trials\" value=\"6\"/>\n"
-		"</properties>\n"
 		"</testcase>\n"
 		"<testcase name=\"write/lat/4k/event/server-poll\" classname=\"write.lat\" "
 		"time=\"0.000000\">\n"
@@ -53,6 +49,8 @@ static void test_sample(void **unused)
 		"<testcase name=\"read/lat/1m/adaptive\" classname=\"read.lat\" time=\"0.000000\">\n"
 		"<error message=\"interrupted\" type=\"interrupted\"/>\n"
 		"</testcase>\n"
+		"<system-out></system-out>\n"
+		"<system-err/>\n"
 		"</testsuite>\n"
 		"</testsuites>\n");
 }
@@ -67,13 +65,13 @@ static void test_several(void **unused)
 	assert_int_equal(exporting_add(&sample, "b\xff"), 0);
 	sample.n_cases = SAMPLE_CASES;
 	assert_int_equal(exporting_finish(), 0);
-	assert_contains(exporting.text, HEAD
-			"<testsuites name=\"verbmark\" tests=\"6\" failures=\"1\" errors=\"1\" "
-			"skipped=\"1\" time=\"0.150300\">\n");
-	assert_contains(exporting.text, "<testsuite name=\"&lt;a&gt;\" tests=\"5\" ");
-	assert_contains(exporting.text, "<testsuite name=\"b?\" tests=\"1\" failures=\"0\" ");
+	assert_contains(exporting.text, "<testsuite id=\"0\" package=\"verbmark\" "
+					"name=\"&lt;a&gt;\" tests=\"5\" ");
+	assert_contains(exporting.text, "<testsuite id=\"1\" package=\"verbmark\" "
+					"name=\"b?\" tests=\"1\" failures=\"0\" ");
 	assert_contains(exporting.text, "<property name=\"device\" value=\"" BANNER_SOFT "\"/>\n");
-	assert_contains(exporting.text, "<system-out>" BANNER_SOFT "</system-out>\n</testsuite>\n");
+	assert_contains(exporting.text,
+			"<system-out>" BANNER_SOFT "</system-out>\n<system-err/>\n</testsuite>\n");
 	assert_true(export_junit.has_banner);
 }
 
@@ -90,9 +88,11 @@ static void test_interval(void **unused)
 	exporting_open(&export_junit);
 	assert_int_equal(exporting_add(&sample, "a"), 0);
 	assert_int_equal(exporting_finish(), 0);
-	assert_contains(exporting.text, "<property name=\"p50_ns\" value=\"35\"/>\n"
-					"<property name=\"p50_low_ns\" value=\"10\"/>\n"
-					"<property name=\"p50_high_ns\" value=\"60\"/>\n");
+	assert_contains(
+		exporting.text,
+		"<property name=\"write/bw/1000/event/server-poll/t16 p50_ns\" value=\"35\"/>\n"
+		"<property name=\"write/bw/1000/event/server-poll/t16 p50_low_ns\" value=\"10\"/>\n"
+		"<property name=\"write/bw/1000/event/server-poll/t16 p50_high_ns\" value=\"60\"/>\n");
 }
 
 int main(void)

@@ -24,29 +24,36 @@ static void test_blames(void **unused)
 	assert_string_equal(
 		text,
 		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-		"<testsuites name=\"verbmark\" tests=\"8\" failures=\"3\" errors=\"2\" skipped=\"0\">\n"
-		"<testsuite name=\"fleet\" tests=\"8\" failures=\"3\" errors=\"2\" skipped=\"0\" timestamp=\"2001-02-03T04:05:06\">\n"
-		"<testcase name=\"n001 mlx5_0/1\" classname=\"fleet.rail\">\n"
+		"<testsuites>\n"
+		"<testsuite id=\"0\" package=\"verbmark\" name=\"fleet\" tests=\"8\" failures=\"3\" "
+		"errors=\"2\" skipped=\"0\" time=\"125\" timestamp=\"2001-02-03T04:05:06\" "
+		"hostname=\"n001\">\n"
+		"<properties>\n"
+		"<property name=\"verbmark\" value=\"1.2.3\"/>\n"
+		"</properties>\n"
+		"<testcase name=\"n001 mlx5_0/1\" classname=\"fleet.rail\" time=\"0.000000\">\n"
 		"</testcase>\n"
-		"<testcase name=\"n001 mlx5_1/1\" classname=\"fleet.rail\">\n"
+		"<testcase name=\"n001 mlx5_1/1\" classname=\"fleet.rail\" time=\"0.000000\">\n"
 		"</testcase>\n"
-		"<testcase name=\"n003 mlx5_0/1\" classname=\"fleet.rail\">\n"
+		"<testcase name=\"n003 mlx5_0/1\" classname=\"fleet.rail\" time=\"0.000000\">\n"
 		"</testcase>\n"
-		"<testcase name=\"n003 mlx5_1/1\" classname=\"fleet.rail\">\n"
+		"<testcase name=\"n003 mlx5_1/1\" classname=\"fleet.rail\" time=\"0.000000\">\n"
 		"<failure message=\"cannot connect: timed out (1 of 1 pairs)\" type=\"rail\"/>\n"
 		"</testcase>\n"
-		"<testcase name=\"n004 mlx5_0/1\" classname=\"fleet.rail\">\n"
+		"<testcase name=\"n004 mlx5_0/1\" classname=\"fleet.rail\" time=\"0.000000\">\n"
 		"<error message=\"no answer for 10 s\" type=\"lost\"/>\n"
 		"</testcase>\n"
-		"<testcase name=\"n004 mlx5_1/1\" classname=\"fleet.rail\">\n"
+		"<testcase name=\"n004 mlx5_1/1\" classname=\"fleet.rail\" time=\"0.000000\">\n"
 		"<error message=\"no answer for 10 s\" type=\"lost\"/>\n"
 		"</testcase>\n"
-		"<testcase name=\"n017 mlx5_0/1\" classname=\"fleet.rail\">\n"
+		"<testcase name=\"n017 mlx5_0/1\" classname=\"fleet.rail\" time=\"0.000000\">\n"
 		"<failure message=\"41.25 Gb/s, median 97.1 Gb/s (2 of 2 pairs)\" type=\"node\"/>\n"
 		"</testcase>\n"
-		"<testcase name=\"n017 mlx5_1/1\" classname=\"fleet.rail\">\n"
+		"<testcase name=\"n017 mlx5_1/1\" classname=\"fleet.rail\" time=\"0.000000\">\n"
 		"<failure message=\"41.25 Gb/s, median 97.1 Gb/s (2 of 2 pairs)\" type=\"node\"/>\n"
 		"</testcase>\n"
+		"<system-out></system-out>\n"
+		"<system-err/>\n"
 		"</testsuite>\n"
 		"</testsuites>\n");
 	free(text);
@@ -65,11 +72,14 @@ static void test_link(void **unused)
 	fleet.blames[0].rail = 0;
 	text = shown();
 	assert_contains(text, "tests=\"9\" failures=\"2\" errors=\"2\" skipped=\"1\"");
-	assert_contains(text, "<testcase name=\"n001 mlx5_0/1 - n003 mlx5_0/1\" "
-			      "classname=\"fleet.link\">\n<failure message=\"a &lt; b\" "
-			      "type=\"link\"/>\n");
-	assert_contains(text, "<testcase name=\"n017 mlx5_1/1\" classname=\"fleet.rail\">\n"
-			      "<skipped message=\"not measured\"/>\n");
+	assert_contains(
+		text, "<testcase name=\"n001 mlx5_0/1 - n003 mlx5_0/1\" "
+		      "classname=\"fleet.link\" time=\"0.000000\">\n<failure message=\"a &lt; b\" "
+		      "type=\"link\"/>\n");
+	assert_contains(
+		text,
+		"<testcase name=\"n017 mlx5_1/1\" classname=\"fleet.rail\" time=\"0.000000\">\n"
+		"<skipped message=\"not measured\"/>\n");
 	assert_contains(text, "<system-out>" BANNER_SOFT "</system-out>");
 	free(text);
 }
