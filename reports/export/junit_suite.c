@@ -6,7 +6,7 @@
 
 #include "reports/export/xml.h"
 
-/* What the schema asks for if the start is unknown, as it may be in imported results. */
+/* Stands for an unknown start, because the schema requires one. Imported results may lack it. */
 #define UNKNOWN_START "1970-01-01T00:00:00"
 #define START_LENGTH  (sizeof(UNKNOWN_START) - 1)
 
