@@ -112,6 +112,10 @@ int context_begin(struct rdma_context *ctx, struct error *error)
 		return error_set(error, -EINVAL,
 				 "invalid cq_notify %d; use 0 (poll), 1 (event) or 2 (adaptive)",
 				 ctx->cq_notify);
+	if (!settings_are_known(&ctx->settings))
+		return error_set(error, -EINVAL,
+				 "settings.reserved is not 0: zero the context, or use the library "
+				 "that belongs to its header");
 	if (settings_timeout_ms(&ctx->settings) > INT_MAX)
 		return error_set(error, -EINVAL, "timeout_ms %u exceeds the limit %d",
 				 settings_timeout_ms(&ctx->settings), INT_MAX);

@@ -12,6 +12,15 @@
  * events of their devices, so a program does not receive those of its own queue pairs
  * on the same rdma_cm device.
  *
+ * The functions up to rdma_notify_read, except rdma_prepare, and the first fields of struct
+ * rdma_context have the names of the specification that this library implements. They
+ * share the prefix of librdmacm, but not a name with it.
+ *
+ * A program runs with any later library of the same soname. Callers allocate struct
+ * rdma_context without an initializer, so its size is fixed: new settings and results take
+ * the place of reserved ones, and 0 selects what an earlier library did. Set-up fails if a
+ * setting is newer than the library. The other structs do not change.
+ *
  *	struct rdma_context server = {.buffer_size = 1 << 20, .cq_notify = RDMA_EVENT};
  *	size_t length;
  *
@@ -72,6 +81,7 @@ struct rdma_settings {
 	bool huge_pages;              /* allocate the buffer from huge pages, or fail */
 	bool own_receives;            /* the caller posts receives and polls their completions
 				       * instead of rdma_prepare and rdma_recv */
+	uint64_t reserved[8];         /* 0 */
 };
 
 /* The peer's buffer, for one-sided operations. */
@@ -131,6 +141,7 @@ struct rdma_context {
 	char reason[256]; /* of the last failure */
 	int code;         /* negative errno of the last call; 0 after success */
 	struct rdma_state *state;
+	uint64_t reserved[16];
 };
 
 /*

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/rdma/settings.h"
 
+#include <assert.h>
+
+#include "core/base/compiler.h"
 #include "core/verbs/post.h"
 
 #define DEFAULT_TIMEOUT_MS 5000
@@ -10,6 +13,18 @@
 #define RETRY_FOR_EVER     7
 #define DEFAULT_TIMEOUT    14
 #define DEFAULT_RNR_TIMER  12
+
+/* The sizes that programs of this soname were compiled with. */
+static_assert(sizeof(struct rdma_settings) == 112, "struct rdma_settings has a fixed size");
+static_assert(sizeof(struct rdma_context) == 768, "struct rdma_context has a fixed size");
+
+bool settings_are_known(const struct rdma_settings *settings)
+{
+	for (size_t i = 0; i < ARRAY_LENGTH(settings->reserved); i++)
+		if (settings->reserved[i])
+			return false;
+	return true;
+}
 
 unsigned int settings_timeout_ms(const struct rdma_settings *settings)
 {

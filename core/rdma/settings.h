@@ -5,6 +5,9 @@
 
 #include "core/rdma/rdma.h"
 
+/* Whether the reserved settings are 0: others are of a later library. */
+bool settings_are_known(const struct rdma_settings *settings);
+
 unsigned int settings_timeout_ms(const struct rdma_settings *settings);
 uint32_t settings_send_depth(const struct rdma_settings *settings);
 uint32_t settings_recv_depth(const struct rdma_settings *settings);

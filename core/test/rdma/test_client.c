@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Error messages for a name with several addresses, all of them unreachable. */
+/* Error messages of rdma_setup_client, such as for a name with several unreachable addresses. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netdb.h>
@@ -144,11 +144,24 @@ static void test_silent_address(void **unused)
 	assert_true(clock_now_ns() - begin_ns >= 50 * NS_PER_MS);
 }
 
+/* A program built for a later library must not lose a setting silently. */
+static void test_unknown_setting(void **unused)
+{
+	struct rdma_context context = {.settings.reserved = {[7] = 1}};
+
+	assert_int_equal(rdma_setup_client(&context, "node7", 1, NULL), -1);
+	assert_int_equal(context.code, -EINVAL);
+	assert_string_equal(context.reason, "settings.reserved is not 0: zero the context, or use "
+					    "the library that belongs to its header");
+	assert_int_equal(rdma_close(&context), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_most_informative_error),
 		cmocka_unit_test(test_silent_address),
+		cmocka_unit_test(test_unknown_setting),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
