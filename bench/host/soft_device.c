@@ -106,7 +106,7 @@ static int find_library(const char *program, char path[static PATH_SIZE], struct
 	return error_set(error, -ENOENT,
 			 SOFT_DEVICE_NAME
 			 ": libverbmark-soft.so is neither in a build folder nor in " SOFT_INSTALLED
-			 "; run 'meson compile' or 'meson install'");
+			 "; run 'meson compile', or install softrdma");
 }
 
 /* Appends it to LD_PRELOAD: libraries that are already there may want to see its calls. */

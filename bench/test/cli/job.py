@@ -158,7 +158,8 @@ class Job(unittest.TestCase):
             written(self.path(path), f"#!/bin/sh\n{script}\n", 0o755)
         if not os.path.exists(self.path("tools/verbmark")):
             os.symlink(VERBMARK, self.path("tools/verbmark"))
-        written(self.path("verbmark.deb"), "")
+        for name in ("verbmark.deb", "softrdma.deb"):
+            written(self.path(name), "")
         self.job("install", PATH=f"{self.path('tools')}:{os.environ['PATH']}", VERBMARK=VERBMARK,
                  **settings)
         commands = read(self.path("out/commands")).splitlines()
@@ -174,12 +175,12 @@ class Job(unittest.TestCase):
         self.assertEqual(self.install(), [line for line in first if line != setup])
 
     def test_install_of_package_sets_up_the_device(self):
-        deb = self.path("verbmark.deb")
+        debs = " ".join(map(self.path, ("verbmark.deb", "softrdma.deb")))
         apt = ["apt-get -qq update",
-               f"apt-get -qq -y --no-install-recommends install {deb} python3"]
+               f"apt-get -qq -y --no-install-recommends install {debs} python3"]
         for on, more in (("here", ["setup native"]), ("soft-roce", ["setup softroce"]),
                          ("virtual-time", ["setup softroce"]), ("soft0", [])):
-            commands = self.install(VERBMARK_DEB="verbmark.deb", VERBMARK_ON=on)
+            commands = self.install(VERBMARK_DEB="verbmark.deb softrdma.deb", VERBMARK_ON=on)
             self.assertEqual(commands, apt + more)
 
     def test_wrong_arguments(self):
