@@ -9,6 +9,8 @@
 
 #include "reports/document/hdr.h"
 #include "reports/finding/bounded.h"
+#include "reports/finding/precision.h"
+#include "reports/result/trials.h"
 
 static json_t *make_bins(const struct hist *hist)
 {
@@ -377,6 +379,10 @@ static int add_figures(json_t *object, const struct result_case *line, struct do
 	if (line->flows.count)
 		failed |= json_object_set_new(object, "flows",
 					      flows_encode(&line->flows, line->size));
+	if (!isnan(precision_wanted(line)))
+		failed |= json_object_set_new(
+			object, "precise",
+			json_boolean(precision_width(line) <= precision_wanted(line)));
 	if (!line->is_imported)
 		failed |= json_object_set_new(object, "cpu",
 					      make_costs(&line->client, &line->server));

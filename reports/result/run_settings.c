@@ -74,7 +74,7 @@ const char *run_settings_before(const char *option)
 bool run_settings_is_effort(const char *option)
 {
 	static const char *const efforts[] = {"iterations", "duration_ns", "warmup_ns", "trials",
-					      "interleave"};
+					      "budget_ns",  "precision",   "interleave"};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(efforts); i++)
 		if (!strcmp(efforts[i], option))

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "reports/finding/paired_trials.h"
+#include "reports/finding/precision.h"
 #include "reports/finding/semantics.h"
 #include "reports/io/json_member.h"
 #include "reports/result/banner.h"
@@ -229,6 +230,7 @@ struct table_count table_foot(const struct table *table)
 	said_knees(result, say, (void *)(uintptr_t)table);
 	semantics_print(table->out, result);
 	paired_trials_print(table->out, result);
+	precision_print(table->out, result);
 	for (size_t i = 0; i < result->n_cases; i++) {
 		const struct result_case *line = &result->cases[i];
 
