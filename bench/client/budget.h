@@ -35,8 +35,8 @@ struct budget {
 };
 
 /*
- * Returns the case that gets the next trial, or n_cases if there is none. A trial beyond the
- * minimum is started only if it fits in left_ns.
+ * Returns the case that gets the next trial; n_cases: no case gets one. Chooses a trial beyond
+ * the minimum only if it fits in left_ns.
  */
 size_t budget_next(struct budget *budget, uint64_t left_ns);
 

@@ -2,14 +2,17 @@
 #include "bench/client/case_loop.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/client/budget.h"
 #include "bench/client/case_results.h"
 #include "bench/client/failure_hint.h"
 #include "bench/client/needs.h"
 #include "bench/control/protocol.h"
 #include "bench/host/soft_device.h"
+#include "reports/finding/precision.h"
 #include "reports/result/banner.h"
 
 /* Adds the shares of queue pairs and flows: how evenly they divided the throughput. */
@@ -115,10 +118,11 @@ static void explain_reach(const struct result *result, struct error *fault)
 			     " reaches only processes of the same user on the same machine");
 }
 
-/* Returns the first case from `next` on that is not skipped, or n_cases. */
+/* Returns the first case from `next` on that is not skipped and has no budget, or n_cases. */
 static size_t next_case(const struct plan *plan, size_t next)
 {
-	while (next < plan->n_cases && plan->cases[next].skipped[0])
+	while (next < plan->n_cases &&
+	       (plan->cases[next].skipped[0] || plan_is_budgeted(&plan->cases[next])))
 		next++;
 	return next;
 }
@@ -131,10 +135,24 @@ static void announce(struct trial *trial, const struct plan *plan, size_t next)
 		trial_announce(trial, &plan->cases[next]);
 }
 
+/* Returns the estimated part of the plan before this case. Cases with a budget run first. */
+static uint64_t done_before(const struct plan *plan, size_t number)
+{
+	if (!plan->budget_ns)
+		return plan_estimate_ns(plan, number);
+	return plan_estimate_ns(plan, plan->n_cases) - plan_unbudgeted_ns(plan, number);
+}
+
 static void begin_case(const struct case_loop *loop, size_t number, uint64_t done_ns)
 {
 	if (loop->view)
 		loop->view->begins(loop->view, loop->result, number, done_ns);
+}
+
+static void grow_case(const struct case_loop *loop)
+{
+	if (loop->view)
+		loop->view->grows(loop->view, loop->result);
 }
 
 static void end_case(const struct case_loop *loop, size_t number)
@@ -179,7 +197,7 @@ static void run_case(const struct case_loop *loop, size_t number, struct error *
 	struct error fault = {0};
 	bool was_lost;
 
-	begin_case(loop, number, plan_estimate_ns(loop->plan, number));
+	begin_case(loop, number, done_before(loop->plan, number));
 	if (!aim(trial, loop->plan, number, loop->result, &fault))
 		run_whole(loop->sweep, trial, wanted, found, &fault);
 	was_lost = trial->is_lost;
@@ -195,105 +213,163 @@ static void run_case(const struct case_loop *loop, size_t number, struct error *
 }
 
 /* Cases whose trials are interleaved. */
-struct interleaved {
+struct turns {
 	size_t first;
 	size_t count;
-	uint64_t rounds;
-	struct error *faults; /* by case; a case that failed has no further trials */
+	uint64_t budget_ns; /* 0: each case has its number of trials */
+	uint64_t before_ns; /* estimates of what is done before these cases, and after them */
+	uint64_t after_ns;
+	uint64_t start_ns;
+	struct budget budget;
 };
 
-/* Returns the estimated part of the plan that is done before this trial. */
-static uint64_t done_ns(const struct case_loop *loop, const struct interleaved *turns,
-			uint64_t round, size_t number)
+static bool takes_turns(const struct turns *turns, const struct plan_case *wanted)
 {
-	uint64_t before = plan_estimate_ns(loop->plan, turns->first);
-	uint64_t all = plan_estimate_ns(loop->plan, turns->first + turns->count) - before;
-	uint64_t n_done = round * turns->count + number;
-
-	return before +
-	       (uint64_t)((double)all * (double)n_done / (double)(turns->rounds * turns->count));
+	return turns->budget_ns ? plan_is_budgeted(wanted) : !wanted->skipped[0];
 }
 
-static bool has_ended(const struct case_loop *loop, const struct interleaved *turns, size_t i)
+static int open_turns(const struct case_loop *loop, struct turns *turns, struct error *error)
 {
-	const struct plan_case *wanted = &loop->plan->cases[turns->first + i];
+	struct budget *budget = &turns->budget;
 
-	return !wanted->skipped[0] &&
-	       (turns->faults[i].code ||
-		loop->result->cases[turns->first + i].n_trials == wanted->parameters.trials);
+	budget->n_cases = turns->count;
+	budget->cases = calloc(turns->count, sizeof(*budget->cases));
+	if (!budget->cases)
+		return error_set_errno(error, -ENOMEM, "cannot store the results");
+	for (size_t i = 0; i < turns->count; i++) {
+		const struct plan_case *wanted = &loop->plan->cases[turns->first + i];
+		bool takes_part = takes_turns(turns, wanted);
+
+		budget->cases[i] = (struct budget_case){
+			.minimum = wanted->parameters.trials,
+			.precision = (double)wanted->parameters.precision / 100,
+			.is_over = !takes_part,
+			.trial_ns = takes_part ? plan_trial_ns(wanted) : 0,
+			.width = (double)NAN,
+		};
+	}
+	turns->start_ns = clock_now_ns();
+	return 0;
 }
 
-/* Returns whether no later case or trial needs the server. */
-static bool are_last(const struct case_loop *loop, const struct interleaved *turns)
+/* Returns what is left of the budget. */
+static uint64_t left_ns(const struct turns *turns)
 {
-	for (size_t i = 0; i < turns->count; i++)
-		if (!loop->plan->cases[turns->first + i].skipped[0] && !has_ended(loop, turns, i))
-			return false;
-	return next_case(loop->plan, turns->first + turns->count) == loop->plan->n_cases;
+	uint64_t elapsed_ns = clock_now_ns() - turns->start_ns;
+
+	return elapsed_ns < turns->budget_ns ? turns->budget_ns - elapsed_ns : 0;
 }
 
-/* Runs one trial of each case, in reverse order in every other round. */
-static void run_round(const struct case_loop *loop, const struct interleaved *turns, uint64_t round,
-		      struct error *error)
+/* Returns the estimated part of the plan that is done. It follows the time that trials take. */
+static uint64_t done_ns(const struct turns *turns)
+{
+	double elapsed = (double)(clock_now_ns() - turns->start_ns);
+	double left = fmax((double)left_ns(turns), budget_missing_ns(&turns->budget));
+	double all = (double)(turns->after_ns - turns->before_ns);
+
+	return turns->before_ns + (uint64_t)(all * elapsed / (elapsed + left + 1));
+}
+
+/* Runs one trial. A case with a budget is complete as soon as it has a trial. */
+static void run_turn(const struct case_loop *loop, struct turns *turns, size_t place,
+		     struct error *error)
 {
 	struct trial *trial = loop->trial;
+	size_t number = turns->first + place;
+	const struct plan_case *wanted = &loop->plan->cases[number];
+	struct result_case *found = &loop->result->cases[number];
+	struct budget_case *line = &turns->budget.cases[place];
+	struct error fault = {0};
+	uint64_t start_ns;
 
-	for (size_t i = 0; i < turns->count && !trial->is_lost; i++) {
-		size_t place = round % 2 ? turns->count - 1 - i : i;
-		size_t number = turns->first + place;
-		const struct plan_case *wanted = &loop->plan->cases[number];
-		struct result_case *found = &loop->result->cases[number];
-		struct error *fault = &turns->faults[place];
-
-		if (wanted->skipped[0] || fault->code || round >= wanted->parameters.trials)
-			continue;
-		begin_case(loop, number, done_ns(loop, turns, round, i));
-		run_trials(trial, wanted, 1, found, fault);
-		if (trial->is_lost)
-			error_set(error, fault->code, "%s", fault->text);
-		else
-			note(loop, found, are_last(loop, turns), error);
-	}
+	begin_case(loop, number, done_ns(turns));
+	start_ns = clock_now_ns();
+	run_trials(trial, wanted, 1, found, &fault);
+	if (trial->is_lost)
+		error_set(error, fault.code, "%s", fault.text);
+	if (fault.code)
+		line->is_over = true;
+	else
+		budget_add(line, clock_now_ns() - start_ns, precision_width(found));
+	/* If the run ends early, a case keeps the trials that it has. */
+	if (plan_is_budgeted(wanted) && trial->is_lost && found->n_trials)
+		return;
+	if (fault.code || plan_is_budgeted(wanted) || line->n_trials == line->minimum)
+		judge_case(loop, number, &fault);
+	if (plan_is_budgeted(wanted) && !fault.code)
+		grow_case(loop);
 }
 
 /*
- * If the server was lost, cases with missing trials have no figures. All cases are finished before
- * the first is shown, because the document written then contains all of them.
+ * Without a budget, cases with missing trials have no figures if the server was lost. All cases are
+ * finished before the first is shown, because the document written then contains all of them.
  */
-static void finish_turns(const struct case_loop *loop, const struct interleaved *turns)
+static void finish_turns(const struct case_loop *loop, const struct turns *turns)
 {
-	for (size_t i = 0; i < turns->count; i++)
-		if (has_ended(loop, turns, i))
-			judge_case(loop, turns->first + i, &turns->faults[i]);
-		else
-			result_drop_trials(&loop->result->cases[turns->first + i]);
-	for (size_t i = 0; i < turns->count; i++)
-		if (has_ended(loop, turns, i))
-			end_case(loop, turns->first + i);
+	for (size_t i = turns->first; i < turns->first + turns->count; i++)
+		if (loop->result->cases[i].status == RESULT_INTERRUPTED)
+			result_drop_trials(&loop->result->cases[i]);
+	for (size_t i = turns->first; i < turns->first + turns->count; i++)
+		if (takes_turns(turns, &loop->plan->cases[i]))
+			end_case(loop, i);
 }
 
 /*
  * Interleaves the trials of these cases: the state of the machine affects all of them alike, so
- * that trials of the same round can be compared directly.
+ * that trials of the same round can be compared directly. is_last: no cases run after these.
  */
-static void run_turns(const struct case_loop *loop, size_t first, size_t count, struct error *error)
+static void run_turns(const struct case_loop *loop, struct turns *turns, bool is_last,
+		      struct error *error)
 {
-	struct interleaved turns = {
-		.first = first, .count = count, .faults = calloc(count, sizeof(*turns.faults))};
+	struct budget *budget = &turns->budget;
+	size_t place;
 
-	if (!turns.faults) {
-		error_set_errno(error, -ENOMEM, "cannot store the results");
+	if (open_turns(loop, turns, error))
 		return;
-	}
-	for (size_t i = 0; i < count; i++) {
-		uint64_t trials = loop->plan->cases[first + i].parameters.trials;
+	place = budget_next(budget, left_ns(turns));
+	while (place < turns->count) {
+		struct result_case *found = &loop->result->cases[turns->first + place];
 
-		turns.rounds = trials > turns.rounds ? trials : turns.rounds;
+		run_turn(loop, turns, place, error);
+		if (loop->trial->is_lost)
+			break;
+		place = budget_next(budget, left_ns(turns));
+		note(loop, found, is_last && place == turns->count, error);
+		if (loop->trial->is_lost)
+			break;
+		if (place < turns->count)
+			trial_announce(loop->trial, &loop->plan->cases[turns->first + place]);
 	}
-	for (uint64_t round = 0; round < turns.rounds && !loop->trial->is_lost; round++)
-		run_round(loop, &turns, round, error);
-	finish_turns(loop, &turns);
-	free(turns.faults);
+	finish_turns(loop, turns);
+	free(budget->cases);
+}
+
+/* Runs all cases that have a budget. Time for the other cases is set aside. */
+static void run_budget(const struct case_loop *loop, struct error *error)
+{
+	const struct plan *plan = loop->plan;
+	uint64_t others_ns = plan_unbudgeted_ns(plan, 0);
+	struct turns turns = {
+		.count = plan->n_cases,
+		.budget_ns = plan->budget_ns > others_ns ? plan->budget_ns - others_ns : 1,
+		.after_ns = done_before(plan, 0),
+	};
+
+	run_turns(loop, &turns, next_case(plan, 0) == plan->n_cases, error);
+}
+
+static void run_interleaved(const struct case_loop *loop, size_t first, size_t count,
+			    struct error *error)
+{
+	const struct plan *plan = loop->plan;
+	struct turns turns = {
+		.first = first,
+		.count = count,
+		.before_ns = done_before(plan, first),
+		.after_ns = done_before(plan, first + count),
+	};
+
+	run_turns(loop, &turns, next_case(plan, first + count) == plan->n_cases, error);
 }
 
 int case_loop_run(const struct case_loop *loop, struct error *error)
@@ -301,11 +377,14 @@ int case_loop_run(const struct case_loop *loop, struct error *error)
 	const struct plan *plan = loop->plan;
 	size_t turns;
 
-	for (size_t i = 0; i < plan->n_cases && !error->code; i += turns) {
+	if (plan->budget_ns)
+		run_budget(loop, error);
+	for (size_t i = next_case(plan, 0); i < plan->n_cases && !error->code;
+	     i = next_case(plan, i + turns)) {
 		turns = plan_turns(plan, i);
 		if (turns > 1)
-			run_turns(loop, i, turns, error);
-		else if (!plan->cases[i].skipped[0])
+			run_interleaved(loop, i, turns, error);
+		else
 			run_case(loop, i, error);
 	}
 	return error->code;

@@ -38,6 +38,8 @@ struct sweep_view {
 	/* Called before a case or trial. done_ns: the estimated part of the plan already done. */
 	void (*begins)(struct sweep_view *view, const struct result *result, size_t number,
 		       uint64_t done_ns);
+	/* A case with a budget has one more trial, and may get further ones. */
+	void (*grows)(struct sweep_view *view, struct result *result);
 	/* A case has ended, successfully or not. The view may change it from now on. */
 	void (*ends)(struct sweep_view *view, struct result *result, size_t number);
 };

@@ -124,6 +124,11 @@ static bool is_file(const struct screen *screen)
 	return screen->path && save_replaces(screen->path);
 }
 
+static bool is_time_to_save(const struct screen *screen)
+{
+	return clock_now_ns() - screen->saved_ns > SAVE_SHARE * screen->save_cost_ns;
+}
+
 /* Saves for the last time. Signals may end a write to a pipe that nobody reads. */
 static void save_last(struct screen *screen, const struct result *result, const sigset_t *before)
 {
@@ -160,7 +165,16 @@ static void case_ends(struct sweep_view *view, struct result *result, size_t num
 	if (!screen->plan->is_redacted)
 		document_keep(&result->cases[number]);
 	/* Keep the cases so far in case the run is killed. */
-	if (clock_now_ns() - screen->saved_ns > SAVE_SHARE * screen->save_cost_ns)
+	if (is_time_to_save(screen))
+		save(screen, result);
+}
+
+/* Keep the trials so far, since cases with a budget end late. */
+static void case_grows(struct sweep_view *view, struct result *result)
+{
+	struct screen *screen = CONTAINER_OF(view, struct screen, view);
+
+	if (is_file(screen) && is_time_to_save(screen))
 		save(screen, result);
 }
 
@@ -325,7 +339,7 @@ static int run_plan(struct plan *plan, struct result *result, struct error *erro
 	const char *path = is_chosen ? chosen : plan->json;
 	bool has_stdout = plan->json && save_is_stdout(plan->json);
 	struct screen screen = {
-		.view = {.begins = case_begins, .ends = case_ends},
+		.view = {.begins = case_begins, .grows = case_grows, .ends = case_ends},
 		.plan = plan,
 		.path = path,
 		.chosen = is_chosen ? chosen : NULL,
@@ -355,6 +369,9 @@ static int run_plan(struct plan *plan, struct result *result, struct error *erro
 		return COMMAND_USAGE;
 	utc_stamp(result->finished);
 	result->status = result_status_of_cases(result);
+	/* A case that had some trials is complete, even if the budget was not used up. */
+	if (code && result->status == RESULT_COMPLETE)
+		result->status = RESULT_INTERRUPTED;
 	/* Save what was measured, however the sweep ended. */
 	if (result->server.device[0]) {
 		save_last(&screen, result, &before);

@@ -13,6 +13,8 @@ static const char *says(const struct option_row *row)
 		{"duration",   "time per trial (30ms)"                        },
 		{"warmup",     "maximum warm-up before each trial (30ms)"     },
 		{"trials",     "trials per case, each on new queue pairs (12)"},
+		{"budget",     "unsupported: tips interleave trials"          },
+		{"precision",  "unsupported, as is --budget"                  },
 		{"interleave", "ignored: tips always interleave trials"       },
 	};
 

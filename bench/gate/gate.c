@@ -165,7 +165,7 @@ int gate_print(const struct gate_settings *settings, const struct plan *plan, FI
 }
 
 /* The gate itself decides how often each case runs. */
-static const char *const efforts[] = {"trials", "interleave", "needs"};
+static const char *const efforts[] = {"trials", "budget", "precision", "interleave", "needs"};
 
 bool gate_refuses(const struct option_row *row)
 {

@@ -52,6 +52,11 @@ void applicable_keep(const struct operation *op, struct parameters *wanted)
 {
 	bool is_load = wanted->metric == METRIC_LOAD;
 
+	/* Trials of a load use one measured maximum, so they run one after another. */
+	if (is_load || wanted->needs)
+		wanted->budget_ns = PARAMETER_AUTO;
+	if (wanted->budget_ns == PARAMETER_AUTO)
+		wanted->precision = PARAMETER_AUTO;
 	if (!parameters_has(wanted, TRANSPORT_RELIABLE))
 		drop_of_reliable(wanted);
 	if (!is_load)

@@ -154,8 +154,10 @@ struct parameters {
 	uint64_t verify;     /* check one message in N; 0: none */
 	uint64_t iterations; /* messages per trial; AUTO: limited by time */
 	uint64_t duration_ns;
-	uint64_t warmup_ns; /* at most */
-	uint64_t trials;
+	uint64_t warmup_ns;  /* at most */
+	uint64_t trials;     /* with a budget: at least */
+	uint64_t budget_ns;  /* for all cases together; AUTO: none */
+	uint64_t precision;  /* in percent; ends the trials of a case with a budget */
 	uint64_t interleave; /* alternate between the trials of a product's cases */
 };
 
@@ -181,7 +183,7 @@ struct parameter {
 	size_t offset;
 };
 
-#define PARAMETERS 53
+#define PARAMETERS 55
 
 /* The mark of parameters that only say how long to measure. They are not part of an id. */
 extern const char parameters_effort[];

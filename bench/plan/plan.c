@@ -62,6 +62,8 @@ static int expand(struct plan *plan, struct error *error)
 		return error->code;
 	if (plan->with_events && asked(plan, "cq")->count)
 		return error_set(error, -EINVAL, "--events and --cq cannot be used together");
+	if (asked(plan, "budget")->count && asked(plan, "trials")->count)
+		return error_set(error, -EINVAL, "--budget and --trials cannot be used together");
 	if (asked(plan, "iterations")->count && asked(plan, "duration")->count)
 		return error_set(error, -EINVAL, "-n and -D cannot be used together");
 	if (plan->all_sizes)
@@ -307,10 +309,24 @@ static void settle_effort(struct product *product, const struct product *by)
 	}
 }
 
+static bool has_list(const struct product *asked, const char *name)
+{
+	return asked->lists[parameter_find(name) - parameter_table].count;
+}
+
 static bool has_effort(const struct product *asked)
 {
-	return asked->lists[parameter_find("iterations") - parameter_table].count ||
-	       asked->lists[parameter_find("duration") - parameter_table].count;
+	return has_list(asked, "iterations") || has_list(asked, "duration");
+}
+
+/* A given effort replaces the budget of a preset or plan. */
+static void settle_budget(struct product *product, const struct product *by)
+{
+	if (has_list(by, "budget") || (!has_effort(by) && !has_list(by, "trials")))
+		return;
+	product_list(product, parameter_find("budget"))->count = 0;
+	if (!has_list(by, "precision"))
+		product_list(product, parameter_find("precision"))->count = 0;
 }
 
 static bool has_load(const struct product *product)
@@ -369,6 +385,7 @@ static int add_product(struct plan *plan, struct product *product, json_t *ids, 
 	choose_rates(product);
 	choose_steps(product);
 	settle_effort(product, &plan->asked);
+	settle_budget(product, &plan->asked);
 	json_array_append_new(plan->made, product_encode(product));
 	return add_cases(plan, product, ids, error);
 }
@@ -402,6 +419,17 @@ static int decode_part(const struct plan *plan, struct product *product, json_t 
 	return code && plan->file ? preset_blame(plan->file, error) : code;
 }
 
+/* Parts of a plan share the longest of their budgets. */
+static void find_budget(struct plan *plan)
+{
+	for (size_t i = 0; i < plan->n_cases; i++) {
+		const struct plan_case *line = &plan->cases[i];
+
+		if (plan_is_budgeted(line) && line->parameters.budget_ns > plan->budget_ns)
+			plan->budget_ns = line->parameters.budget_ns;
+	}
+}
+
 static int make_cases(struct plan *plan, json_t *base, struct error *error)
 {
 	struct product *product = malloc(sizeof(*product));
@@ -430,6 +458,7 @@ static int make_cases(struct plan *plan, json_t *base, struct error *error)
 	}
 	json_decref(ids);
 	free(product);
+	find_budget(plan);
 	if (!code)
 		code = plan_check_unheard(plan, error);
 	return code ? code : plan_check(plan, error);

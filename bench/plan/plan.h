@@ -53,6 +53,7 @@ struct plan {
 	const struct table_unit *unit; /* for the bandwidths in the table */
 	struct threshold_list limits;  /* limits that cases must keep */
 	struct product asked;          /* by the options */
+	uint64_t budget_ns;            /* for the cases that have a budget; 0: none has one */
 	json_t *made;                  /* the plan as in a plan file */
 	struct plan_case *cases;
 	size_t n_cases;
@@ -100,7 +101,22 @@ void plan_drop_maxima(struct plan *plan);
 /* Fails if no case can run; the error says why the first one cannot. */
 int plan_check(const struct plan *plan, struct error *error);
 
-/* Estimates how long the first n_cases take. The speed of messages is not known yet. */
+/* Returns whether the case shares the plan's budget with others. */
+static inline bool plan_is_budgeted(const struct plan_case *line)
+{
+	return !line->skipped[0] && line->parameters.budget_ns != PARAMETER_AUTO;
+}
+
+/* Estimates how long one trial of a case takes. */
+uint64_t plan_trial_ns(const struct plan_case *line);
+
+/* Estimates how long the cases from the given one on take that do not share the budget. */
+uint64_t plan_unbudgeted_ns(const struct plan *plan, size_t from);
+
+/*
+ * Estimates how long the first n_cases take; all cases together: at least the budget. The speed of
+ * messages is not known yet.
+ */
 uint64_t plan_estimate_ns(const struct plan *plan, size_t n_cases);
 
 /* Prints the cases, one per line. */

@@ -30,27 +30,27 @@ const struct option_value preset_names[PRESETS] = {
  */
 static const char *const texts[PRESETS] = {
 	"[{\"op\": [\"send\", \"write\", \"read\"], \"metric\": [\"lat\"], \"size\": [64, 4096],"
-	"  \"cq\": [\"poll\", \"event\"], \"duration\": [\"100ms\"], \"trials\": [6],"
-	"  \"warmup\": [\"100ms\"]},"
+	"  \"cq\": [\"poll\", \"event\"], \"duration\": [\"20ms\"], \"trials\": [6],"
+	"  \"warmup\": [\"30ms\"], \"budget\": [\"15s\"]},"
 	" {\"op\": [\"send\", \"write\", \"read\"], \"metric\": [\"bw\"],"
 	"  \"size\": [64, 65536, 1048576], \"cq\": [\"poll\", \"event\"],"
-	"  \"duration\": [\"100ms\"], \"trials\": [6],"
-	"  \"warmup\": [\"100ms\"]}]",
+	"  \"duration\": [\"20ms\"], \"trials\": [6],"
+	"  \"warmup\": [\"30ms\"], \"budget\": [\"15s\"]}]",
 	"[{\"op\": [\"send\", \"write\", \"read\", \"write-imm\"],"
 	"  \"metric\": [\"lat\", \"bw\"],"
 	"  \"size\": [8, 64, 512, 4096, 16384, 65536, 262144, 1048576],"
-	"  \"cq\": [\"poll\", \"event\"], \"duration\": [\"100ms\"], \"trials\": [6],"
-	"  \"warmup\": [\"50ms\"]}]",
+	"  \"cq\": [\"poll\", \"event\"], \"duration\": [\"40ms\"], \"trials\": [6],"
+	"  \"warmup\": [\"40ms\"], \"budget\": [\"90s\"]}]",
 	"[{\"op\": [\"send\", \"write\", \"read\", \"write-imm\", \"fetch-add\","
 	"  \"compare-swap\", \"write-notify\", \"read-notify\", \"doorbell\"],"
 	"  \"metric\": [\"lat\", \"bw\"], \"size\": [\"1:8m\"],"
-	"  \"cq\": [\"poll\", \"event\", \"adaptive\"], \"duration\": [\"100ms\"],"
+	"  \"cq\": [\"poll\", \"event\", \"adaptive\"], \"duration\": [\"60ms\"],"
 	"  \"trials\": [6],"
-	"  \"warmup\": [\"400ms\"]},"
+	"  \"warmup\": [\"60ms\"], \"budget\": [\"20m\"]},"
 	" {\"op\": [\"alloc\"], \"metric\": [\"lat\"], \"size\": [\"4k\", \"64k\", \"1m\"],"
-	"  \"cq\": [\"poll\", \"event\", \"adaptive\"], \"duration\": [\"100ms\"],"
+	"  \"cq\": [\"poll\", \"event\", \"adaptive\"], \"duration\": [\"60ms\"],"
 	"  \"trials\": [6],"
-	"  \"warmup\": [\"400ms\"]}]",
+	"  \"warmup\": [\"60ms\"], \"budget\": [\"20m\"]}]",
 	/* First what operations need and cost, one at a time with events; then how fast they are. */
 	"[{\"op\": [\"send\", \"write-imm\", \"write\", \"read\", \"write-notify\","
 	"  \"read-notify\"], \"metric\": [\"bw\"],"

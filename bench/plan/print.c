@@ -16,18 +16,37 @@ static unsigned __int128 message_ns(const struct parameters *p)
 	return MESSAGE_NS + p->size;
 }
 
+static uint64_t bounded(unsigned __int128 ns)
+{
+	return ns > UINT64_MAX ? UINT64_MAX : (uint64_t)ns;
+}
+
 /* 128 bits hold a million cases with the largest number of messages. */
+static unsigned __int128 trial_ns(const struct parameters *p)
+{
+	bool is_timed = p->duration_ns != PARAMETER_AUTO;
+
+	return TRIAL_NS + (is_timed ? p->duration_ns : p->iterations * message_ns(p));
+}
+
 static unsigned __int128 estimate_ns(const struct plan_case *line)
 {
-	const struct parameters *p = &line->parameters;
-	unsigned __int128 trial = p->duration_ns;
-	uint64_t setup_ns = TRIAL_NS;
+	return line->skipped[0] ? 0 : line->parameters.trials * trial_ns(&line->parameters);
+}
 
-	if (line->skipped[0])
-		return 0;
-	if (p->duration_ns == PARAMETER_AUTO)
-		trial = p->iterations * message_ns(p);
-	return p->trials * (trial + setup_ns);
+uint64_t plan_trial_ns(const struct plan_case *line)
+{
+	return bounded(trial_ns(&line->parameters));
+}
+
+uint64_t plan_unbudgeted_ns(const struct plan *plan, size_t from)
+{
+	unsigned __int128 sum = 0;
+
+	for (size_t i = from; i < plan->n_cases; i++)
+		if (!plan_is_budgeted(&plan->cases[i]))
+			sum += estimate_ns(&plan->cases[i]);
+	return bounded(sum);
 }
 
 uint64_t plan_estimate_ns(const struct plan *plan, size_t n_cases)
@@ -36,7 +55,9 @@ uint64_t plan_estimate_ns(const struct plan *plan, size_t n_cases)
 
 	for (size_t i = 0; i < n_cases; i++)
 		sum += estimate_ns(&plan->cases[i]);
-	return sum > UINT64_MAX ? UINT64_MAX : (uint64_t)sum;
+	if (n_cases == plan->n_cases && sum < plan->budget_ns)
+		sum = plan->budget_ns;
+	return bounded(sum);
 }
 
 /* Returns how much time the warm-ups add if no case ever stabilizes. */
@@ -53,9 +74,20 @@ static double warmups_s(const struct plan *plan)
 	return sum;
 }
 
+/* Returns the estimated time of all trials without those that fill the budget. */
+static double minimum_s(const struct plan *plan)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < plan->n_cases; i++)
+		sum += (double)estimate_ns(&plan->cases[i]) / (double)NS_PER_S;
+	return sum;
+}
+
 void plan_print(const struct plan *plan, FILE *out)
 {
 	double seconds = (double)plan_estimate_ns(plan, plan->n_cases) / (double)NS_PER_S;
+	double most = minimum_s(plan) + warmups_s(plan);
 	size_t runs = 0;
 
 	for (size_t i = 0; i < plan->n_cases; i++) {
@@ -65,6 +97,8 @@ void plan_print(const struct plan *plan, FILE *out)
 		fprintf(out, "%s%s%s\n", line->id, line->skipped[0] ? ": skipped: " : "",
 			line->skipped);
 	}
-	fprintf(out, "%zu %s, about %.0f s, up to %.0f s if they are slow to stabilize\n", runs,
-		runs == 1 ? "case" : "cases", seconds, seconds + warmups_s(plan));
+	fprintf(out, "%zu %s, about %.0f s", runs, runs == 1 ? "case" : "cases", seconds);
+	if (most > seconds)
+		fprintf(out, ", up to %.0f s if they are slow to stabilize", most);
+	fputc('\n', out);
 }

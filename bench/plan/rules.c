@@ -14,7 +14,11 @@
 #define BW_NS        (100 * NS_PER_MS)
 #define LOAD_NS      (200 * NS_PER_MS)
 
+/* A confidence interval needs six trials. */
 #define TRIALS 6
+
+/* Percent. */
+#define PRECISION 5
 
 /* More than the CPU's caches hold, and more small pages than devices have translations for. */
 #define WALKED_BYTES (64ULL << 20)
@@ -35,6 +39,11 @@ static bool has_effort(const struct parameters *parameters)
 {
 	return parameters->duration_ns != PARAMETER_AUTO ||
 	       parameters->iterations != PARAMETER_AUTO;
+}
+
+static bool has_budget(const struct parameters *parameters)
+{
+	return parameters->budget_ns != PARAMETER_AUTO;
 }
 
 static void choose_load(struct parameters *parameters)
@@ -137,8 +146,11 @@ void rules_choose(const struct operation *op, struct parameters *parameters)
 	if (parameters->sge > 1)
 		parameter_choose(&parameters->inline_size, 0);
 	parameter_choose(&parameters->connect, needs_pairs(parameters) ? CONNECT_QP : CONNECT_CM);
-	/* A given effort is used exactly; a confidence interval needs six trials. */
-	parameter_choose(&parameters->trials, has_effort(parameters) ? 1 : TRIALS);
+	/* A given effort is used exactly. */
+	parameter_choose(&parameters->trials,
+			 has_effort(parameters) && !has_budget(parameters) ? 1 : TRIALS);
+	if (has_budget(parameters))
+		parameter_choose(&parameters->precision, PRECISION);
 	if (parameters->metric == METRIC_LOAD)
 		choose_load(parameters);
 	if (!has_effort(parameters)) {
@@ -447,6 +459,16 @@ static bool is_shared_walk(const struct operation *op, const struct parameters *
 	return address_walk_is_on(p) && p->use_srq && has_shared_receives(p) && op->fills_receives;
 }
 
+static bool is_interleaved_budget(const struct operation *op, const struct parameters *p)
+{
+	return has_budget(p) && p->interleave == 1;
+}
+
+static bool is_budget_too_few(const struct operation *op, const struct parameters *p)
+{
+	return has_budget(p) && p->trials < TRIALS;
+}
+
 static const struct rule {
 	bool (*applies)(const struct operation *op, const struct parameters *p);
 	const char *sentence;
@@ -513,6 +535,10 @@ static const struct rule {
 	{is_verified_walk,       "--verify needs --access same"                                      },
 	{is_lossy_walk,          "latency of writes on UC needs --access same"                       },
 	{is_shared_walk,         "--use-srq with several queue pairs needs --access same"            },
+	{is_interleaved_budget,
+	 "--interleave needs the same number of trials for all cases; omit --budget"                 },
+	{is_budget_too_few,
+	 "a budget needs at least 6 trials per case, the minimum for a confidence interval"          },
 	{is_both_limits,         "-n and -D cannot be used together"                                 },
 };
 

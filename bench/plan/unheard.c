@@ -45,6 +45,11 @@ static bool connects(const struct operation *op, const struct parameters *unused
 	return op->shape.connects;
 }
 
+static bool has_budget(const struct operation *unused, const struct parameters *parameters)
+{
+	return parameters->budget_ns != PARAMETER_AUTO;
+}
+
 static bool is_reliable(const struct operation *unused, const struct parameters *parameters)
 {
 	return parameters_has(parameters, TRANSPORT_RELIABLE);
@@ -69,6 +74,8 @@ static int check_operations(const struct plan *plan, struct error *error)
 		{"registration",     applicable_registration, "--op read with --metric lat"           },
 		{"relaxed-ordering", applicable_ordering,     "messages, --op register and deregister"},
 		{"step",             connects,                "--op connect"                          },
+		{"budget",           has_budget,              "lat and bw, without --needs"           },
+		{"precision",        has_budget,              "cases with a --budget"                 },
 		{"outstanding",      is_reliable,             "-c RC"                                 },
 		{"timeout",          is_reliable,             "-c RC"                                 },
 		{"retries",          is_reliable,             "-c RC"                                 },

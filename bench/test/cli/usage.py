@@ -18,7 +18,7 @@ OPTIONS = {
         "server-gid-index", "relaxed-ordering",
         "receives", "needs", "warmup", "pin", "server-pin", "numa", "server-numa", "rate",
         "arrivals", "seed", "sge", "buffer", "access", "doorbell-every", "mr-access",
-        "pages", "cq-depth", "registration", "interleave", "step", "pattern",
+        "pages", "cq-depth", "registration", "interleave", "step", "pattern", "budget", "precision",
         "preset", "plan", "dry-run", "device", "device-port", "server-device", "port", "launch",
         "wait", "json", "no-save", "redact", "units", "fail-below", "fail-above", "quiet",
         "progress", "rdma-cm", "cpu-freq",
@@ -45,7 +45,7 @@ OPTIONS = {
 # tips has a plan of its own.
 OPTIONS["tips"] = OPTIONS["run"] - {"preset", "plan"}
 OPTIONS["gate"] = OPTIONS["run"] - {
-    "trials", "interleave", "needs", "rate", "arrivals", "pattern",
+    "trials", "budget", "precision", "interleave", "needs", "rate", "arrivals", "pattern",
     "all", "events", "device-port", "launch", "wait", "no-save", "redact", "units", "fail-below",
     "fail-above", "rdma-cm", "cpu-freq",
 } | {
@@ -53,7 +53,7 @@ OPTIONS["gate"] = OPTIONS["run"] - {
     "order-seed", "markdown", "junit", "annotations", "bisect", "strict",
 }
 OPTIONS["fleet"] = OPTIONS["run"] - {
-    "all", "cpu-freq", "device", "device-port", "events", "fail-above", "fail-below", "launch",
+    "budget", "precision", "all", "cpu-freq", "device", "device-port", "events", "fail-above", "fail-below", "launch",
     "no-save", "plan", "port", "preset", "rdma-cm", "redact", "secret-file", "server-device",
     "units", "wait",
 } | {
@@ -234,7 +234,7 @@ class Usage(unittest.TestCase):
         ended = verbmark("run", "--dry-run", *words)
         self.assertEqual((ended.status, ended.err), (0, ""))
         *cases, last = ended.out.splitlines()
-        self.assertRegex(last, r"^[0-9]+ cases?, about [0-9]+ s, up to [0-9]+ s if they ")
+        self.assertRegex(last, r"^[0-9]+ cases?, about [0-9]+ s(, up to [0-9]+ s if they |$)")
         return cases, last
 
     def test_dry_run(self):
@@ -243,8 +243,13 @@ class Usage(unittest.TestCase):
             ended = verbmark("run", "--dry-run", "nobody.invalid", cwd=folder)
             self.assertEqual(ended.out.splitlines()[:-1], QUICK)
             self.assertEqual(os.listdir(folder), [])
-        # 30 cases, each with a warm-up of 100 ms and six trials of 100 ms plus 30 ms of overhead.
-        self.assertEqual(self.dry_run(), (QUICK, "30 cases, about 23 s, up to 41 s" + LONG))
+        # The budget of 15 s has room for six trials of each case.
+        self.assertEqual(self.dry_run(), (QUICK, "30 cases, about 15 s"))
+        # 30 cases with six trials of 20 ms, 30 ms of overhead and a warm-up of up to 30 ms.
+        for budget, seconds in (("1m", "60 s"), ("2s", f"9 s, up to 14 s{LONG}")):
+            self.assertEqual(
+                self.dry_run("--budget", budget), (QUICK, f"30 cases, about {seconds}")
+            )
         self.assertEqual(self.dry_run("--preset", "quick", "-n", "5")[0], QUICK)
         cases, last = self.dry_run("-s", "1:4k:16", "--op", "read", "-e", "-D", "1s", "--trials", "1")
         self.assertEqual(cases, [f"read/lat/{size}/event" for size in ("1", "16", "256", "4k")])

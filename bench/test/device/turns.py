@@ -121,6 +121,95 @@ class Turns(Served):
                          [("lat", "complete")] * 3 + [("bw", "interrupted")] * 3)
 
 
+class Budget(Served):
+    def test_minimum(self):
+        """Every case has the minimum of trials, whatever the budget; rounds alternate."""
+        ended = measure(self.server, "--op", "send,write", "-s", "64,1m", "--metric", "lat,bw",
+                        *SHORT, "--budget", "1ms", "--progress")
+        cases = ended.document["cases"]
+        self.assertEqual([len(case["trials"]) for case in cases], [6] * 8)
+        begun = re.findall(r"(\d)/8 \w+/", ended.err)
+        self.assertEqual("".join(begun), "1234567887654321" * 3)
+        self.check_precise(cases, ended.err, 5)
+
+    def test_precision(self):
+        """The document and the table say which cases have the precision."""
+        ended = measure(self.server, "--op", "write", "--metric", "lat,bw", *SHORT,
+                        "--budget", "3s", "--precision", 50)  # fmt: skip
+        cases = ended.document["cases"]
+        for case in cases:
+            self.assertGreaterEqual(len(case["trials"]), 6)
+            self.assertEqual(case["precision"], 50)
+        self.check_precise(cases, ended.err, 50)
+
+    def check_precise(self, cases, shown, per_cent):
+        for case in cases:
+            interval = case["bandwidth"]["intervals"]["messages_per_s"] \
+                if case["metric"] == "bw" else case["latency_ns"]["intervals"]["p50"]
+            width = (interval["high"] - interval["low"]) / interval["median"]
+            self.assertEqual(case["precise"], width <= per_cent / 100, case["id"])
+        counts = [len(case["trials"]) for case in cases]
+        self.assertIn(
+            f"{sum(case['precise'] for case in cases)} of {len(cases)} cases reached --precision, "
+            f"in {min(counts)} to {max(counts)} trials\n", shown,
+        )
+
+    def test_interrupted(self):
+        """Cases keep the trials that they had, and the run is not complete."""
+        path = f"{os.environ['OUT']}/budget.json"
+        program = client("--op", "write,read", "-s", "64,128", *SHORT, "--budget", "1h",
+                         "--precision", 1, "--json", path, "--progress", port=self.server.port)
+        self.addCleanup(program.kill)
+        wait_until(lambda: program.errors.count("write/lat/64/poll") > 3, what="rounds")
+        program.signal(signal.SIGINT)
+        self.assertEqual(program.wait(), 1)
+        document = documents.read(path)
+        os.unlink(path)
+        self.assertTrue(program.errors.endswith("verbmark: interrupted"), program.errors)
+        self.assertEqual(document["run"]["status"], "interrupted")
+        for case in document["cases"]:
+            self.assertEqual(case["status"], "complete")
+            self.assertGreaterEqual(len(case["trials"]), 3)
+
+    def test_killed(self):
+        """Trials are on disk before the first case has all of them."""
+        path = f"{os.environ['OUT']}/killed.json"
+        program = client("--op", "write,read", "-s", "64,128", *SHORT, "--budget", "1h",
+                         "--precision", 1, "--json", path, port=self.server.port)
+        self.addCleanup(program.kill)
+        wait_until(lambda: os.path.exists(path) and len(documents.read(path)["cases"][-1]["trials"]) > 1,
+                   what="the second trial")  # fmt: skip
+        program.signal(signal.SIGKILL)
+        program.wait()
+        subprocess.run([VERBMARK, "report", path], check=True, capture_output=True, timeout=PATIENCE)
+        document = documents.read(path)
+        os.unlink(path)
+        self.assertEqual(document["run"]["status"], "interrupted")
+        self.assertEqual([case["status"] for case in document["cases"]], ["complete"] * 4)
+
+    def test_failed_case(self):
+        """A failed case has its reason and no figures; the others go on."""
+        ended = Ended(client(
+            "--op", "write", "--pin", "off,8191", *SHORT, "--budget", "1ms", "--json", "-",
+            port=self.server.port,
+        ), RUN_PATIENCE)  # fmt: skip
+        self.assertEqual(ended.status, 1)
+        cases = documents.parse(ended.out)["cases"]
+        self.assertEqual([case["status"] for case in cases], ["complete", "failed"])
+        self.assertEqual([len(case["trials"]) for case in cases], [6, 0])
+        self.assertNotIn("precise", cases[1])
+
+    def test_loads(self):
+        """Loads run after the cases that share the budget, and have the usual trials."""
+        ended = measure(self.server, "--op", "write", "--metric", "lat,load", "--rate", "1k",
+                        "-D", "5ms", "--warmup", "1ms", "--budget", "1ms", "--progress")
+        lat, load = ended.document["cases"]
+        self.assertEqual((len(lat["trials"]), len(load["trials"])), (6, 1))
+        self.assertNotIn("budget", load)
+        begun = re.findall(r"(\d)/2 \w+/", ended.err)
+        self.assertEqual("".join(begun), "1111112")
+
+
 class Registered(Served):
     def test_registration_for_each_message(self):
         """Read data arrive in the memory that is registered for the message."""

@@ -195,6 +195,8 @@ def client(*options, port=None, host=ADDRESS, before=(), program=VERBMARK):
     where = () if port is None else ("-p", port)
     save = () if "--json" in options else ("--no-save",)
     defaults = {"--op": "send", "--trials": 1, "--warmup": f"{WARMUP_MS}ms"} | small_messages(options)
+    if "--budget" in options:
+        del defaults["--trials"]
     plain = [word for name, value in defaults.items() if name not in options for word in (name, value)]
     return Program(*before, program, "run", host, *where, *plain, *save, *options)
 

@@ -87,6 +87,8 @@ static void test_option_names_and_defaults(void **unused)
 		{"duration",         'D', "1ms",        "86400s",        ""       },
 		{"warmup",           0,   "0ns",        "86400s",        "2s"     },
 		{"trials",           0,   "1",          "1000",          ""       },
+		{"budget",           0,   "1ms",        "86400s",        ""       },
+		{"precision",        0,   "1",          "100",           ""       },
 		{"interleave",       0,   "0",          "1",             ""       },
 	};
 
@@ -459,6 +461,7 @@ static void test_objects_round_trip(void **unused)
 		"pin=0 server-pin=off",
 		"pin=far server-pin=far",
 		"cq-depth=9 registration=each interleave=1",
+		"budget=90s precision=2",
 		"pin=off server-pin=8191",
 		"numa=1 server-numa=off",
 		"gid-index=0 server-gid-index=255",

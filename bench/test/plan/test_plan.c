@@ -73,7 +73,7 @@ static void test_default_preset(void **unused)
 	check_cases("a.example", QUICK);
 	check_cases("a.example|--preset|quick", QUICK);
 	for (size_t i = 0; i < plan.n_cases; i++) {
-		assert_int_equal(parameters_of(i)->duration_ns, 100000000);
+		assert_int_equal(parameters_of(i)->duration_ns, 20000000);
 		assert_true(parameters_of(i)->iterations == PARAMETER_AUTO);
 		assert_int_equal(parameters_of(i)->trials, 6);
 	}

@@ -27,6 +27,8 @@ static void test_defaults(void **unused)
 		{"metric=bw",							 BW "duration=100ms"                                      },
 		{"iterations=7",						      LAT "iterations=7 trials=1"                              },
 		{"duration=2s",						       LAT "duration=2s trials=1"                               },
+		{"budget=9s",							 LAT "budget=9s precision=5 iterations=5000"              },
+		{"budget=9s duration=2s precision=3",                                 LAT "budget=9s duration=2s precision=3"                  },
 		{"duration=2s trials=3",					      LAT "duration=2s trials=3"                               },
 		{"metric=bw iterations=7",					    BW "iterations=7 trials=1"                               },
 		{"metric=bw duration=2s",					     BW "duration=2s trials=1"                                },
