@@ -44,7 +44,7 @@ static bool begin_round(struct budget *budget, uint64_t left_ns)
 {
 	double most = -1;
 
-	budget->urgent = INFINITY;
+	budget->urgent = (double)INFINITY;
 	if (!has_minimum(budget))
 		return true;
 	for (size_t i = 0; i < budget->n_cases; i++)

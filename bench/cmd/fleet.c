@@ -161,22 +161,11 @@ static const struct option_row rows[] = {
 };
 // clang-format on
 
-/* Every pair runs the same number of trials. */
-static const char *const unused[] = {"budget", "precision"};
-
-static bool is_unused(const struct option_row *row)
-{
-	for (size_t i = 0; i < ARRAY_LENGTH(unused); i++)
-		if (!strcmp(row->name, unused[i]))
-			return true;
-	return false;
-}
-
 static const struct option_table options = {
 	.rows = rows,
 	.count = ARRAY_LENGTH(rows),
 	.next = &plan_case_options,
-	.hides = is_unused,
+	.hides = plan_is_of_budget,
 };
 
 /* Shows rounds: on a terminal in one line, elsewhere in a line of its own now and then. */
@@ -268,12 +257,8 @@ static int parse(struct settings *settings, int argc, char *argv[], struct error
 		settings->ranks.schedule.pattern = SCHEDULE_SELF;
 	if (settings->is_quick)
 		quicken(&settings->plan);
-	for (size_t i = 0; i < ARRAY_LENGTH(unused); i++)
-		if (product_list(&settings->plan.asked, parameter_find(unused[i]))->count)
-			return error_set(
-				error, -EINVAL,
-				"--%s: all pairs run the same number of trials; use --trials",
-				unused[i]);
+	if (plan_refuse_budget(&settings->plan, "--trials", error))
+		return error->code;
 	if (settings->plants.count && !settings->n_simulated)
 		return error_set(error, -EINVAL, "--plant needs --simulate");
 	if (settings->ranks.with_histograms && settings->n_simulated)

@@ -165,14 +165,13 @@ int gate_print(const struct gate_settings *settings, const struct plan *plan, FI
 }
 
 /* The gate itself decides how often each case runs. */
-static const char *const efforts[] = {"trials", "budget", "precision", "interleave", "needs"};
+static const char *const efforts[] = {"trials", "interleave", "needs"};
 
 bool gate_refuses(const struct option_row *row)
 {
 	/* The gate has no loads and patterns. */
 	static const char *const others[] = {"rate", "arrivals", "pattern"};
-	bool found = false;
-
+	bool found = plan_is_of_budget(row);
 	for (size_t i = 0; i < ARRAY_LENGTH(efforts); i++)
 		found = found || !strcmp(row->name, efforts[i]);
 	for (size_t i = 0; i < ARRAY_LENGTH(others); i++)
@@ -194,6 +193,8 @@ const char *gate_says(const struct option_row *row)
 
 int gate_check_plan(struct plan *plan, struct error *error)
 {
+	if (plan_refuse_budget(plan, "--rounds", error))
+		return error->code;
 	for (size_t i = 0; i < ARRAY_LENGTH(efforts); i++)
 		if (product_list(&plan->asked, parameter_find(efforts[i]))->count)
 			return error_set(error, -EINVAL,

@@ -81,6 +81,10 @@ int plan_complete(struct plan *plan, struct error *error);
 extern const struct option_table plan_case_options;
 int plan_finish(struct plan *plan, const char *preset, struct error *error);
 
+/* For commands that run the same number of trials of all cases: the options that they lack. */
+bool plan_is_of_budget(const struct option_row *row);
+int plan_refuse_budget(const struct plan *plan, const char *instead, struct error *error);
+
 /* Makes a plan from the text of a plan file. path is used in error messages. */
 int plan_read(struct plan *plan, const char *text, size_t length, const char *path,
 	      struct error *error);

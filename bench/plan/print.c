@@ -24,9 +24,12 @@ static uint64_t bounded(unsigned __int128 ns)
 /* 128 bits hold a million cases with the largest number of messages. */
 static unsigned __int128 trial_ns(const struct parameters *p)
 {
-	bool is_timed = p->duration_ns != PARAMETER_AUTO;
+	unsigned __int128 trial = p->duration_ns;
+	uint64_t setup_ns = TRIAL_NS;
 
-	return TRIAL_NS + (is_timed ? p->duration_ns : p->iterations * message_ns(p));
+	if (p->duration_ns == PARAMETER_AUTO)
+		trial = p->iterations * message_ns(p);
+	return trial + setup_ns;
 }
 
 static unsigned __int128 estimate_ns(const struct plan_case *line)

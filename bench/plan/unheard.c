@@ -2,6 +2,7 @@
 #include "bench/plan/unheard.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "bench/plan/applicable.h"
 
@@ -90,6 +91,24 @@ static int check_operations(const struct plan *plan, struct error *error)
 			return error_set(error, -EINVAL, "--%s applies only to %s", named[i].name,
 					 named[i].for_what);
 	}
+	return 0;
+}
+
+static const char *const of_budget[] = {"budget", "precision"};
+
+bool plan_is_of_budget(const struct option_row *row)
+{
+	return !strcmp(row->name, of_budget[0]) || !strcmp(row->name, of_budget[1]);
+}
+
+int plan_refuse_budget(const struct plan *plan, const char *instead, struct error *error)
+{
+	for (size_t i = 0; i < ARRAY_LENGTH(of_budget); i++)
+		if (is_asked(plan, of_budget[i]))
+			return error_set(error, -EINVAL,
+					 "--%s: this command runs the same number of trials of "
+					 "all cases; use %s",
+					 of_budget[i], instead);
 	return 0;
 }
 
