@@ -73,7 +73,7 @@ static void print_interval(FILE *out, const struct bounded *figure, double facto
 		return;
 	digits_print(text[0], figure->low * factor, DIGITS_US);
 	digits_print(text[1], figure->high * factor, DIGITS_US);
-	fprintf(out, "95 %% CI %s..%s<br>", text[0], text[1]);
+	fprintf(out, "95 %% CI %s..%s</span><span>", text[0], text[1]);
 }
 
 static void end(FILE *out, const struct result_case *line, const char *more)

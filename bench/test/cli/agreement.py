@@ -194,12 +194,12 @@ class Agreement(unittest.TestCase):
         tree = xml.etree.ElementTree.fromstring(
             self.shown("export", "--format", "junit").encode())
         names = set()
+        found = {one.get("name"): one.get("value") for one in tree.iter("property")}
         for test in tree.iter("testcase"):
-            found = {one.get("name"): one.get("value") for one in test.iter("property")}
             keys = ("p50_ns", "p50_low_ns", "p50_high_ns") if "/lat/" in test.get("name") else \
                 ("bytes_per_s", "bytes_per_s_low", "bytes_per_s_high")
-            self.check(test.get("name"),
-                       *(float(found[key]) if key in found else None for key in keys))
+            values = (found.get(f"{test.get('name')} {key}") for key in keys)
+            self.check(test.get("name"), *(value and float(value) for value in values))
             names.add(test.get("name"))
         self.assertEqual(names, set(self.expected))
 

@@ -3,6 +3,7 @@
 
 import json
 import os
+import random
 import resource
 import shutil
 import signal
@@ -131,6 +132,12 @@ class Database(Histories):
 
     def test_no_room(self):
         first, second = self.runs(0, 1)
+        # Longer than what the last page of the database has room for.
+        with open(second, encoding="utf-8") as file:
+            document = json.load(file)
+        document["run"]["command"].append(random.Random(1).randbytes(20000).hex())
+        with open(second, "w", encoding="utf-8") as file:
+            json.dump(document, file)
         sentence = (f"cannot write to {self.db}: disk I/O error; check the disk's free space, "
                     "quota and health")
         self.assertEqual(self.limited(1000, "add", first), sentence)

@@ -217,7 +217,9 @@ class Report(unittest.TestCase):
                 # The page also has the range of throughput windows.
                 shown = cells[:-1] if rows[0][-1] == "windows" else cells
                 self.assertEqual(" ".join(shown).split(), self.line(table, beginning))
-        self.assertIn(table.splitlines()[0], page.text)
+        pair, settings = table.splitlines()[0].split("  ")
+        self.assertIn(pair, page.text)
+        self.assertIn(settings, page.text)
 
     def figures(self, *words):
         """Returns the rows of CSV, and (unit, value) by file, case, trial and figure."""

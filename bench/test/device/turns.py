@@ -208,7 +208,7 @@ class Budget(Served):
                         "-D", "5ms", "--warmup", "1ms", "--budget", "1ms", "--progress")
         lat, load = ended.document["cases"]
         self.assertEqual((len(lat["trials"]), len(load["trials"])), (6, 1))
-        self.assertNotIn("budget", load)
+        self.assertNotIn("budget_ns", load)
         begun = re.findall(r"(\d)/2 \w+/", ended.err)
         self.assertEqual("".join(begun), "1111112")
 

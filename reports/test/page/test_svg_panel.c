@@ -209,7 +209,7 @@ static void test_level(void **unused)
 	chart.level = (struct svg_panel_level){5e6, "the limit"};
 	add(&chart, "one", "p50", 64, 1000);
 	print(&chart);
-	assert_contains(text, "<g data-level data-value=\"5e+06\"");
+	assert_contains(text, "<g data-level data-either data-value=\"5e+06\"");
 	assert_contains(text, "data-most=\"5e+06\"");
 	assert_contains(text, ">the limit</text>");
 }

@@ -113,15 +113,16 @@ static void test_page(void **unused)
 {
 	fill();
 	page_table(out, &grid);
-	assert_shown("<table border=\"1\" cellspacing=\"0\" cellpadding=\"4\">\n"
-		     "<thead align=\"right\"><tr><th scope=\"col\" align=\"left\">name</th>"
-		     "<th scope=\"col\">us</th><th scope=\"col\" align=\"left\">remark</th></tr>\n"
-		     "</thead>\n<tbody align=\"right\">\n"
-		     "<tr><th scope=\"row\" align=\"left\">a, b|&lt;</th>"
-		     "<td>12345.5</td><td align=\"left\">say &quot;so&quot;</td></tr>\n"
-		     "<tr><th scope=\"row\" align=\"left\">\xc2\xb5</th>"
-		     "<td>0.5</td><td align=\"left\"></td></tr>\n"
-		     "</tbody>\n</table>\n");
+	assert_shown(
+		"<div class=\"table\" tabindex=\"0\"><table border=\"1\" cellspacing=\"0\" cellpadding=\"4\">\n"
+		"<thead align=\"right\"><tr><th scope=\"col\" align=\"left\">name</th>"
+		"<th scope=\"col\">us</th><th scope=\"col\" align=\"left\">remark</th></tr>\n"
+		"</thead>\n<tbody align=\"right\">\n"
+		"<tr><th scope=\"row\" align=\"left\">a, b|&lt;</th>"
+		"<td>12345.5</td><td align=\"left\">say &quot;so&quot;</td></tr>\n"
+		"<tr><th scope=\"row\" align=\"left\">\xc2\xb5</th>"
+		"<td>0.5</td><td align=\"left\"></td></tr>\n"
+		"</tbody>\n</table></div>\n");
 }
 
 static void test_no_rows(void **unused)

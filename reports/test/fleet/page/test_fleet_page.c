@@ -34,7 +34,7 @@ static void make(void)
 	free(text);
 	out = open_memstream(&text, &length);
 	assert_non_null(out);
-	page_begin(out);
+	page_begin(out, "fleet");
 	assert_int_equal(fleet_page(out, NULL, &fleet, "a<b.json", &error), 0);
 	page_end(out);
 	assert_int_equal(fclose(out), 0);
