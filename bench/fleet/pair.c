@@ -163,10 +163,9 @@ void pair_stop(struct pair *pair, int code, const char *reason)
 /* Returns the rate of received bytes in one direction, over all trials. */
 static double bytes_per_s(const struct result_case *line, bool is_far)
 {
-	double messages = result_rate(line, true);
-	double own = result_rate(line, false);
+	double messages = is_far ? result_far_rate(line) : result_rate(line, false);
 
-	return (is_far ? messages - own : own) * (double)line->size;
+	return messages * (double)line->size;
 }
 
 static bool has_far(const struct result_case *line)

@@ -277,14 +277,28 @@ static double two_way_rate(const struct result_trial *trial, const void *of)
 	return trial->messages_per_s + trial->far_messages_per_s;
 }
 
-double result_rate(const struct result_case *line, bool with_far)
+static double far_rate(const struct result_trial *trial, const void *of)
+{
+	return trial->far_messages_per_s;
+}
+
+static double median_over_trials(const struct result_case *line, trials_value *value)
 {
 	struct interval interval;
 	struct error unknown = {0};
-	int code = trials_interval_of(&interval, line, with_far ? two_way_rate : one_way_rate, NULL,
-				      &unknown);
+	int code = trials_interval_of(&interval, line, value, NULL, &unknown);
 
 	return code ? (double)NAN : interval.median;
+}
+
+double result_rate(const struct result_case *line, bool with_far)
+{
+	return median_over_trials(line, with_far ? two_way_rate : one_way_rate);
+}
+
+double result_far_rate(const struct result_case *line)
+{
+	return median_over_trials(line, far_rate);
 }
 
 void result_finish(struct result *result)

@@ -216,6 +216,9 @@ void result_add_counters(json_t **sum, const json_t *counters);
  */
 double result_rate(const struct result_case *line, bool with_far);
 
+/* The same for the messages that the server sent. */
+double result_far_rate(const struct result_case *line);
+
 void result_finish(struct result *result);
 
 #endif
