@@ -17,7 +17,7 @@
 #define STEP_MS  5000
 #define AGAIN_MS 50
 #define LOOK_MS  200
-#define BACKLOG  64
+#define BACKLOG  SOMAXCONN
 
 /* Disables Nagle's algorithm: a peer waits for each of these small messages. */
 static int tune(int fd)

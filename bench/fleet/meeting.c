@@ -64,11 +64,12 @@ int meeting_begin(struct meeting *meeting, uint32_t round, unsigned int timeout_
 		   "met", timeout_ms, stop, error);
 }
 
-int meeting_report(struct meeting *meeting, uint32_t rank, json_t *pairs, bool is_last,
-		   struct error *error)
+int meeting_report(struct meeting *meeting, uint32_t rank, size_t first, json_t *pairs,
+		   bool is_last, struct error *error)
 {
 	return ask(meeting,
-		   json_pack("{s:s, s:I, s:O, s:b}", "type", "report", "rank", (json_int_t)rank,
-			     "pairs", pairs, "last", is_last),
+		   json_pack("{s:s, s:I, s:I, s:O, s:b}", "type", "report", "rank",
+			     (json_int_t)rank, "first", (json_int_t)first, "pairs", pairs, "last",
+			     is_last),
 		   "reported", PROTOCOL_ANSWER_MS, NULL, error);
 }

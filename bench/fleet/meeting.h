@@ -22,8 +22,11 @@ void meeting_close(struct meeting *meeting);
 int meeting_begin(struct meeting *meeting, uint32_t round, unsigned int timeout_ms,
 		  const struct dial_stop *stop, struct error *error);
 
-/* Sends pairs, an array, to rank 0. is_last: nothing follows. */
-int meeting_report(struct meeting *meeting, uint32_t rank, json_t *pairs, bool is_last,
-		   struct error *error);
+/*
+ * Sends pairs, an array, to rank 0, which may have them already. first: how many this rank has sent
+ * before them. is_last: nothing follows.
+ */
+int meeting_report(struct meeting *meeting, uint32_t rank, size_t first, json_t *pairs,
+		   bool is_last, struct error *error);
 
 #endif

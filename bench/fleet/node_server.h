@@ -39,8 +39,8 @@ struct node_server {
 	uint32_t round;                                   /* of this rank, counted from 1 */
 	const struct control *guests[NODE_SERVER_GUESTS]; /* in meetings of this round */
 	size_t n_guests;
-	size_t n_came;   /* meetings of this round, including those that are over */
-	json_t *reports; /* of other ranks, not taken yet: an array of {"rank", "pairs", "last"} */
+	size_t n_came; /* meetings of this round, including those that are over */
+	json_t *reports; /* of other ranks, not taken yet: an array of {"rank", "first", "pairs", "last"} */
 };
 
 /* Starts the thread, which listens on a free port. */

@@ -70,7 +70,8 @@ static int prepare(struct rank *rank, struct error *error)
 	fleet->nodes = calloc(rank->job.size, sizeof(*fleet->nodes));
 	rank->servers = calloc(rank->job.size, sizeof(*rank->servers));
 	rank->is_gone = calloc(rank->job.size, sizeof(*rank->is_gone));
-	if (!fleet->nodes || !rank->servers || !rank->is_gone)
+	rank->n_taken = calloc(rank->job.size, sizeof(*rank->n_taken));
+	if (!fleet->nodes || !rank->servers || !rank->is_gone || !rank->n_taken)
 		return error_set_errno(error, -ENOMEM, "cannot store the nodes");
 	fleet->n_nodes = rank->job.size;
 	rank->schedule.size = rank->job.size;
@@ -273,5 +274,6 @@ void rank_close(struct rank *rank, int status)
 		job_end(&rank->job, status);
 	free(rank->servers);
 	free(rank->is_gone);
+	free(rank->n_taken);
 	free(rank);
 }

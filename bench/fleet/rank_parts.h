@@ -3,6 +3,8 @@
 #ifndef BENCH_FLEET_RANK_PARTS_H
 #define BENCH_FLEET_RANK_PARTS_H
 
+#include <errno.h>
+
 #include "bench/fleet/node_server.h"
 #include "bench/fleet/rank.h"
 #include "bench/fleet/round.h"
@@ -18,6 +20,7 @@ struct rank {
 	struct node_server server;
 	struct pair_server *servers; /* by rank */
 	bool *is_gone;               /* by rank: did not answer */
+	size_t *n_taken;             /* by rank, at rank 0: pairs that it has reported */
 	bool has_joined;
 	bool is_loose;        /* the two ends of a pair meet on their own */
 	bool is_broken;       /* a barrier of the job has failed */
@@ -33,6 +36,14 @@ struct rank {
 static inline bool rank_is_first(const struct rank *rank)
 {
 	return rank->job.rank == 0;
+}
+
+/* Returns whether a connection failed because of the other rank or the network. */
+static inline bool rank_is_unreachable(int code)
+{
+	return code == -ECONNREFUSED || code == -ECONNRESET || code == -ETIMEDOUT ||
+	       code == -ECONNABORTED || code == -EPIPE || code == -EHOSTUNREACH ||
+	       code == -ENETUNREACH;
 }
 
 /* rank_rounds.c */

@@ -21,7 +21,7 @@
 #define LAST_MS 2000
 
 /* Adds pairs that another rank has measured. */
-static void take_pairs(struct rank *rank, json_int_t sender, const json_t *pairs)
+static void take_pairs(struct rank *rank, json_int_t sender, size_t first, const json_t *pairs)
 {
 	struct error ignored = {0};
 	json_t *one;
@@ -29,11 +29,16 @@ static void take_pairs(struct rank *rank, json_int_t sender, const json_t *pairs
 
 	json_array_foreach(pairs, i, one)
 	{
-		struct fleet_pair *pair = fleet_add_pair(rank->fleet);
+		struct fleet_pair *pair;
 
-		/* Each rank reports what it drove. A pair that it did not is dropped. */
+		/* A rank reports again when it has missed the answer. */
+		if (first + i < rank->n_taken[sender])
+			continue;
+		rank->n_taken[sender] = first + i + 1;
+		pair = fleet_add_pair(rank->fleet);
 		if (!pair)
 			continue;
+		/* Each rank reports what it drove. A pair that it did not is dropped. */
 		if (fleet_pair_parse(rank->fleet, pair, one, &ignored)) {
 			rank->fleet->n_pairs--;
 		} else if (pair->from != sender) {
@@ -55,7 +60,8 @@ static json_t *list_unsent(const struct rank *rank, size_t most)
 		json_t *pair = fleet_pair_encode(rank->fleet, &rank->fleet->pairs[i]);
 
 		n_bytes += json_dumpb(pair, NULL, 0, JSON_COMPACT);
-		json_array_append_new(list, pair);
+		if (json_array_append_new(list, pair))
+			break;
 	}
 	return list;
 }
@@ -77,15 +83,17 @@ static int report(struct rank *rank, bool is_last, struct error *error)
 	bool is_over = false;
 	int code = meeting_open(&meeting, &rank->servers[0], "rank 0", &rank->stop, error);
 
-	if (code == -ECONNREFUSED || code == -ECONNRESET || code == -ETIMEDOUT)
-		rank->is_gone[0] = true;
-
+	rank->is_gone[0] = rank_is_unreachable(code);
 	while (!code && !is_over) {
 		json_t *pairs = list_unsent(rank, REPORT_PAIRS);
 		size_t n_sent = rank->n_sent + json_array_size(pairs);
 
 		is_over = n_sent == rank->fleet->n_pairs;
-		code = meeting_report(&meeting, rank->job.rank, pairs, is_over && is_last, error);
+		if (n_sent == rank->n_sent && !is_over)
+			code = error_set_errno(error, -ENOMEM, "cannot report");
+		else
+			code = meeting_report(&meeting, rank->job.rank, rank->n_sent, pairs,
+					      is_over && is_last, error);
 		if (!code)
 			rank->n_sent = n_sent;
 		json_decref(pairs);
@@ -136,8 +144,11 @@ static size_t take_reports(struct rank *rank, bool *has_reported)
 	{
 		json_int_t from = json_integer_value(json_object_get(one, "rank"));
 
-		take_pairs(rank, from, json_object_get(one, "pairs"));
-		if (from > 0 && from < rank->job.size && json_is_true(json_object_get(one, "last")))
+		if (from <= 0 || from >= rank->job.size)
+			continue;
+		take_pairs(rank, from, (size_t)json_integer_value(json_object_get(one, "first")),
+			   json_object_get(one, "pairs"));
+		if (json_is_true(json_object_get(one, "last")))
 			has_reported[from] = true;
 	}
 	json_decref(reports);
@@ -157,8 +168,8 @@ static void look_for_missing(struct rank *rank, const bool *has_reported, uint64
 			continue;
 		if (rank->stop.is_over(rank))
 			return;
-		rank->is_gone[i] =
-			meeting_open(&meeting, &rank->servers[i], "", &rank->stop, &ignored) != 0;
+		rank->is_gone[i] = rank_is_unreachable(
+			meeting_open(&meeting, &rank->servers[i], "", &rank->stop, &ignored));
 		if (rank->stop.is_over(rank))
 			rank->is_gone[i] = false;
 		meeting_close(&meeting);

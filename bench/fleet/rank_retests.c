@@ -48,8 +48,11 @@ static int read_retests(const struct rank *rank, unsigned int retest, json_t **w
 
 	snprintf(key, sizeof(key), KEY_RETESTS, retest);
 	code = job_get(&rank->job, 0, key, &text, error);
-	if (!code)
+	if (!code) {
 		*wanted = json_loads(text, 0, NULL);
+		if (!*wanted)
+			code = error_set(error, -EPROTO, "the list of rank 0 is not valid");
+	}
 	free(text);
 	return code;
 }
@@ -89,23 +92,38 @@ static int run_retest_round(struct rank *rank, const json_t *list, int round, un
 	return code;
 }
 
+/*
+ * Agrees on what is repeated. Without barriers, or if PMIx fails, rank 0 cannot tell the others: then
+ * nothing is, and the ranks go on without barriers. Fails only as rank_meet_all does.
+ */
+static int agree(struct rank *rank, unsigned int retest, json_t **list, struct error *error)
+{
+	struct error fault = {0};
+	int code;
+
+	if (rank_is_first(rank) && publish_retests(rank, retest, list, &fault))
+		rank->is_loose = rank->is_broken = true;
+	code = rank_meet_all(rank, 2 * rank->round_ms + COLLECT_MS, error);
+	if (!code && !rank->is_loose && !rank_is_first(rank) &&
+	    read_retests(rank, retest, list, &fault))
+		rank->is_loose = rank->is_broken = true;
+	if (fault.code)
+		fleet_warn(rank->fleet, "nothing was repeated: %s", fault.text);
+	return code;
+}
+
 int rank_run_retest(struct rank *rank, unsigned int retest, struct error *error)
 {
 	json_t *list = NULL;
 	int last = -1;
-	int code = rank_is_first(rank) ? publish_retests(rank, retest, &list, error) : 0;
+	int code = agree(rank, retest, &list, error);
 	const json_t *wish;
 	size_t i;
 
-	if (!code)
-		code = rank_meet_all(rank, 2 * rank->round_ms + COLLECT_MS, error);
-	/* Without barriers, rank 0 cannot tell the others what to repeat. */
 	if (code || rank->is_loose) {
 		json_decref(list);
 		return code;
 	}
-	if (!rank_is_first(rank))
-		code = read_retests(rank, retest, &list, error);
 	json_array_foreach(list, i, wish)
 	{
 		json_int_t turn = json_integer_value(json_array_get(wish, 0));

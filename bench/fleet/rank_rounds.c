@@ -13,9 +13,9 @@ static void look_for_first(struct rank *rank)
 	struct meeting meeting = {0};
 	struct error fault = {0};
 
-	if (!rank_is_first(rank) &&
-	    meeting_open(&meeting, &rank->servers[0], "rank 0", &rank->stop, &fault) != 0)
-		rank->is_gone[0] = fault.code != -EINTR;
+	if (!rank_is_first(rank))
+		rank->is_gone[0] = rank_is_unreachable(
+			meeting_open(&meeting, &rank->servers[0], "rank 0", &rank->stop, &fault));
 	meeting_close(&meeting);
 }
 
@@ -40,7 +40,8 @@ int rank_meet_all(struct rank *rank, unsigned int timeout_ms, struct error *erro
 {
 	int code = rank->is_loose ? 0 : pass_barrier(rank, timeout_ms, error);
 
-	if (code || rank_is_first(rank) || !rank->is_gone[0])
+	/* A barrier that all ranks have passed shows that rank 0 is there. */
+	if (code || !rank->is_loose || rank_is_first(rank) || !rank->is_gone[0])
 		return code;
 	rank->is_broken = true;
 	return error_set(error, -EHOSTDOWN,
@@ -86,7 +87,7 @@ int rank_drive(struct rank *rank, const struct round_pair *pair, struct error *e
 	if (!obstacle && pair->to != rank->job.rank) {
 		code = meeting_open(&meeting, &rank->servers[pair->to],
 				    rank->fleet->nodes[pair->to].name, &rank->stop, &fault);
-		rank->is_gone[pair->to] = code && code != -EINTR;
+		rank->is_gone[pair->to] = rank_is_unreachable(code);
 		if (!code)
 			code = meeting_begin(&meeting, rank->turn, 4 * rank->round_ms, &rank->stop,
 					     &fault);
@@ -116,7 +117,7 @@ static int respond(struct rank *rank, uint32_t client, struct error *error)
 	code = meeting_open(&meeting, &rank->servers[client], rank->fleet->nodes[client].name,
 			    &rank->stop, &fault);
 	meeting_close(&meeting);
-	rank->is_gone[client] = code && code != -EINTR;
+	rank->is_gone[client] = rank_is_unreachable(code);
 	if (!code)
 		code = node_server_await_guests(&rank->server, 1, 4 * rank->round_ms,
 						rank->job.stop, &fault);
