@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/base/printable.h"
+#include "reports/io/json_member.h"
 
 int groups_read(struct fleet *fleet, const char *path, struct error *error)
 {
@@ -24,6 +25,11 @@ int groups_read(struct fleet *fleet, const char *path, struct error *error)
 		if (!group) {
 			fclose(file);
 			return error_set(error, -EINVAL, "%s: '%.64s' has no group", path, name);
+		}
+		if (json_member_is_formula(group)) {
+			fclose(file);
+			return error_set(error, -EINVAL, "%s: group '%.64s' begins like a formula",
+					 path, group);
 		}
 		for (size_t i = 0; i < fleet->n_nodes; i++)
 			if (!strcmp(name, fleet->nodes[i].host) ||
