@@ -100,25 +100,25 @@ function watch(svg) {
 	svg.addEventListener("pointerleave", event => event.pointerType === "mouse" && hide(svg));
 }
 
-// Hides or shows a series in all panels of the figure.
-function toggle(figure, name) {
-	const isShown = figure.querySelector(`[data-label="${CSS.escape(name)}"]`)
-		.getAttribute("aria-pressed") === "false";
-	for (const legend of figure.querySelectorAll("[data-label]"))
-		if (legend.dataset.label === name)
-			legend.setAttribute("aria-pressed", isShown);
-	for (const series of figure.querySelectorAll("[data-series]"))
-		if (series.dataset.series === name)
-			if (isShown)
-				series.removeAttribute("display");
-			else
-				series.setAttribute("display", "none");
-	figure.querySelectorAll("svg").forEach(hide);
+// Hides or shows a series in all panels of a figure, one of which may be in a dialog.
+function toggle(panels, name, isShown) {
+	for (const svg of panels) {
+		for (const legend of svg.querySelectorAll("[data-label]"))
+			if (legend.dataset.label === name)
+				legend.setAttribute("aria-pressed", isShown);
+		for (const series of svg.querySelectorAll("[data-series]"))
+			if (series.dataset.series === name)
+				if (isShown)
+					series.removeAttribute("display");
+				else
+					series.setAttribute("display", "none");
+		hide(svg);
+	}
 }
 
 // Makes the names in the legend buttons, unless there is only one: hiding it would leave nothing.
-function watchLegends(figure) {
-	const legends = [...figure.querySelectorAll("[data-label]")];
+function watchLegends(panels) {
+	const legends = panels.flatMap(svg => [...svg.querySelectorAll("[data-label]")]);
 	if (new Set(legends.map(one => one.dataset.label)).size < 2)
 		return;
 	for (const legend of legends) {
@@ -128,11 +128,13 @@ function watchLegends(figure) {
 		for (const [key, value] of [["role", "button"], ["tabindex", 0], ["aria-pressed", true],
 			["aria-label", `show ${name}`]])
 			legend.setAttribute(key, value);
-		legend.addEventListener("click", () => toggle(figure, name));
+		const press = () => toggle(
+			panels, name, legend.getAttribute("aria-pressed") === "false");
+		legend.addEventListener("click", press);
 		legend.addEventListener("keydown", event => {
 			if (event.key === "Enter" || event.key === " ") {
 				event.preventDefault();
-				toggle(figure, name);
+				press();
 			}
 		});
 	}
@@ -160,14 +162,15 @@ function enlarge(svg, place) {
 }
 
 for (const figure of document.querySelectorAll("[data-figure]")) {
-	for (const svg of figure.querySelectorAll("svg")) {
+	const panels = [...figure.querySelectorAll("svg")];
+	for (const svg of panels) {
 		watch(svg);
 		const place = svg.parentElement;
 		const larger = button("Enlarge", () => enlarge(svg, place));
 		larger.setAttribute("aria-label", `Enlarge ${svg.querySelector("title").textContent}`);
 		place.append(larger);
 	}
-	watchLegends(figure);
+	watchLegends(panels);
 }
 
 // Gives all figures the same scale, where they have it; "": the one that they were drawn with.
@@ -212,20 +215,22 @@ if (headings.length > 2) {
 
 // The value of a cell, as a number if it begins with one: "4k", "0.86 (0.85 to 0.87)", "97.5 %".
 function valueOf(cell) {
-	const [, digits, letter] = cell.textContent.match(/^(-?[\d.]+(?:e[-+]?\d+)?)\s?([kMG]?)/) || [];
-	return digits === undefined ? NaN : digits * {k: 2 ** 10, M: 2 ** 20, G: 2 ** 30, "": 1}[letter];
+	const [, digits, letter = ""] =
+		cell.textContent.match(/^(-?[\d.]+(?:e[-+]?\d+)?)([kmgMG](?!\w))?/) || [];
+	return digits === undefined ? NaN : digits * 1024 ** " kmg".indexOf(letter.toLowerCase() || " ");
 }
 
 function sortBy(table, column, isUp) {
 	const body = table.tBodies[0], key = row => row.cells[column];
+	// Cells without a value are last either way.
 	const compare = (one, other) => {
-		const [a, b] = [valueOf(one), valueOf(other)];
-		if (isNaN(a) || isNaN(b))
-			return isNaN(a) - isNaN(b) || one.textContent.localeCompare(other.textContent);
-		return a - b;
+		const [a, b] = [valueOf(one), valueOf(other)], sign = isUp ? 1 : -1;
+		if (isNaN(a) !== isNaN(b))
+			return isNaN(a) - isNaN(b);
+		return sign * (isNaN(a) ? one.textContent.localeCompare(
+			other.textContent, undefined, {numeric: true}) : a - b);
 	};
-	const rows = [...body.rows].sort((one, other) =>
-		(isUp ? 1 : -1) * compare(key(one), key(other)));
+	const rows = [...body.rows].sort((one, other) => compare(key(one), key(other)));
 	body.append(...rows);
 	for (const head of table.tHead.rows[0].cells)
 		head.removeAttribute("aria-sort");
@@ -233,7 +238,7 @@ function sortBy(table, column, isUp) {
 }
 
 function csvOf(table) {
-	const quote = text => /[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+	const quote = text => /[",\r\n]|^[=+@]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 	return [...table.rows].filter(row => !row.hidden).map(
 		row => [...row.cells].map(cell => quote(cell.textContent)).join()).join("\n") + "\n";
 }

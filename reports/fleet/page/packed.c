@@ -50,8 +50,9 @@ static uint32_t error_number(struct packing *packing, const char *text)
 	for (size_t i = 0; i < packing->n_errors; i++)
 		if (!strcmp(packing->errors[i], text))
 			return (uint32_t)i;
-	if (packing->n_errors == ERRORS_MOST)
-		return 0;
+	/* Beyond the limit, a failure is shown without its reason. */
+	if (packing->n_errors == ERRORS_MOST - 1 && *text)
+		return error_number(packing, "");
 	packing->errors[packing->n_errors] = text;
 	return (uint32_t)packing->n_errors++;
 }
