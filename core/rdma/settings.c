@@ -14,9 +14,11 @@
 #define DEFAULT_TIMEOUT    14
 #define DEFAULT_RNR_TIMER  12
 
+#ifdef __LP64__
 /* The sizes that programs of this soname were compiled with. */
 static_assert(sizeof(struct rdma_settings) == 112, "struct rdma_settings has a fixed size");
 static_assert(sizeof(struct rdma_context) == 768, "struct rdma_context has a fixed size");
+#endif
 
 bool settings_are_known(const struct rdma_settings *settings)
 {
