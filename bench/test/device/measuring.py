@@ -122,7 +122,7 @@ class Measuring(Served):
         self.assertTrue(titles.startswith("LATENCY us"))
         # Warnings follow the table.
         self.assertEqual([line.split()[:4] for line in lines if not line.startswith("! ")],
-                         [["send", "64", "poll", "half"], ["send", "1024", "poll", "half"]])
+                         [["send", "64", "poll", "half"], ["send", "1k", "poll", "half"]])
         self.assertRegex(last, rf"^2/2 complete, [0-9]+ s -> {re.escape(path)}$")
 
     def test_other_names_of_the_server(self):

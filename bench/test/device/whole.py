@@ -5,6 +5,7 @@ it 156 cases, which are slow on an emulated machine.
 """
 
 import os
+import re
 import signal
 import subprocess
 import tempfile
@@ -102,7 +103,7 @@ class Whole(Served):
             # A row of a case has the size as its second word; lines with ! are warnings.
             shown = [
                 words for words in map(str.split, program.out)
-                if words[1:2] and words[0] != "!" and words[1].isdigit()
+                if words[1:2] and words[0] != "!" and re.fullmatch(r"\d+[kMG]?", words[1])
             ]
         document = self.load()
         self.assertEqual(document["run"]["status"], "interrupted")

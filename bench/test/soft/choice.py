@@ -355,7 +355,7 @@ class Shown(OnSoft):
         self.assertTrue(ended.out.startswith(HEAD), ended.out)
         self.assertTrue(self.good("report", path).out.startswith(HEAD))
         page = self.good("report", "--format", "html", path).out
-        self.assertIn(f"<h2>{HEAD}", page)
+        self.assertIn(f"<b>{HEAD}", page)
         self.good("report", "--redact", "--json", f"{self.folder}/redacted.json", path)
         redacted = documents.read(f"{self.folder}/redacted.json")
         self.assertEqual(redacted["hosts"]["server"]["kind"], "soft")
