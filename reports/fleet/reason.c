@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "reports/result/digits.h"
 #include "reports/stats/median.h"
 
 /* A figure and what to compare it with. */
@@ -17,10 +18,13 @@ struct contrast {
 
 static void print_figure(const struct fleet_case *line, double figure, char *text, size_t size)
 {
-	double value = line->is_latency ? figure / 1e3 : figure * 8 / 1e9;
+	char digits[DIGITS_TEXT];
 
-	snprintf(text, size, "%.*f %s", line->is_latency || value < 10 ? 2 : 1, value,
-		 line->is_latency ? "us" : "Gb/s");
+	if (line->is_latency)
+		digits_print(digits, figure / 1e3, DIGITS_US);
+	else
+		digits_print(digits, figure * 8 / 1e9, DIGITS_AMOUNT);
+	snprintf(text, size, "%.20s %s", digits, line->is_latency ? "us" : "Gb/s");
 }
 
 /* Prints "41.2 Gb/s as receiver, median 97.5 Gb/s". */

@@ -263,7 +263,10 @@ static int compare_rates(const void *one, const void *other)
 	return (*a > *b) - (*a < *b);
 }
 
-/* Returns the usual rate of a rail in bytes per second: the median of the nodes; NAN: unknown. */
+/*
+ * Returns the usual rate of a rail in bytes per second: the median of the nodes. NAN: unknown, or the
+ * rails are software, whose rate means nothing.
+ */
 static double usual_rate(const struct fleet *fleet, uint8_t rail)
 {
 	uint64_t *rates = calloc(fleet->n_nodes + 1, sizeof(*rates));
@@ -274,7 +277,8 @@ static double usual_rate(const struct fleet *fleet, uint8_t rail)
 	for (size_t i = 0; i < fleet->n_nodes && rates; i++) {
 		const struct fleet_node *node = &fleet->nodes[i];
 
-		if (rail < node->n_rails && node->rails[rail].rate_mbps)
+		if (rail < node->n_rails && node->rails[rail].rate_mbps &&
+		    !node->rails[rail].is_soft)
 			rates[count++] = node->rails[rail].rate_mbps;
 	}
 	if (count) {
