@@ -170,9 +170,22 @@ static int check_unasked(struct pool_client *client, struct error *error)
 		       : 0;
 }
 
+/* Takes a refusal that arrived together with the end of the connection. */
+static void take_refusal(struct pool_client *client)
+{
+	struct error ignored = {0};
+	struct ibv_wc wc;
+
+	while (!client->refusal &&
+	       completion_poll(context_completion(&client->context), 1, &wc) > 0)
+		if (wc.status == IBV_WC_SUCCESS && wc.wr_id == RECEIVE_ID)
+			take_answer(client, &wc, &ignored);
+}
+
 /* If the server said why it ended the connection, report that instead. */
 static int lose(struct pool_client *client, struct error *error)
 {
+	take_refusal(client);
 	if (!client->refusal)
 		return error->code;
 	*error = (struct error){0};
