@@ -238,7 +238,7 @@ function sortBy(table, column, isUp) {
 }
 
 function csvOf(table) {
-	const quote = text => /[",\r\n]|^[=+@]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+	const quote = text => /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 	return [...table.rows].filter(row => !row.hidden).map(
 		row => [...row.cells].map(cell => quote(cell.textContent)).join()).join("\n") + "\n";
 }

@@ -9,7 +9,7 @@
 #include "reports/page/html.h"
 #include "reports/result/digits.h"
 
-/* The best case by one figure; line is NULL if there is none. */
+/* The best case by one figure. line: NULL if no case has the figure. */
 struct best {
 	const struct result_case *line;
 	struct bounded figure;
@@ -57,22 +57,23 @@ static void find_rate(struct best *best, const struct result *result, bool count
 	}
 }
 
-static void begin(FILE *out, const char *title, double value, const char *unit)
+static void begin(FILE *out, const char *title, double value, const char *unit, int most_decimals)
 {
 	char text[DIGITS_TEXT];
 
-	digits_print(text, value, DIGITS_US);
+	digits_print(text, value, most_decimals);
 	fprintf(out, "<li><span>%s</span><b>%s <small>%s</small></b><span>", title, text, unit);
 }
 
-static void print_interval(FILE *out, const struct bounded *figure, double factor)
+static void print_interval(FILE *out, const struct bounded *figure, double factor,
+			   int most_decimals)
 {
 	char text[2][DIGITS_TEXT];
 
 	if (isnan(figure->low))
 		return;
-	digits_print(text[0], figure->low * factor, DIGITS_US);
-	digits_print(text[1], figure->high * factor, DIGITS_US);
+	digits_print(text[0], figure->low * factor, most_decimals);
+	digits_print(text[1], figure->high * factor, most_decimals);
 	fprintf(out, "95 %% CI %s..%s</span><span>", text[0], text[1]);
 }
 
@@ -89,14 +90,14 @@ static void print_latency(FILE *out, const struct best *best, const char *kind)
 	char more[64];
 
 	snprintf(more, sizeof(more), ", %s", kind);
-	begin(out, "Lowest latency, p50", best->figure.value / 1000, "us");
-	print_interval(out, &best->figure, 0.001);
+	begin(out, "Lowest latency, p50", best->figure.value / 1000, "us", DIGITS_US);
+	print_interval(out, &best->figure, 0.001, DIGITS_US);
 	end(out, best->line, more);
 	bounded_latency(&tail, best->line, "p99");
 	if (isnan(tail.value))
 		return;
-	begin(out, "Its tail, p99", tail.value / 1000, "us");
-	print_interval(out, &tail, 0.001);
+	begin(out, "Its tail, p99", tail.value / 1000, "us", DIGITS_US);
+	print_interval(out, &tail, 0.001, DIGITS_US);
 	end(out, best->line, more);
 }
 
@@ -110,8 +111,9 @@ static void print_bandwidth(FILE *out, const struct table_unit *unit, const stru
 	if (line > 0)
 		snprintf(more, sizeof(more), ", %.1f %% of the line rate",
 			 100 * best->figure.value / line);
-	begin(out, "Highest bandwidth", best->figure.value * factor, table_unit_name(unit));
-	print_interval(out, &best->figure, factor);
+	begin(out, "Highest bandwidth", best->figure.value * factor, table_unit_name(unit),
+	      DIGITS_AMOUNT);
+	print_interval(out, &best->figure, factor, DIGITS_AMOUNT);
 	end(out, best->line, more);
 }
 
@@ -135,8 +137,9 @@ void tiles_print(FILE *out, const struct table_unit *unit, const struct result *
 	if (bandwidth.line)
 		print_bandwidth(out, unit, result, &bandwidth);
 	if (rate.line) {
-		begin(out, "Highest message rate", rate.figure.value / 1e6, "Mmsg/s");
-		print_interval(out, &rate.figure, 1e-6);
+		begin(out, "Highest message rate", rate.figure.value / 1e6, "Mmsg/s",
+		      DIGITS_AMOUNT);
+		print_interval(out, &rate.figure, 1e-6, DIGITS_AMOUNT);
 		end(out, rate.line, "");
 	}
 	fputs("</ul>\n", out);
