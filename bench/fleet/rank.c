@@ -10,8 +10,8 @@
 #include "bench/fleet/discover.h"
 #include "bench/fleet/rank_parts.h"
 #include "bench/fleet/roster.h"
-#include "reports/fleet/blame.h"
-#include "reports/fleet/judge.h"
+#include "reports/fleet/blame/blame.h"
+#include "reports/fleet/blame/judge.h"
 
 /* The key that a rank's description is published under. */
 #define KEY_ENTRY "verbmark.entry"

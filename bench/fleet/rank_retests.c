@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "bench/fleet/rank_parts.h"
-#include "reports/fleet/blame.h"
-#include "reports/fleet/judge.h"
+#include "reports/fleet/blame/blame.h"
+#include "reports/fleet/blame/judge.h"
 
 /* The key that rank 0 publishes the measurements to repeat under. */
 #define KEY_RETESTS   "verbmark.retests.%u"

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "core/base/random.h"
-#include "reports/fleet/blame.h"
-#include "reports/fleet/judge.h"
+#include "reports/fleet/blame/blame.h"
+#include "reports/fleet/blame/judge.h"
 
 /* Figures of a healthy fleet. */
 #define RATE_MBPS  100000

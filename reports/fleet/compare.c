@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reports/fleet/judge.h"
+#include "reports/fleet/blame/judge.h"
 #include "reports/stats/median.h"
 
 /* With fewer ratios, their spread is unknown. */

@@ -6,8 +6,8 @@
 #ifndef REPORTS_FLEET_FIGURE_H
 #define REPORTS_FLEET_FIGURE_H
 
+#include "reports/fleet/blame/yardstick.h"
 #include "reports/fleet/fleet.h"
-#include "reports/fleet/yardstick.h"
 #include "reports/table/cells.h"
 
 /* A case from one rail to another. */

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reports/fleet/judge.h"
+#include "reports/fleet/blame/judge.h"
 #include "reports/io/json_make.h"
 
 struct fleet_pair *fleet_add_pair(struct fleet *fleet)

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "reports/export/xml.h"
-#include "reports/fleet/judge.h"
+#include "reports/fleet/blame/judge.h"
 
 /* Later errors appear as the first one. */
 #define ERRORS_MOST 100

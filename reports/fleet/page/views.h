@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-#include "reports/fleet/yardstick.h"
+#include "reports/fleet/blame/yardstick.h"
 #include "reports/table/cells.h"
 
 /* Prints the heat maps. unit: of bandwidth, NULL: Gb/s. Returns 0 or -ENOMEM. */

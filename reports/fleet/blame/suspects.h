@@ -5,10 +5,10 @@
  * and for each case the rail as sender and as receiver (latency: as either). Measurements count by
  * partner: several with the same node decide by majority. Owned by the caller, one thread.
  */
-#ifndef REPORTS_FLEET_SUSPECTS_H
-#define REPORTS_FLEET_SUSPECTS_H
+#ifndef REPORTS_FLEET_BLAME_SUSPECTS_H
+#define REPORTS_FLEET_BLAME_SUSPECTS_H
 
-#include "reports/fleet/yardstick.h"
+#include "reports/fleet/blame/yardstick.h"
 
 enum suspect_channel {
 	SUSPECT_FAILURES,

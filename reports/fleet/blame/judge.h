@@ -3,8 +3,8 @@
  * Judges each measurement of a fleet on its own: against the floor of its case, against the other
  * measurements of the same rail (robust z-score), and by error counters. Pure functions.
  */
-#ifndef REPORTS_FLEET_JUDGE_H
-#define REPORTS_FLEET_JUDGE_H
+#ifndef REPORTS_FLEET_BLAME_JUDGE_H
+#define REPORTS_FLEET_BLAME_JUDGE_H
 
 #include "reports/fleet/fleet.h"
 #include "reports/verdict/verdict.h"

@@ -3,8 +3,8 @@
  * Finds out from judged measurements whether a node, a rail of it, or the link between two is bad,
  * and which measurements to repeat with other partners to tell them apart. Pure functions.
  */
-#ifndef REPORTS_FLEET_BLAME_H
-#define REPORTS_FLEET_BLAME_H
+#ifndef REPORTS_FLEET_BLAME_BLAME_H
+#define REPORTS_FLEET_BLAME_BLAME_H
 
 #include "reports/fleet/fleet.h"
 

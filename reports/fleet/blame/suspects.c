@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "reports/fleet/suspects.h"
+#include "reports/fleet/blame/suspects.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
-#include "reports/fleet/judge.h"
+#include "reports/fleet/blame/judge.h"
 #include "reports/stats/median.h"
 
 /* A rail that is bad with this share of its partners explains them... */

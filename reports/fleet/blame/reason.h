@@ -3,10 +3,10 @@
  * The reason of a blame, in words: "41.2 Gb/s as receiver, median 97.5 Gb/s". Writes at most
  * REASON_MOST bytes into the blame's reason, so that a count can follow.
  */
-#ifndef REPORTS_FLEET_REASON_H
-#define REPORTS_FLEET_REASON_H
+#ifndef REPORTS_FLEET_BLAME_REASON_H
+#define REPORTS_FLEET_BLAME_REASON_H
 
-#include "reports/fleet/suspects.h"
+#include "reports/fleet/blame/suspects.h"
 
 #define REASON_MOST 200
 

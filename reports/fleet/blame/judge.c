@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "reports/fleet/judge.h"
+#include "reports/fleet/blame/judge.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
-#include "reports/fleet/yardstick.h"
+#include "reports/fleet/blame/yardstick.h"
 
 static uint8_t judge_figures(const struct yardsticks *yardsticks, const struct fleet_pair *pair)
 {

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "core/test/lib/check.h"
-#include "reports/fleet/blame.h"
-#include "reports/fleet/judge.h"
+#include "reports/fleet/blame/blame.h"
+#include "reports/fleet/blame/judge.h"
 
 #define GBPS (1e9 / 8)
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "reports/fleet/reason.h"
+#include "reports/fleet/blame/reason.h"
 
 #include <math.h>
 #include <stdio.h>

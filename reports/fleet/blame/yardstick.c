@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "reports/fleet/yardstick.h"
+#include "reports/fleet/blame/yardstick.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "reports/fleet/judge.h"
+#include "reports/fleet/blame/judge.h"
 #include "reports/stats/median.h"
 
 /* Makes the median absolute deviation an estimate of the standard deviation of a normal. */

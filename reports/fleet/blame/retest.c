@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "core/base/random.h"
-#include "reports/fleet/blame.h"
-#include "reports/fleet/suspects.h"
+#include "reports/fleet/blame/blame.h"
+#include "reports/fleet/blame/suspects.h"
 
 /* Limits of a retest, so that a bad half of a large fleet costs seconds, not hours. */
 #define MOST_REPEATS  8 /* bad pairs measured again, per rail */

@@ -4,8 +4,8 @@
  * schedule's measurements and their spread. Retests are left out, because they favor bad pairs.
  * Judges single figures by them. Read-only after yardsticks_open.
  */
-#ifndef REPORTS_FLEET_YARDSTICK_H
-#define REPORTS_FLEET_YARDSTICK_H
+#ifndef REPORTS_FLEET_BLAME_YARDSTICK_H
+#define REPORTS_FLEET_BLAME_YARDSTICK_H
 
 #include "reports/fleet/fleet.h"
 

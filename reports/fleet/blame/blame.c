@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "reports/fleet/blame.h"
+#include "reports/fleet/blame/blame.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reports/fleet/reason.h"
-#include "reports/fleet/suspects.h"
+#include "reports/fleet/blame/reason.h"
+#include "reports/fleet/blame/suspects.h"
 
 /* Links and pairs beyond these, and warnings, are only counted. */
 #define MOST_LINKS    256
