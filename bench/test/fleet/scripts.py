@@ -123,7 +123,13 @@ class AroundJobs(OnCluster):
     @classmethod
     def tearDownClass(cls):
         cls.cluster.close()
-        shutil.rmtree(cls.shared)
+
+        # An epilog may still be ending its check.
+        def is_removed():
+            shutil.rmtree(cls.shared, ignore_errors=True)
+            return not os.path.exists(cls.shared)
+
+        wait_until(is_removed, what="the last check to end")
 
     def setUp(self):
         super().setUp()
