@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A figure of a case with its confidence interval. A latency is that of all messages (the pooled
- * histogram), a rate the median over trials. The interval is that of the median over trials,
- * extended to contain the figure.
+ * A figure of a case with its confidence interval. Latencies come from the pooled histogram of all
+ * messages, rates are medians over trials. The interval of the median over trials is extended to
+ * contain the figure.
  */
 #ifndef REPORTS_FINDING_BOUNDED_H
 #define REPORTS_FINDING_BOUNDED_H
@@ -29,7 +29,7 @@ int bounded_of(struct bounded *figure, const struct result_case *line, const dou
 /* Computes statistics[number] of a case with trials and latencies, in nanoseconds. */
 int bounded_statistic(struct bounded *figure, const struct result_case *line, size_t number);
 
-/* Computes the statistic with that key, in nanoseconds; unknown if the case has none. */
+/* Computes the statistic with that key, in nanoseconds; unknown if the case lacks it. */
 void bounded_latency(struct bounded *figure, const struct result_case *line, const char *key);
 
 /* Computes the messages per second in one direction, as in the document; bandwidth cases only. */

@@ -124,7 +124,7 @@ static size_t pick(const uint8_t *bytes, size_t size, size_t ways)
 	return hash % ways;
 }
 
-/* Runs one of the checks, since all of them need ten times as long as reading. */
+/* Runs only one check: all together need ten times as long as reading. */
 static void try_one(const struct result *result, const uint8_t *bytes, size_t size)
 {
 	switch (pick(bytes, size, 4)) {

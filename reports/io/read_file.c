@@ -64,7 +64,7 @@ static const struct read_kind *find_kind(const struct read_kind *kinds, const ch
 	return kinds;
 }
 
-/* Reads from an open file, whose first bytes say of which kind it is. */
+/* Reads from an open file, whose first bytes show its kind. */
 static int read_kinds(FILE *in, const struct read_kind *kinds, char **text, size_t *length,
 		      struct error *error)
 {

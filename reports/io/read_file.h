@@ -17,7 +17,7 @@ const char *read_file_name(const char *path);
 int read_whole_file(const char *path, const char *is, size_t most, char **text, size_t *length,
 		    struct error *error);
 
-/* What a file may be. */
+/* A kind of file. */
 struct read_kind {
 	const char *is;    /* e.g. "a result" */
 	const char *start; /* how its text begins, apart from white space; NULL: anyhow */

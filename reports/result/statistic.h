@@ -14,7 +14,7 @@ struct statistic {
 	bool (*is_known)(const struct hist *hist, const struct statistic *statistic);
 	double (*value)(const struct hist *hist, const struct statistic *statistic);
 	uint32_t parts_per_million; /* of a quantile; 0: not a quantile */
-	bool has_interval;          /* extremes and the deviation of all trials have none */
+	bool has_interval;          /* false: extremes, and the deviation of all trials */
 };
 
 #define STATISTICS 9

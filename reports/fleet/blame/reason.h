@@ -10,7 +10,7 @@
 
 #define REASON_MOST 200
 
-/* What shows that a rail, or its link with another, is bad. */
+/* The measurements that show that a rail, or its link with another, is bad. */
 struct reason {
 	const struct suspects *suspects;
 	uint32_t rail;

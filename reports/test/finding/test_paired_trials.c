@@ -123,7 +123,7 @@ static void test_drift(void **unused)
 	assert_true(figure(pair, "ratio", "low") == 2);
 	assert_true(figure(pair, "ratio", "value") == 2);
 	assert_true(figure(pair, "ratio", "high") == 2);
-	/* The figure is that of the case; the interval spans all six trials. */
+	/* The figure comes from the pooled histogram; the interval spans all six trials. */
 	assert_true(figure(pair, "without", "value") == POOLED);
 	assert_true(figure(pair, "with", "value") == POOLED);
 	assert_true(figure(pair, "with", "low") == 200);

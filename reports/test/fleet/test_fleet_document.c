@@ -83,7 +83,7 @@ static void test_pair_text(void **unused)
 	}
 }
 
-/* Histograms follow the counters, even if there are none. */
+/* Histograms follow the counters, even without counters. */
 static void test_histograms(void **unused)
 {
 	struct error error = {0};

@@ -32,7 +32,7 @@ NUMBERS = (
     -2, -0.5, 1, 2, 3, 4, 15, 16, 31, 32, 255, 256, 65535, 65536, 2**31 - 1, 2**31, 2**32 - 2,
     2**32 - 1, 2**32, 2**63 - 513, 2**63 - 512, 2**63 - 1, 2**63, 2**64, 1e19, 1e300, -1e300,
 )
-# What a schema cannot express: the parser alone refuses these, with such a reason.
+# A schema cannot express these rules: the parser alone refuses such documents.
 REFERENCES = (
     r'"(layout|fingerprint|case|node|peer)" is not below \d+$',
     r'"(from|to)" is not a number below \d+$',
