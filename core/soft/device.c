@@ -11,11 +11,16 @@
 #include "core/soft/fault/fault.h"
 #include "core/soft/link/send_queue.h"
 #include "core/soft/op/cq.h"
+#include "core/soft/op/dm.h"
+#include "core/soft/op/mr.h"
+#include "core/soft/op/on_demand.h"
 #include "core/soft/op/qp.h"
 #include "core/soft/op/srq.h"
 #include "core/soft/peer/process.h"
 #include "core/soft/port.h"
 #include "core/soft/time.h"
+
+#define ODP_MESSAGES (IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_RECV)
 
 /* "vmsoft" and a number, locally administered, so no vendor uses it. */
 #define GUID UINT64_C(0x02766dfffe000001)
@@ -116,6 +121,21 @@ static int query_device_ex(struct ibv_context *context,
 		.completion_timestamp_mask = UINT64_MAX,
 		.hca_core_clock = SOFT_SECOND_NS / 1000, /* kHz */
 		.phys_port_cnt_ex = 1,
+		.max_dm_size = SOFT_DM_MAX,
+		.odp_caps =
+			{
+				   .general_caps = IBV_ODP_SUPPORT | IBV_ODP_SUPPORT_IMPLICIT,
+				   .per_transport_caps =
+					{
+						.rc_odp_caps = ODP_MESSAGES |
+							       IBV_ODP_SUPPORT_WRITE |
+							       IBV_ODP_SUPPORT_READ |
+							       IBV_ODP_SUPPORT_ATOMIC |
+							       IBV_ODP_SUPPORT_SRQ_RECV,
+						.uc_odp_caps = ODP_MESSAGES | IBV_ODP_SUPPORT_WRITE,
+						.ud_odp_caps =
+							ODP_MESSAGES | IBV_ODP_SUPPORT_SRQ_RECV,
+					}, },
 	};
 
 	if (size < sizeof(attr->orig_attr))
@@ -146,6 +166,10 @@ static void fill_operations(struct verbs_context *verbs)
 	verbs->create_qp_ex = soft_qp_create_ex;
 	verbs->create_srq_ex = soft_srq_create_ex;
 	verbs->get_srq_num = soft_srq_number;
+	verbs->alloc_dm = soft_dm_alloc;
+	verbs->free_dm = soft_dm_free;
+	verbs->reg_dm_mr = soft_mr_create_of_dm;
+	verbs->advise_mr = soft_on_demand_advise;
 	verbs->context.ops.poll_cq = soft_process.link.is_on ? soft_flight_poll : soft_cq_poll;
 	verbs->context.ops.req_notify_cq = soft_cq_arm;
 	verbs->context.ops.post_srq_recv = soft_srq_post;

@@ -19,6 +19,7 @@
 #define ibv_alloc_pd              soft_inner_ibv_alloc_pd
 #define ibv_dealloc_pd            soft_inner_ibv_dealloc_pd
 #define ibv_reg_mr_iova2          soft_inner_ibv_reg_mr_iova2
+#define ibv_reg_dmabuf_mr         soft_inner_ibv_reg_dmabuf_mr
 #define ibv_dereg_mr              soft_inner_ibv_dereg_mr
 #define ibv_create_comp_channel   soft_inner_ibv_create_comp_channel
 #define ibv_destroy_comp_channel  soft_inner_ibv_destroy_comp_channel

@@ -2,7 +2,7 @@
 /*
  * The verbs and rdma_cm calls that a fault plan can make fail, and how each reports an error: NULL
  * with errno, -1 with errno, an errno, or a negative errno. Calls that go through function pointers
- * of a context, queue pair or completion queue are listed by name only.
+ * of a context, queue pair or other object are listed by name only.
  */
 #ifndef CORE_SOFT_FAULT_CALLS_H
 #define CORE_SOFT_FAULT_CALLS_H
@@ -57,6 +57,9 @@
 	CALL(struct ibv_mr *, ibv_reg_mr_iova2, \
 	     (struct ibv_pd *pd, void *address, size_t length, uint64_t iova, unsigned int access), \
 	     (pd, address, length, iova, access), NOTHING) \
+	CALL(struct ibv_mr *, ibv_reg_dmabuf_mr, \
+	     (struct ibv_pd *pd, uint64_t offset, size_t length, uint64_t iova, int fd, int access), \
+	     (pd, offset, length, iova, fd, access), NOTHING) \
 	CALL(int, ibv_dereg_mr, \
 	     (struct ibv_mr *mr), \
 	     (mr), ERRNO) \
@@ -208,6 +211,12 @@
 	CALL(ibv_create_qp_ex) \
 	CALL(ibv_create_srq_ex) \
 	CALL(ibv_get_srq_num) \
+	CALL(ibv_alloc_dm) \
+	CALL(ibv_free_dm) \
+	CALL(ibv_reg_dm_mr) \
+	CALL(ibv_memcpy_to_dm) \
+	CALL(ibv_memcpy_from_dm) \
+	CALL(ibv_advise_mr) \
 	CALL(ibv_wr_complete) \
 	CALL(ibv_start_poll) \
 	CALL(ibv_next_poll)

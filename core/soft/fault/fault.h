@@ -50,6 +50,7 @@ void soft_fault_end(void);
 void soft_fault_extend_context(struct ibv_context *context);
 void soft_fault_extend_qp(struct ibv_qp_ex *qp);
 void soft_fault_extend_cq(struct ibv_cq_ex *cq);
+void soft_fault_extend_dm(struct ibv_dm *dm);
 
 /* Executes the operation as soft_execute() does, or as the plan says. */
 enum soft_outcome soft_fault_execute_planned(struct soft_qp *qp, struct soft_operation *operation,

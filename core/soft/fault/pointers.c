@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Calls that verbs.h makes through function pointers of a context, queue pair or completion queue.
+ * Calls that verbs.h makes through function pointers of a context, queue pair or other object.
  * The pointers are replaced only if there is a plan.
  */
 #include <errno.h>
@@ -9,6 +9,9 @@
 #include "core/soft/device.h"
 #include "core/soft/fault/fault.h"
 #include "core/soft/op/cq.h"
+#include "core/soft/op/dm.h"
+#include "core/soft/op/mr.h"
+#include "core/soft/op/on_demand.h"
 #include "core/soft/op/qp.h"
 #include "core/soft/op/srq.h"
 #include "core/soft/port.h"
@@ -128,6 +131,56 @@ static int get_srq_num(struct ibv_srq *srq, uint32_t *number)
 	return error ? (errno = error) : soft_srq_number(srq, number);
 }
 
+static struct ibv_dm *alloc_dm(struct ibv_context *context, struct ibv_alloc_dm_attr *attr)
+{
+	int error = soft_fault_call(SOFT_CALL_ibv_alloc_dm);
+
+	if (!error)
+		return soft_dm_alloc(context, attr);
+	errno = error;
+	return NULL;
+}
+
+static int free_dm(struct ibv_dm *dm)
+{
+	int error = soft_fault_call(SOFT_CALL_ibv_free_dm);
+
+	return error ? (errno = error) : soft_dm_free(dm);
+}
+
+static struct ibv_mr *reg_dm_mr(struct ibv_pd *pd, struct ibv_dm *dm, uint64_t offset,
+				size_t length, unsigned int access)
+{
+	int error = soft_fault_call(SOFT_CALL_ibv_reg_dm_mr);
+
+	if (!error)
+		return soft_mr_create_of_dm(pd, dm, offset, length, access);
+	errno = error;
+	return NULL;
+}
+
+static int memcpy_to_dm(struct ibv_dm *dm, uint64_t offset, const void *from, size_t length)
+{
+	int error = soft_fault_call(SOFT_CALL_ibv_memcpy_to_dm);
+
+	return error ? (errno = error) : soft_dm_write(dm, offset, from, length);
+}
+
+static int memcpy_from_dm(void *to, struct ibv_dm *dm, uint64_t offset, size_t length)
+{
+	int error = soft_fault_call(SOFT_CALL_ibv_memcpy_from_dm);
+
+	return error ? (errno = error) : soft_dm_read(to, dm, offset, length);
+}
+
+static int advise_mr(struct ibv_pd *pd, enum ibv_advise_mr_advice advice, uint32_t flags,
+		     struct ibv_sge *list, uint32_t count)
+{
+	int error = soft_fault_call(SOFT_CALL_ibv_advise_mr);
+
+	return error ? (errno = error) : soft_on_demand_advise(pd, advice, flags, list, count);
+}
+
 /* A failing wr_complete aborts the batch: nothing is posted. */
 static int complete(struct ibv_qp_ex *qp)
 {
@@ -171,6 +224,10 @@ void soft_fault_extend_context(struct ibv_context *context)
 	verbs->create_qp_ex = create_qp_ex;
 	verbs->create_srq_ex = create_srq_ex;
 	verbs->get_srq_num = get_srq_num;
+	verbs->alloc_dm = alloc_dm;
+	verbs->free_dm = free_dm;
+	verbs->reg_dm_mr = reg_dm_mr;
+	verbs->advise_mr = advise_mr;
 	ops->poll_cq = poll_cq;
 	ops->req_notify_cq = req_notify_cq;
 	ops->post_send = post_send;
@@ -195,4 +252,12 @@ void soft_fault_extend_cq(struct ibv_cq_ex *cq)
 	next_poll = cq->next_poll;
 	cq->start_poll = soft_pointers_start;
 	cq->next_poll = next;
+}
+
+void soft_fault_extend_dm(struct ibv_dm *dm)
+{
+	if (!soft_fault_is_planned)
+		return;
+	dm->memcpy_to_dm = memcpy_to_dm;
+	dm->memcpy_from_dm = memcpy_from_dm;
 }

@@ -2,13 +2,16 @@
 #include "core/soft/op/copy.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "core/soft/peer/copy_client.h"
 #include "core/soft/peer/mapping.h"
 #include "core/soft/peer/peer.h"
+#include "core/soft/peer/process.h"
 
 enum {
 	SHORT = 4096, /* bytes that are written faster than a cache line is fetched */
@@ -110,16 +113,28 @@ static int by_file(long number, const struct soft_peer *peer, const struct soft_
 	return copied ? 1 : -ESRCH;
 }
 
+static int by_pages_to(const struct soft_peer *peer, const struct soft_span *remote,
+		       const struct soft_span *local)
+{
+	return result_of(process_vm_writev(peer->pid, local->piece, local->count, remote->piece,
+					   remote->count, 0),
+			 local);
+}
+
+static int by_pages_from(const struct soft_peer *peer, const struct soft_span *remote,
+			 const struct soft_span *local)
+{
+	return result_of(process_vm_readv(peer->pid, local->piece, local->count, remote->piece,
+					  remote->count, 0),
+			 local);
+}
+
 static int kernel_to(const struct soft_peer *peer, const struct soft_span *remote,
 		     const struct soft_span *local)
 {
 	int result = by_file(SYS_pwrite64, peer, remote, local);
 
-	if (likely(result <= 0))
-		return result;
-	return result_of(process_vm_writev(peer->pid, local->piece, local->count, remote->piece,
-					   remote->count, 0),
-			 local);
+	return likely(result <= 0) ? result : by_pages_to(peer, remote, local);
 }
 
 static int kernel_from(const struct soft_peer *peer, const struct soft_span *remote,
@@ -127,11 +142,50 @@ static int kernel_from(const struct soft_peer *peer, const struct soft_span *rem
 {
 	int result = by_file(SYS_pread64, peer, remote, local);
 
-	if (likely(result <= 0))
-		return result;
-	return result_of(process_vm_readv(peer->pid, local->piece, local->count, remote->piece,
-					  remote->count, 0),
-			 local);
+	return likely(result <= 0) ? result : by_pages_from(peer, remote, local);
+}
+
+/* Where process_vm_readv is forbidden. Reading and writing a file reports bad addresses, too. */
+static ssize_t by_new_file(const struct soft_span *to, const struct soft_span *from)
+{
+	ssize_t copied = -1;
+	int canceled;
+	int fd;
+
+	/* Posting is not a cancellation point. */
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &canceled);
+	fd = memfd_create("verbmark-soft-copy", MFD_CLOEXEC);
+	if (fd >= 0 && pwritev(fd, from->piece, (int)from->count, 0) == (ssize_t)from->length)
+		copied = preadv(fd, to->piece, (int)to->count, 0);
+	if (fd >= 0)
+		close(fd);
+	pthread_setcancelstate(canceled, NULL);
+	return copied;
+}
+
+int soft_copy_carefully(const struct soft_span *to, const struct soft_span *from)
+{
+	ssize_t copied = process_vm_readv(soft_process.self.pid, to->piece, to->count, from->piece,
+					  from->count, 0);
+
+	if (copied < 0 && errno != EFAULT)
+		copied = by_new_file(to, from);
+	return copied == (ssize_t)from->length ? 0 : -EFAULT;
+}
+
+/* Unlike process_vm_writev, /proc/PID/mem ignores protection, which may stand for missing memory. */
+static COLD int carefully_to(const struct soft_peer *peer, const struct soft_span *remote,
+			     const struct soft_span *local)
+{
+	return peer->is_self ? soft_copy_carefully(remote, local)
+			     : by_pages_to(peer, remote, local);
+}
+
+static COLD int carefully_from(const struct soft_peer *peer, const struct soft_span *remote,
+			       const struct soft_span *local)
+{
+	return peer->is_self ? soft_copy_carefully(local, remote)
+			     : by_pages_from(peer, remote, local);
 }
 
 int soft_copy_to(const struct soft_peer *peer, const struct soft_span *remote,
@@ -143,12 +197,17 @@ int soft_copy_to(const struct soft_peer *peer, const struct soft_span *remote,
 		return 0;
 	if (peer->copy_client)
 		return soft_copy_client_run(peer, SOFT_COPY_TO, remote, local);
-	if (remote->is_held && soft_mapping_span(peer, remote, &translated))
-		move(&translated, local);
-	else if (peer->is_self)
-		move(remote, local);
-	else
+	if (likely(remote->way == SOFT_HELD)) {
+		if (soft_mapping_span(peer, remote, &translated)) {
+			move(&translated, local);
+			return 0;
+		}
+	} else if (remote->way == SOFT_BY_KERNEL) {
+		return carefully_to(peer, remote, local);
+	}
+	if (!peer->is_self)
 		return kernel_to(peer, remote, local);
+	move(remote, local);
 	return 0;
 }
 
@@ -161,12 +220,17 @@ int soft_copy_from(const struct soft_peer *peer, const struct soft_span *remote,
 		return 0;
 	if (peer->copy_client)
 		return soft_copy_client_run(peer, SOFT_COPY_FROM, remote, local);
-	if (remote->is_held && soft_mapping_span(peer, remote, &translated))
-		move(local, &translated);
-	else if (peer->is_self)
-		move(local, remote);
-	else
+	if (likely(remote->way == SOFT_HELD)) {
+		if (soft_mapping_span(peer, remote, &translated)) {
+			move(local, &translated);
+			return 0;
+		}
+	} else if (remote->way == SOFT_BY_KERNEL) {
+		return carefully_from(peer, remote, local);
+	}
+	if (!peer->is_self)
 		return kernel_from(peer, remote, local);
+	move(local, remote);
 	return 0;
 }
 

@@ -16,6 +16,13 @@
 
 struct soft_peer;
 
+/* How to reach the memory of a span. */
+enum soft_way {
+	SOFT_DIRECT,
+	SOFT_HELD,      /* lanes hold the regions during the copy: peers may map them */
+	SOFT_BY_KERNEL, /* it may vanish: the kernel copies and reports an error */
+};
+
 /* Pieces of memory in the address space of one process. */
 struct soft_span {
 	uint64_t length;
@@ -25,13 +32,19 @@ struct soft_span {
 	uint32_t qp; /* the queue pair's index */
 	uint32_t access;
 	uint32_t key[SOFT_SGE_MAX + 1];
-	bool is_held; /* lanes hold the regions during the copy */
+	enum soft_way way;
 };
 
 int soft_copy_to(const struct soft_peer *peer, const struct soft_span *remote,
 		 const struct soft_span *local);
 int soft_copy_from(const struct soft_peer *peer, const struct soft_span *remote,
 		   const struct soft_span *local);
+
+/*
+ * Copies between spans of this process, of the same length. Returns -EFAULT if memory of either is
+ * missing or protected.
+ */
+int soft_copy_carefully(const struct soft_span *to, const struct soft_span *from);
 
 /* Copies the bytes of a local span to a contiguous buffer. */
 void soft_copy_gather(void *to, const struct soft_span *span);

@@ -28,7 +28,9 @@ static void copy_carried(const struct soft_completion *entry)
 	};
 	uint64_t place;
 
-	reach.pd = soft_process.arena.memory->region[soft_region_number(reach.key)].pd;
+	/* No data travels to memory that may vanish. */
+	reach.pd =
+		soft_process.arena.memory->region[soft_region_number(reach.key)].pd & ~SOFT_CAREFUL;
 	if (reach.length <= SOFT_PAYLOAD && soft_region_allows(&soft_process.arena, &reach, &place))
 		memcpy((void *)(uintptr_t)place, entry->payload, (size_t)reach.length);
 }

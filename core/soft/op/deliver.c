@@ -149,12 +149,43 @@ static int copy(const struct delivery *delivery, struct soft_span *remote)
 					remote->key[0]);
 		if (!lane)
 			return -EFAULT;
-		remote->is_held = true;
+		if (remote->way == SOFT_DIRECT)
+			remote->way = SOFT_HELD;
 	}
 	result = copy_whole(delivery, remote);
 	if (lane)
 		soft_region_leave(lane);
 	return result;
+}
+
+/* Copies the data and completes the receive. */
+static ALWAYS_INLINE enum soft_outcome
+deliver_copy(const struct delivery *delivery, struct soft_span *remote, struct soft_cq_entry *entry)
+{
+	enum soft_outcome outcome = soft_execute_copied(copy(delivery, remote));
+
+	if (outcome == SOFT_SILENT)
+		return outcome;
+	if (outcome)
+		return complete_with_error(delivery, IBV_WC_LOC_PROT_ERR, IBV_WC_REM_OP_ERR);
+	return consume(delivery, entry) ? SOFT_DONE : SOFT_SILENT;
+}
+
+/* Delivers to memory that ordinary accesses do not reach, unless it is not allowed at all. */
+static COLD enum soft_outcome deliver_carefully(const struct delivery *delivery,
+						const struct soft_reach *wanted)
+{
+	const struct soft_target *target = delivery->target;
+	struct soft_cq_entry entry;
+	struct soft_span remote;
+
+	if (!soft_region_span_carefully(target->peer->arena, delivery->receive->sge,
+					delivery->receive->count, wanted, &remote) ||
+	    remote.length != delivery->length)
+		return complete_with_error(delivery, IBV_WC_LOC_PROT_ERR, IBV_WC_REM_OP_ERR);
+	remote.qp = target->index;
+	describe(delivery, &entry);
+	return deliver_copy(delivery, &remote, &entry);
 }
 
 static enum soft_outcome deliver_send(const struct delivery *delivery)
@@ -173,20 +204,12 @@ static enum soft_outcome deliver_send(const struct delivery *delivery)
 	if (!soft_region_span(target->peer->arena, delivery->receive->sge, delivery->receive->count,
 			      &wanted, &remote) ||
 	    remote.length != delivery->length)
-		return complete_with_error(delivery, IBV_WC_LOC_PROT_ERR, IBV_WC_REM_OP_ERR);
+		return deliver_carefully(delivery, &wanted);
 	remote.qp = target->index;
 	describe(delivery, &entry);
-	if (fits_completion(delivery, &remote)) {
-		attach_data(delivery, &entry);
-	} else {
-		enum soft_outcome outcome = soft_execute_copied(copy(delivery, &remote));
-
-		if (outcome == SOFT_SILENT)
-			return outcome;
-		if (outcome)
-			return complete_with_error(delivery, IBV_WC_LOC_PROT_ERR,
-						   IBV_WC_REM_OP_ERR);
-	}
+	if (!fits_completion(delivery, &remote))
+		return deliver_copy(delivery, &remote, &entry);
+	attach_data(delivery, &entry);
 	return consume(delivery, &entry) ? SOFT_DONE : SOFT_SILENT;
 }
 

@@ -2,7 +2,7 @@
 #include "core/soft/op/execute.h"
 
 #include <errno.h>
-#include <string.h>
+#include <stdlib.h>
 
 #include "core/soft/op/atomic.h"
 #include "core/soft/op/deliver.h"
@@ -120,18 +120,16 @@ static bool is_taken(const struct soft_target *target, uint32_t access)
 	return atomic_load_explicit(&target->qp->access, memory_order_relaxed) & access;
 }
 
-/*
- * Locates memory of the target and holds it in a lane. Returns NULL if the access is not allowed.
- */
-static _Atomic uint32_t *reach(const struct soft_target *target,
-			       const struct soft_operation *operation, uint32_t access,
-			       struct soft_span *remote)
+static ALWAYS_INLINE _Atomic uint32_t *enter(const struct soft_target *target,
+					     const struct soft_operation *operation,
+					     uint32_t access, enum soft_way way,
+					     struct soft_span *remote)
 {
 	struct soft_reach reach = {
 		.address = operation->remote_address,
 		.length = operation->length,
 		.key = operation->rkey,
-		.pd = target->qp->pd,
+		.pd = target->qp->pd | (way == SOFT_BY_KERNEL ? SOFT_CAREFUL : 0),
 		.access = access,
 	};
 	uint64_t place;
@@ -144,11 +142,30 @@ static _Atomic uint32_t *reach(const struct soft_target *target,
 		remote->qp = target->index;
 		remote->access = access;
 		remote->key[0] = operation->rkey;
-		remote->is_held = true;
+		remote->way = way;
 		remote->piece[0] =
 			(struct iovec){(void *)(uintptr_t)place, (size_t)operation->length};
 	}
 	return lane;
+}
+
+static COLD _Atomic uint32_t *enter_carefully(const struct soft_target *target,
+					      const struct soft_operation *operation,
+					      uint32_t access, struct soft_span *remote)
+{
+	return enter(target, operation, access, SOFT_BY_KERNEL, remote);
+}
+
+/*
+ * Locates memory of the target and holds it in a lane. Returns NULL if the access is not allowed.
+ */
+static _Atomic uint32_t *reach(const struct soft_target *target,
+			       const struct soft_operation *operation, uint32_t access,
+			       struct soft_span *remote)
+{
+	_Atomic uint32_t *lane = enter(target, operation, access, SOFT_HELD, remote);
+
+	return likely(lane) ? lane : enter_carefully(target, operation, access, remote);
 }
 
 enum soft_outcome soft_execute_write(const struct soft_target *target,
@@ -234,12 +251,21 @@ static enum soft_outcome do_atomic(const struct soft_qp *qp, const struct soft_t
 	return soft_execute_copied(result);
 }
 
+static ALWAYS_INLINE struct soft_reach wanted_of(const struct soft_qp *qp,
+						 const struct soft_operation *operation)
+{
+	return (struct soft_reach){
+		.length = operation->length,
+		.pd = qp->verbs.qp_base.pd->handle,
+		.access = soft_model_is_fetch(operation) ? IBV_ACCESS_LOCAL_WRITE : 0,
+	};
+}
+
 /* Translates the operation's local memory. Returns false if it is not allowed. */
 static bool gather(const struct soft_qp *qp, struct soft_operation *operation,
 		   struct soft_span *data)
 {
-	struct soft_reach wanted = {.length = operation->length,
-				    .pd = qp->verbs.qp_base.pd->handle};
+	struct soft_reach wanted;
 
 	if (operation->is_inline) {
 		data->length = operation->length;
@@ -248,8 +274,7 @@ static bool gather(const struct soft_qp *qp, struct soft_operation *operation,
 			(struct iovec){soft_send_inline_data(operation), (size_t)operation->length};
 		return true;
 	}
-	if (soft_model_is_fetch(operation))
-		wanted.access = IBV_ACCESS_LOCAL_WRITE;
+	wanted = wanted_of(qp, operation);
 	return soft_region_span(&soft_process.arena, operation->sge, operation->count, &wanted,
 				data);
 }
@@ -381,26 +406,71 @@ static enum soft_outcome perform(struct soft_qp *qp, const struct soft_target *t
 	return soft_deliver(qp, target, operation, data);
 }
 
-enum soft_outcome soft_execute(struct soft_qp *qp, struct soft_operation *operation,
-			       uint32_t *rnr_timer)
+/* Executes an operation whose local memory is known. */
+static ALWAYS_INLINE enum soft_outcome soft_execute_with(struct soft_qp *qp,
+							 struct soft_operation *operation,
+							 const struct soft_span *data,
+							 uint32_t *rnr_timer)
 {
-	uint64_t most = is_datagram(qp) ? SOFT_MTU_BYTES : SOFT_MESSAGE_MAX;
 	struct soft_target target;
-	struct soft_span data;
 	enum soft_outcome outcome;
 
-	if (operation->length > most)
-		return (enum soft_outcome)IBV_WC_LOC_LEN_ERR;
-	if (!gather(qp, operation, &data))
-		return (enum soft_outcome)IBV_WC_LOC_PROT_ERR;
 	if (!soft_execute_find(qp, operation, &target))
 		return lost(qp);
-	outcome = perform(qp, &target, operation, &data);
+	outcome = perform(qp, &target, operation, data);
 	if (outcome == SOFT_DONE)
 		count_packets(qp, operation->length);
 	else if (outcome == SOFT_REFUSED)
 		*rnr_timer = atomic_load(&target.qp->min_rnr_timer);
 	return outcome;
+}
+
+/* Executes an operation with a copy of its local memory, which may vanish meanwhile. */
+static enum soft_outcome soft_execute_on_copy(struct soft_qp *qp, struct soft_operation *operation,
+					      const struct soft_span *data,
+					      const struct soft_span *copy, uint32_t *rnr_timer)
+{
+	bool is_fetch = soft_model_is_fetch(operation);
+	enum soft_outcome outcome;
+
+	if (!is_fetch && soft_copy_carefully(copy, data))
+		return (enum soft_outcome)IBV_WC_LOC_PROT_ERR;
+	outcome = soft_execute_with(qp, operation, copy, rnr_timer);
+	if (is_fetch && outcome == SOFT_DONE && soft_copy_carefully(data, copy))
+		return (enum soft_outcome)IBV_WC_LOC_PROT_ERR;
+	return outcome;
+}
+
+static COLD enum soft_outcome
+soft_execute_carefully(struct soft_qp *qp, struct soft_operation *operation, uint32_t *rnr_timer)
+{
+	const struct soft_reach wanted = wanted_of(qp, operation);
+	enum soft_outcome outcome = (enum soft_outcome)IBV_WC_LOC_QP_OP_ERR;
+	struct soft_span copy = {.count = 1};
+	struct soft_span data;
+
+	if (!soft_region_span_carefully(&soft_process.arena, operation->sge, operation->count,
+					&wanted, &data))
+		return (enum soft_outcome)IBV_WC_LOC_PROT_ERR;
+	copy.length = data.length;
+	copy.piece[0] = (struct iovec){malloc(data.length), data.length};
+	if (copy.piece[0].iov_base)
+		outcome = soft_execute_on_copy(qp, operation, &data, &copy, rnr_timer);
+	free(copy.piece[0].iov_base);
+	return outcome;
+}
+
+enum soft_outcome soft_execute(struct soft_qp *qp, struct soft_operation *operation,
+			       uint32_t *rnr_timer)
+{
+	uint64_t most = is_datagram(qp) ? SOFT_MTU_BYTES : SOFT_MESSAGE_MAX;
+	struct soft_span data;
+
+	if (operation->length > most)
+		return (enum soft_outcome)IBV_WC_LOC_LEN_ERR;
+	if (!gather(qp, operation, &data))
+		return soft_execute_carefully(qp, operation, rnr_timer);
+	return soft_execute_with(qp, operation, &data, rnr_timer);
 }
 
 enum soft_outcome soft_execute_refuse(const struct soft_qp *qp,

@@ -118,8 +118,7 @@ static int find_file(uint64_t inode)
 	return fd;
 }
 
-int soft_memory_find(const void *address, size_t length, bool is_written,
-		     struct soft_memory *memory)
+int soft_memory_find(void *address, size_t length, bool is_written, struct soft_memory *memory)
 {
 	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
 	struct mapping whole = {0};
@@ -130,7 +129,7 @@ int soft_memory_find(const void *address, size_t length, bool is_written,
 	};
 	int result;
 
-	*memory = (struct soft_memory){.fd = -1};
+	*memory = (struct soft_memory){.at = address, .fd = -1};
 	if (!length || length > UINTPTR_MAX - page - (uintptr_t)address)
 		return EINVAL;
 	if (msync((void *)wanted.from, wanted.to - wanted.from, MS_ASYNC))
@@ -144,9 +143,17 @@ int soft_memory_find(const void *address, size_t length, bool is_written,
 	return 0;
 }
 
-void soft_memory_forget(struct soft_memory *memory)
+void soft_memory_hide(struct soft_memory *memory)
 {
 	if (memory->fd >= 0)
 		close(memory->fd);
 	memory->fd = -1;
+}
+
+void soft_memory_forget(struct soft_memory *memory)
+{
+	soft_memory_hide(memory);
+	if (memory->mapped)
+		munmap(memory->mapped, memory->size);
+	memory->mapped = NULL;
 }

@@ -114,12 +114,27 @@ bool soft_region_span(const struct soft_arena *arena, const struct ibv_sge *sge,
 	span->count = 0;
 	span->length = 0;
 	span->access = wanted->access;
-	span->is_held = false;
+	span->way = SOFT_DIRECT;
 	/* Most lists have one element. */
 	if (likely(count == 1))
 		return soft_region_add(arena, sge, wanted, span);
 	for (uint32_t i = 0; i < count && span->length < wanted->length; i++)
 		if (!soft_region_add(arena, &sge[i], wanted, span))
+			return false;
+	return true;
+}
+
+COLD bool soft_region_span_carefully(const struct soft_arena *arena, const struct ibv_sge *sge,
+				     uint32_t count, const struct soft_reach *wanted,
+				     struct soft_span *span)
+{
+	struct soft_reach careful = *wanted;
+
+	careful.pd |= SOFT_CAREFUL;
+	*span = (struct soft_span){.access = wanted->access, .way = SOFT_BY_KERNEL};
+	for (uint32_t i = 0; i < count && span->length < wanted->length; i++)
+		if (!soft_region_add(arena, &sge[i], wanted, span) &&
+		    !soft_region_add(arena, &sge[i], &careful, span))
 			return false;
 	return true;
 }

@@ -19,6 +19,14 @@ enum {
 	SOFT_KEY_BITS = 16,
 };
 
+/*
+ * Part of the protection domain's number for regions whose memory may vanish while they are
+ * registered: memory on demand, and files that can become shorter. Ordinary accesses, which copy
+ * with the CPU, are therefore rejected, and retried with this number by code that lets the kernel
+ * copy and report an error.
+ */
+#define SOFT_CAREFUL (UINT32_C(1) << 31)
+
 /* Access flags that verbs.h defines, including the optional ones. */
 #define SOFT_ACCESS_KNOWN                                                                       \
 	((unsigned int)(IBV_ACCESS_OPTIONAL_RANGE | IBV_ACCESS_LOCAL_WRITE |                    \
@@ -67,6 +75,11 @@ bool soft_region_is_held(const struct soft_arena *arena, uint32_t key);
  */
 bool soft_region_span(const struct soft_arena *arena, const struct ibv_sge *sge, uint32_t count,
 		      const struct soft_reach *wanted, struct soft_span *span);
+
+/* The same, with regions whose memory may vanish among them. */
+bool soft_region_span_carefully(const struct soft_arena *arena, const struct ibv_sge *sge,
+				uint32_t count, const struct soft_reach *wanted,
+				struct soft_span *span);
 
 /* Releases the lanes of a slot whose process is dead. */
 void soft_region_forget(uint32_t slot);

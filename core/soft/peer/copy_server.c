@@ -89,7 +89,8 @@ static int soft_copy_server_find(const struct soft_copy_server_client *client,
 		.address = request->address - region->address + region->iova,
 		.length = request->length,
 		.key = request->key,
-		.pd = srq ? image->srq[srq % SOFT_SRQS].pd : qp->pd,
+		/* Whatever may vanish, the kernel copies and reports errors. */
+		.pd = (srq ? image->srq[srq % SOFT_SRQS].pd : qp->pd) | (region->pd & SOFT_CAREFUL),
 		.access = request->access,
 	};
 	uint64_t place;

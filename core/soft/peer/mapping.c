@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/soft/peer/mapping.h"
 
-#include <fcntl.h>
-#include <linux/magic.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
+#include "core/soft/op/memory_file.h"
 #include "core/soft/op/region.h"
 #include "core/soft/peer/image.h"
 #include "core/soft/peer/peer.h"
@@ -107,19 +104,13 @@ static struct extent read_extent(const struct soft_region_image *region)
 	};
 }
 
-/*
- * Returns whether fd is the region's file, on tmpfs, and can never become too short for the region.
- */
+/* Returns whether fd is the region's file and can never become too short for the region. */
 static bool is_right(int fd, const struct extent *region)
 {
-	struct stat status;
-	struct statfs system;
-	int seals = fcntl(fd, F_GET_SEALS);
+	struct soft_memory_file file;
 
-	return seals >= 0 && seals & F_SEAL_SHRINK && !fstat(fd, &status) &&
-	       !fstatfs(fd, &system) && system.f_type == TMPFS_MAGIC &&
-	       status.st_ino == region->inode && region->offset <= (uint64_t)status.st_size &&
-	       region->length <= (uint64_t)status.st_size - region->offset;
+	return !soft_memory_look(fd, &file) && file.is_steady && file.inode == region->inode &&
+	       region->offset <= file.size && region->length <= file.size - region->offset;
 }
 
 static void map(struct window *window, int fd, uint64_t offset, uint64_t length)

@@ -46,6 +46,7 @@ struct soft_process {
 	struct soft_table srqs;
 	struct soft_table regions;
 	struct soft_table channels;
+	_Atomic size_t dm_bytes;      /* device memory in use */
 	_Atomic uint32_t guest_slots; /* the highest slot of a guest plus 1 */
 	_Atomic uint32_t next_pd;
 	_Atomic uint32_t next_key;

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Registers and deregisters memory. The functions are those of verbs.h, as pointers of a context:
+ * see device.c.
+ */
+#ifndef CORE_SOFT_OP_MR_H
+#define CORE_SOFT_OP_MR_H
+
+#include <infiniband/verbs.h>
+
+struct ibv_mr *soft_mr_create_of_dm(struct ibv_pd *pd, struct ibv_dm *dm, uint64_t offset,
+				    size_t length, unsigned int access);
+
+#endif
