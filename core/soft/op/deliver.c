@@ -121,7 +121,7 @@ static void attach_data(const struct delivery *delivery, struct soft_cq_entry *e
 		entry->grh = (unsigned char *)(uintptr_t)delivery->grh;
 }
 
-static int copy_whole(const struct delivery *delivery, const struct soft_span *remote)
+static ALWAYS_INLINE int copy_whole(const struct delivery *delivery, const struct soft_span *remote)
 {
 	struct soft_span with_grh;
 
@@ -136,10 +136,11 @@ static int copy_whole(const struct delivery *delivery, const struct soft_span *r
 }
 
 /*
- * Copies with a lane held only if there is one piece: more would need several lanes at once, which
- * could deadlock.
+ * Copies. If there is one piece, a lane holds it, and `way` says how to reach it. More pieces would
+ * need several lanes at once, which could deadlock.
  */
-static int copy(const struct delivery *delivery, struct soft_span *remote)
+static ALWAYS_INLINE int copy(const struct delivery *delivery, struct soft_span *remote,
+			      enum soft_way way)
 {
 	_Atomic uint32_t *lane = NULL;
 	int result;
@@ -149,8 +150,7 @@ static int copy(const struct delivery *delivery, struct soft_span *remote)
 					remote->key[0]);
 		if (!lane)
 			return -EFAULT;
-		if (remote->way == SOFT_DIRECT)
-			remote->way = SOFT_HELD;
+		remote->way = way;
 	}
 	result = copy_whole(delivery, remote);
 	if (lane)
@@ -159,10 +159,11 @@ static int copy(const struct delivery *delivery, struct soft_span *remote)
 }
 
 /* Copies the data and completes the receive. */
-static ALWAYS_INLINE enum soft_outcome
-deliver_copy(const struct delivery *delivery, struct soft_span *remote, struct soft_cq_entry *entry)
+static ALWAYS_INLINE enum soft_outcome deliver_copy(const struct delivery *delivery,
+						    struct soft_span *remote, enum soft_way way,
+						    struct soft_cq_entry *entry)
 {
-	enum soft_outcome outcome = soft_execute_copied(copy(delivery, remote));
+	enum soft_outcome outcome = soft_execute_copied(copy(delivery, remote, way));
 
 	if (outcome == SOFT_SILENT)
 		return outcome;
@@ -185,7 +186,7 @@ static COLD enum soft_outcome deliver_carefully(const struct delivery *delivery,
 		return complete_with_error(delivery, IBV_WC_LOC_PROT_ERR, IBV_WC_REM_OP_ERR);
 	remote.qp = target->index;
 	describe(delivery, &entry);
-	return deliver_copy(delivery, &remote, &entry);
+	return deliver_copy(delivery, &remote, SOFT_BY_KERNEL, &entry);
 }
 
 static enum soft_outcome deliver_send(const struct delivery *delivery)
@@ -208,7 +209,7 @@ static enum soft_outcome deliver_send(const struct delivery *delivery)
 	remote.qp = target->index;
 	describe(delivery, &entry);
 	if (!fits_completion(delivery, &remote))
-		return deliver_copy(delivery, &remote, &entry);
+		return deliver_copy(delivery, &remote, SOFT_HELD, &entry);
 	attach_data(delivery, &entry);
 	return consume(delivery, &entry) ? SOFT_DONE : SOFT_SILENT;
 }

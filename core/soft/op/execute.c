@@ -149,6 +149,13 @@ static ALWAYS_INLINE _Atomic uint32_t *enter(const struct soft_target *target,
 	return lane;
 }
 
+static _Atomic uint32_t *enter_held(const struct soft_target *target,
+				    const struct soft_operation *operation, uint32_t access,
+				    struct soft_span *remote)
+{
+	return enter(target, operation, access, SOFT_HELD, remote);
+}
+
 static COLD _Atomic uint32_t *enter_carefully(const struct soft_target *target,
 					      const struct soft_operation *operation,
 					      uint32_t access, struct soft_span *remote)
@@ -159,11 +166,11 @@ static COLD _Atomic uint32_t *enter_carefully(const struct soft_target *target,
 /*
  * Locates memory of the target and holds it in a lane. Returns NULL if the access is not allowed.
  */
-static _Atomic uint32_t *reach(const struct soft_target *target,
-			       const struct soft_operation *operation, uint32_t access,
-			       struct soft_span *remote)
+static ALWAYS_INLINE _Atomic uint32_t *reach(const struct soft_target *target,
+					     const struct soft_operation *operation,
+					     uint32_t access, struct soft_span *remote)
 {
-	_Atomic uint32_t *lane = enter(target, operation, access, SOFT_HELD, remote);
+	_Atomic uint32_t *lane = enter_held(target, operation, access, remote);
 
 	return likely(lane) ? lane : enter_carefully(target, operation, access, remote);
 }
@@ -406,57 +413,45 @@ static enum soft_outcome perform(struct soft_qp *qp, const struct soft_target *t
 	return soft_deliver(qp, target, operation, data);
 }
 
-/* Executes an operation whose local memory is known. */
-static ALWAYS_INLINE enum soft_outcome soft_execute_with(struct soft_qp *qp,
-							 struct soft_operation *operation,
-							 const struct soft_span *data,
-							 uint32_t *rnr_timer)
+/* Executes an operation with `copy` as its local memory, as if that were inline data. */
+static enum soft_outcome soft_execute_on_copy(struct soft_qp *qp, const struct soft_span *data,
+					      struct soft_operation *copy, uint32_t *rnr_timer)
 {
-	struct soft_target target;
+	const struct soft_span inlined = {
+		.length = data->length,
+		.count = 1,
+		.piece = {{soft_send_inline_data(copy), data->length}},
+	};
+	bool is_fetch = soft_model_is_fetch(copy);
 	enum soft_outcome outcome;
 
-	if (!soft_execute_find(qp, operation, &target))
-		return lost(qp);
-	outcome = perform(qp, &target, operation, data);
-	if (outcome == SOFT_DONE)
-		count_packets(qp, operation->length);
-	else if (outcome == SOFT_REFUSED)
-		*rnr_timer = atomic_load(&target.qp->min_rnr_timer);
-	return outcome;
-}
-
-/* Executes an operation with a copy of its local memory, which may vanish meanwhile. */
-static enum soft_outcome soft_execute_on_copy(struct soft_qp *qp, struct soft_operation *operation,
-					      const struct soft_span *data,
-					      const struct soft_span *copy, uint32_t *rnr_timer)
-{
-	bool is_fetch = soft_model_is_fetch(operation);
-	enum soft_outcome outcome;
-
-	if (!is_fetch && soft_copy_carefully(copy, data))
+	copy->is_inline = 1;
+	if (!is_fetch && soft_copy_carefully(&inlined, data))
 		return (enum soft_outcome)IBV_WC_LOC_PROT_ERR;
-	outcome = soft_execute_with(qp, operation, copy, rnr_timer);
-	if (is_fetch && outcome == SOFT_DONE && soft_copy_carefully(data, copy))
+	outcome = soft_execute(qp, copy, rnr_timer);
+	if (is_fetch && outcome == SOFT_DONE && soft_copy_carefully(data, &inlined))
 		return (enum soft_outcome)IBV_WC_LOC_PROT_ERR;
 	return outcome;
 }
 
+/* Executes an operation whose local memory may vanish, unless the access is not allowed at all. */
 static COLD enum soft_outcome
 soft_execute_carefully(struct soft_qp *qp, struct soft_operation *operation, uint32_t *rnr_timer)
 {
 	const struct soft_reach wanted = wanted_of(qp, operation);
 	enum soft_outcome outcome = (enum soft_outcome)IBV_WC_LOC_QP_OP_ERR;
-	struct soft_span copy = {.count = 1};
+	struct soft_operation *copy;
 	struct soft_span data;
 
 	if (!soft_region_span_carefully(&soft_process.arena, operation->sge, operation->count,
 					&wanted, &data))
 		return (enum soft_outcome)IBV_WC_LOC_PROT_ERR;
-	copy.length = data.length;
-	copy.piece[0] = (struct iovec){malloc(data.length), data.length};
-	if (copy.piece[0].iov_base)
-		outcome = soft_execute_on_copy(qp, operation, &data, &copy, rnr_timer);
-	free(copy.piece[0].iov_base);
+	copy = malloc(sizeof(*copy) + data.length);
+	if (copy) {
+		*copy = *operation;
+		outcome = soft_execute_on_copy(qp, &data, copy, rnr_timer);
+	}
+	free(copy);
 	return outcome;
 }
 
@@ -464,13 +459,22 @@ enum soft_outcome soft_execute(struct soft_qp *qp, struct soft_operation *operat
 			       uint32_t *rnr_timer)
 {
 	uint64_t most = is_datagram(qp) ? SOFT_MTU_BYTES : SOFT_MESSAGE_MAX;
+	struct soft_target target;
 	struct soft_span data;
+	enum soft_outcome outcome;
 
 	if (operation->length > most)
 		return (enum soft_outcome)IBV_WC_LOC_LEN_ERR;
 	if (!gather(qp, operation, &data))
 		return soft_execute_carefully(qp, operation, rnr_timer);
-	return soft_execute_with(qp, operation, &data, rnr_timer);
+	if (!soft_execute_find(qp, operation, &target))
+		return lost(qp);
+	outcome = perform(qp, &target, operation, &data);
+	if (outcome == SOFT_DONE)
+		count_packets(qp, operation->length);
+	else if (outcome == SOFT_REFUSED)
+		*rnr_timer = atomic_load(&target.qp->min_rnr_timer);
+	return outcome;
 }
 
 enum soft_outcome soft_execute_refuse(const struct soft_qp *qp,
