@@ -2,35 +2,60 @@
 #include "core/test/soft/kinds.h"
 
 #include <fcntl.h>
+#include <linux/udmabuf.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "core/test/lib/check.h"
+
+#define UDMABUF "/dev/udmabuf"
 
 enum {
 	BEFORE = KINDS_PAGE, /* bytes of a file before its region */
 	IOVA = 0x70000000,
 };
 
-static void open_file(struct held *held, struct ibv_pd *pd, int seals)
+static void create_file(struct held *held, int seals)
 {
 	held->fd = memfd_create("kinds", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	assert_true(held->fd >= 0);
 	assert_int_equal(ftruncate(held->fd, BEFORE + KINDS_BYTES), 0);
 	assert_int_equal(fcntl(held->fd, F_ADD_SEALS, seals), 0);
-	held->mr = ibv_reg_dmabuf_mr(pd, BEFORE, KINDS_BYTES, IOVA, held->fd, KINDS_ACCESS);
+}
+
+static void register_file(struct held *held, struct ibv_pd *pd, int fd)
+{
+	held->mr = ibv_reg_dmabuf_mr(pd, BEFORE, KINDS_BYTES, IOVA, fd, KINDS_ACCESS);
 	held->address = IOVA;
 }
 
 static void open_sealed(struct held *held, struct ibv_pd *pd)
 {
-	open_file(held, pd, F_SEAL_SHRINK);
+	create_file(held, F_SEAL_SHRINK);
+	register_file(held, pd, held->fd);
 }
 
 static void open_unsealed(struct held *held, struct ibv_pd *pd)
 {
-	open_file(held, pd, 0);
+	create_file(held, 0);
+	register_file(held, pd, held->fd);
+}
+
+/* The same memory can be read and written through the memfd. */
+static void open_dmabuf(struct held *held, struct ibv_pd *pd)
+{
+	struct udmabuf_create wanted = {.flags = UDMABUF_FLAGS_CLOEXEC,
+					.size = BEFORE + KINDS_BYTES};
+	int device = open(UDMABUF, O_RDWR | O_CLOEXEC);
+
+	create_file(held, F_SEAL_SHRINK);
+	wanted.memfd = (uint32_t)held->fd;
+	held->dmabuf = ioctl(device, UDMABUF_CREATE, &wanted);
+	assert_true(held->dmabuf >= 0);
+	close(device);
+	register_file(held, pd, held->dmabuf);
 }
 
 static void write_file(struct held *held, size_t at, const void *from, size_t size)
@@ -112,16 +137,29 @@ static void unmap(struct held *held)
 }
 
 const struct kind kinds[KINDS] = {
-	{"sealed file",   open_sealed,    write_file,   read_file,   NULL        },
-	{"unsealed file", open_unsealed,  write_file,   read_file,   shorten_file},
-	{"device memory", open_device,    write_device, read_device, NULL        },
-	{"on demand",     open_on_demand, write_mapped, read_mapped, protect     },
-	{"implicit",      open_implicit,  write_mapped, read_mapped, unmap       },
+	{"sealed file",   NULL,    open_sealed,    write_file,   read_file,   NULL        },
+	{"unsealed file", NULL,    open_unsealed,  write_file,   read_file,   shorten_file},
+	{"dma-buf",       UDMABUF, open_dmabuf,    write_file,   read_file,   NULL        },
+	{"device memory", NULL,    open_device,    write_device, read_device, NULL        },
+	{"on demand",     NULL,    open_on_demand, write_mapped, read_mapped, protect     },
+	{"implicit",      NULL,    open_implicit,  write_mapped, read_mapped, unmap       },
 };
+
+bool kinds_exists(const struct kind *kind)
+{
+	static bool is_reported;
+
+	if (!kind->device || !access(kind->device, R_OK | W_OK))
+		return true;
+	if (!is_reported)
+		print_message("# skips the kind %s: there is no %s\n", kind->name, kind->device);
+	is_reported = true;
+	return false;
+}
 
 void kinds_open(struct held *held, const struct kind *kind, struct ibv_pd *pd)
 {
-	*held = (struct held){.kind = kind, .fd = -1};
+	*held = (struct held){.kind = kind, .fd = -1, .dmabuf = -1};
 	kind->open(held, pd);
 	if (!held->mr)
 		fail_msg("%s cannot be registered", kind->name);
@@ -134,6 +172,8 @@ void kinds_close(struct held *held)
 		assert_int_equal(ibv_free_dm(held->dm), 0);
 	if (held->mapped)
 		munmap(held->mapped, KINDS_BYTES);
+	if (held->dmabuf >= 0)
+		close(held->dmabuf);
 	if (held->fd >= 0)
 		close(held->fd);
 }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Kinds of memory that the CPU does not access as its own: memfds and device memory, which the
- * program has not mapped, and memory on demand. Any failure here fails the test.
+ * Kinds of memory that the CPU does not access as its own: memfds, dma-bufs and device memory, which
+ * the program has not mapped, and memory on demand. Any failure here fails the test.
  */
 #ifndef CORE_TEST_SOFT_KINDS_H
 #define CORE_TEST_SOFT_KINDS_H
 
 #include <infiniband/verbs.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,11 +24,13 @@ struct held {
 	struct ibv_dm *dm;
 	unsigned char *mapped;
 	int fd;
+	int dmabuf;
 	uint64_t address; /* for requests */
 };
 
 struct kind {
 	const char *name;
+	const char *device; /* the kind exists if this file does; NULL: always */
 	void (*open)(struct held *held, struct ibv_pd *pd);
 	void (*write)(struct held *held, size_t at, const void *from, size_t size);
 	void (*read)(struct held *held, size_t at, void *to, size_t size);
@@ -37,6 +40,7 @@ struct kind {
 enum {
 	KIND_SEALED,
 	KIND_UNSEALED,
+	KIND_DMABUF,
 	KIND_DEVICE,
 	KIND_ON_DEMAND,
 	KIND_IMPLICIT,
@@ -45,6 +49,8 @@ enum {
 
 extern const struct kind kinds[KINDS];
 
+/* Prints once why a kind does not exist. */
+bool kinds_exists(const struct kind *kind);
 void kinds_open(struct held *held, const struct kind *kind, struct ibv_pd *pd);
 void kinds_close(struct held *held);
 
