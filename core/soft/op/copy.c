@@ -145,7 +145,10 @@ static int kernel_from(const struct soft_peer *peer, const struct soft_span *rem
 	return likely(result <= 0) ? result : by_pages_from(peer, remote, local);
 }
 
-/* Where process_vm_readv is forbidden. Reading and writing a file reports bad addresses, too. */
+/*
+ * Where process_vm_readv is forbidden, or cannot read the memory of a dma-buf. Reading and writing a
+ * file reports bad addresses, too.
+ */
 static ssize_t by_new_file(const struct soft_span *to, const struct soft_span *from)
 {
 	ssize_t copied = -1;
@@ -168,7 +171,7 @@ int soft_copy_carefully(const struct soft_span *to, const struct soft_span *from
 	ssize_t copied = process_vm_readv(soft_process.self.pid, to->piece, to->count, from->piece,
 					  from->count, 0);
 
-	if (copied < 0 && errno != EFAULT)
+	if (copied != (ssize_t)from->length)
 		copied = by_new_file(to, from);
 	return copied == (ssize_t)from->length ? 0 : -EFAULT;
 }

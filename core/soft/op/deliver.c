@@ -2,6 +2,7 @@
 #include "core/soft/op/deliver.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/soft/op/cq.h"
@@ -158,6 +159,52 @@ static ALWAYS_INLINE int copy(const struct delivery *delivery, struct soft_span 
 	return result;
 }
 
+static int copy_piece(const struct delivery *delivery, const struct soft_span *remote,
+		      unsigned int i, unsigned char *from)
+{
+	const struct soft_target *target = delivery->target;
+	size_t size = remote->piece[i].iov_len;
+	const struct soft_span local = {.length = size, .count = 1, .piece = {{from, size}}};
+	const struct soft_span piece = {
+		.length = size,
+		.count = 1,
+		.piece = {remote->piece[i]},
+		.qp = remote->qp,
+		.access = remote->access,
+		.key = {remote->key[i]},
+		.way = remote->way == SOFT_BY_KERNEL ? SOFT_BY_KERNEL : SOFT_HELD,
+	};
+	_Atomic uint32_t *lane =
+		soft_region_hold(target->peer->arena, target->sender, remote->key[i]);
+	int result = lane ? soft_copy_to(target->peer, &piece, &local) : -EFAULT;
+
+	if (lane)
+		soft_region_leave(lane);
+	return result;
+}
+
+/*
+ * Copies again after a copy has failed: the kernel may be unable to copy memory of a dma-buf, which
+ * this process can only map, one piece at a time.
+ */
+static COLD int copy_in_pieces(const struct delivery *delivery, const struct soft_span *remote)
+{
+	unsigned char *whole = remote->count > 1 ? malloc(delivery->length) : NULL;
+	unsigned char *from = whole;
+	int result = whole ? 0 : -EFAULT;
+
+	if (whole) {
+		memcpy(whole, delivery->grh, delivery->has_grh ? SOFT_GRH : 0);
+		soft_copy_gather(whole + (delivery->has_grh ? SOFT_GRH : 0), delivery->data);
+	}
+	for (unsigned int i = 0; i < remote->count && !result; i++) {
+		result = copy_piece(delivery, remote, i, from);
+		from += remote->piece[i].iov_len;
+	}
+	free(whole);
+	return result;
+}
+
 /* Copies the data and completes the receive. */
 static ALWAYS_INLINE enum soft_outcome deliver_copy(const struct delivery *delivery,
 						    struct soft_span *remote, enum soft_way way,
@@ -167,7 +214,7 @@ static ALWAYS_INLINE enum soft_outcome deliver_copy(const struct delivery *deliv
 
 	if (outcome == SOFT_SILENT)
 		return outcome;
-	if (outcome)
+	if (outcome && copy_in_pieces(delivery, remote))
 		return complete_with_error(delivery, IBV_WC_LOC_PROT_ERR, IBV_WC_REM_OP_ERR);
 	return consume(delivery, entry) ? SOFT_DONE : SOFT_SILENT;
 }
