@@ -75,7 +75,7 @@ static void shorten_file(struct held *held)
 
 static void open_device(struct held *held, struct ibv_pd *pd)
 {
-	struct ibv_alloc_dm_attr attr = {.length = 2 * KINDS_BYTES};
+	struct ibv_alloc_dm_attr attr = {.length = (size_t)2 * KINDS_BYTES};
 
 	held->dm = ibv_alloc_dm(pd->context, &attr);
 	assert_non_null(held->dm);

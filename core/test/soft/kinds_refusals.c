@@ -10,7 +10,7 @@
 #include "core/test/soft/kinds.h"
 #include "core/test/soft/stage.h"
 
-#define PAGE       KINDS_PAGE
+#define PAGE       ((size_t)KINDS_PAGE)
 #define READ_ONLY  IBV_ACCESS_REMOTE_READ
 #define EVERYTHING KINDS_ACCESS
 
