@@ -208,8 +208,10 @@ static int build(struct lane *lane, const struct lane_wish *wanted, struct error
 	if (!code)
 		code = endpoint_open(&lane->endpoint, lane->device.verbs, &settings, error);
 	if (!code && has_other(lane))
-		code = memory_open(&lane->other, other_kind(lane), p->size, settings.numa_node,
-				   error);
+		code = memory_open(
+			&lane->other, other_kind(lane),
+			&(struct memory_request){.size = p->size, .numa_node = settings.numa_node},
+			error);
 	if (!code && lane->settings.shape->is_atomic)
 		code = limits_operation((enum transport)p->transport, POST_FETCH_ADD,
 					&lane->endpoint.device, error);

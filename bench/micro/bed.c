@@ -108,8 +108,10 @@ int bed_open(struct bed *bed, const struct bed_settings *settings, struct error 
 	if (!code)
 		code = alarm_open(&bed->lane.endpoint.alarm, error);
 	if (!code)
-		code = memory_open(&bed->lane.endpoint.memory, &memory_host, (size_t)n * FLOW_BYTES,
-				   -1, error);
+		code = memory_open(
+			&bed->lane.endpoint.memory, &memory_host,
+			&(struct memory_request){.size = (size_t)n * FLOW_BYTES, .numa_node = -1},
+			error);
 	if (!code) {
 		fill_lane(bed);
 		code = make_flows(bed, error);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "core/base/free_memory.h"
+#include "core/memory/huge.h"
 #include "core/memory/pages.h"
 
 /* A buffer of this size is always allowed; a larger one leaves 1/RESERVED of the free memory. */
@@ -81,8 +82,10 @@ static void touch(const struct memory *memory)
 	}
 }
 
-static int host_allocate(struct memory *memory, size_t size, int numa_node, struct error *error)
+static int host_allocate(struct memory *memory, const struct memory_request *request,
+			 struct error *error)
 {
+	size_t size = request->size;
 	int code = pages_measure(memory, size, (size_t)sysconf(_SC_PAGESIZE), error);
 
 	if (!code)
@@ -91,7 +94,7 @@ static int host_allocate(struct memory *memory, size_t size, int numa_node, stru
 		return code;
 	if (memory->kind == &memory_shared)
 		memory->file = create_file(memory->size);
-	code = pages_map(memory, 0, numa_node);
+	code = pages_map(memory, 0, request->numa_node);
 	if (code) {
 		keep_promise(memory->size);
 		return error_set_errno(error, code, "no memory for a buffer of %zu bytes", size);
@@ -101,13 +104,19 @@ static int host_allocate(struct memory *memory, size_t size, int numa_node, stru
 }
 
 const struct memory_kind memory_host = {
+	.name = "host",
+	.about = "ordinary pages, or huge pages of one size (host:hugepages=2M)",
+	.parse = huge_parse,
 	.allocate = host_allocate,
 	.release = pages_unmap,
 	.register_region = pages_register,
+	.is_kept = true,
 };
 
 const struct memory_kind memory_shared = {
+	.name = "host",
 	.allocate = host_allocate,
 	.release = pages_unmap,
 	.register_region = pages_register,
+	.is_kept = true,
 };

@@ -1,34 +1,81 @@
 /* SPDX-License-Identifier: MIT */
 /* Huge pages, without falling back to another page size. */
+#include "core/memory/huge.h"
+
 #include <errno.h>
+#include <linux/mman.h>
+#include <string.h>
+#include <strings.h>
 #include <sys/mman.h>
 
 #include "core/base/free_memory.h"
+#include "core/base/sysfs.h"
 #include "core/memory/pages.h"
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
 #endif
 
-static size_t meminfo(const char *name)
+static const struct {
+	const char *detail;
+	size_t page;
+	int shift; /* log2 of the page */
+} sizes[] = {
+	{"hugepages",     0,         0 }, /* the kernel's default size */
+	{"hugepages=2M",  2U << 20,  21},
+	{"hugepages=32M", 32U << 20, 25},
+	{"hugepages=1G",  1U << 30,  30},
+};
+
+int huge_parse(const char *detail, struct error *error)
 {
-	return free_memory_info("", name);
+	for (size_t i = 0; i < ARRAY_LENGTH(sizes); i++)
+		if (!strcasecmp(sizes[i].detail, detail))
+			return 0;
+	return error_set(error, -EINVAL, "has a detail that is not hugepages=2M, =32M or =1G");
 }
 
-static size_t free_huge_pages(void)
+/* Returns the row of the detail; NULL stands for the default size. */
+static size_t row_of(const char *detail)
 {
-	return meminfo("HugePages_Free") - meminfo("HugePages_Rsvd");
+	for (size_t i = 0; detail && i < ARRAY_LENGTH(sizes); i++)
+		if (!strcasecmp(sizes[i].detail, detail))
+			return i;
+	return 0;
+}
+
+#define POOL "/sys/kernel/mm/hugepages/hugepages-%zukB/"
+
+/* Returns a counter of the pool of that page size, or 0. */
+static size_t pool_count(size_t page, const char *name)
+{
+	int64_t count;
+	bool is_known = sysfs_number("", &count, POOL "%s", page / 1024, name);
+
+	return is_known && count > 0 ? (size_t)count : 0;
+}
+
+static size_t free_huge_pages(size_t page)
+{
+	return pool_count(page, "free_hugepages") - pool_count(page, "resv_hugepages");
 }
 
 static int too_few_pages(const struct memory *memory, struct error *error)
 {
-	size_t wanted = memory->size / memory->page;
-	size_t free = free_huge_pages();
+	size_t page = memory->page;
+	size_t wanted = memory->size / page;
+	size_t free = free_huge_pages(page);
+	size_t total = pool_count(page, "nr_hugepages") + wanted - free;
 
-	return error_set(
-		error, -ENOMEM,
-		"need %zu huge pages of %zu KiB, %zu free; try 'sysctl vm.nr_hugepages=%zu'",
-		wanted, memory->page / 1024, free, meminfo("HugePages_Total") + wanted - free);
+	if (page == free_memory_info("", "Hugepagesize") * 1024)
+		return error_set(
+			error, -ENOMEM,
+			"need %zu huge pages of %zu KiB, %zu free; try 'sysctl vm.nr_hugepages=%zu'",
+			wanted, page / 1024, free, total);
+	return error_set(error, -ENOMEM,
+			 "need %zu huge pages of %zu KiB, %zu free; try 'echo %zu > " POOL
+			 "nr_hugepages'",
+			 wanted, page / 1024, free, total, page / 1024);
 }
 
 /*
@@ -47,29 +94,49 @@ static int populate(const struct memory *memory, size_t size, struct error *erro
 		size);
 }
 
-static int huge_allocate(struct memory *memory, size_t size, int numa_node, struct error *error)
+static int huge_check(const struct memory_request *request, struct error *error)
 {
-	size_t page = meminfo("Hugepagesize") * 1024;
-	int code;
+	size_t page = sizes[row_of(request->detail)].page;
+
+	if (!free_memory_info("", "Hugepagesize"))
+		return error_set(error, -EOPNOTSUPP, "this kernel has no huge pages");
+	if (page && !sysfs_exists("", POOL, page / 1024))
+		return error_set(error, -EOPNOTSUPP, "this kernel has no huge pages of %zu KiB",
+				 page / 1024);
+	return 0;
+}
+
+static int huge_allocate(struct memory *memory, const struct memory_request *request,
+			 struct error *error)
+{
+	size_t row = row_of(request->detail);
+	size_t page = sizes[row].page;
+	int code = huge_check(request, error);
 
 	if (!page)
-		return error_set(error, -EOPNOTSUPP, "this kernel has no huge pages");
-	code = pages_measure(memory, size, page, error);
+		page = free_memory_info("", "Hugepagesize") * 1024;
+	if (!code)
+		code = pages_measure(memory, request->size, page, error);
 	if (code)
 		return code;
-	code = pages_map(memory, MAP_HUGETLB, numa_node);
-	if (code == -ENOMEM && free_huge_pages() < memory->size / page)
+	code = pages_map(memory, MAP_HUGETLB | sizes[row].shift << MAP_HUGE_SHIFT,
+			 request->numa_node);
+	if (code == -ENOMEM && free_huge_pages(page) < memory->size / page)
 		return too_few_pages(memory, error);
 	if (code)
-		return error_set_errno(error, code, "no memory for a buffer of %zu bytes", size);
-	code = populate(memory, size, error);
+		return error_set_errno(error, code, "no memory for a buffer of %zu bytes",
+				       request->size);
+	code = populate(memory, request->size, error);
 	if (!code)
 		memory_clear(memory, 0, memory->size);
 	return code;
 }
 
 const struct memory_kind memory_huge = {
+	.name = "host",
+	.check = huge_check,
 	.allocate = huge_allocate,
 	.release = pages_unmap,
 	.register_region = pages_register,
+	.is_kept = true,
 };

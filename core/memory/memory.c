@@ -4,16 +4,25 @@
 #include <linux/mempolicy.h>
 #include <sched.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-int memory_open(struct memory *memory, const struct memory_kind *kind, size_t size, int numa_node,
-		struct error *error)
+int memory_check(const struct memory_kind *kind, const struct memory_request *request,
+		 struct error *error)
+{
+	return kind->check ? kind->check(request, error) : 0;
+}
+
+int memory_open(struct memory *memory, const struct memory_kind *kind,
+		const struct memory_request *request, struct error *error)
 {
 	int code;
 
 	*memory = (struct memory){.kind = kind};
-	code = kind->allocate(memory, size, numa_node, error);
+	snprintf(memory->detail, sizeof(memory->detail), "%s",
+		 request->detail ? request->detail : "");
+	code = kind->allocate(memory, request, error);
 	if (code)
 		memory_close(memory);
 	return code;
@@ -58,19 +67,22 @@ static bool is_in_place(const struct memory *memory)
 }
 
 static bool is_as_requested(const struct memory *memory, const struct memory_kind *kind,
-			    size_t size, int numa_node)
+			    const struct memory_request *request)
 {
-	return memory->kind == kind && memory->numa_node == numa_node && size <= memory->size &&
-	       memory->size - size < memory->page && is_in_place(memory);
+	const char *detail = request->detail ? request->detail : "";
+
+	return memory->kind == kind && memory->numa_node == request->numa_node &&
+	       request->size <= memory->size && memory->size - request->size < memory->page &&
+	       !strcmp(memory->detail, detail) && is_in_place(memory);
 }
 
 int memory_take(struct memory *memory, struct memory *spare, const struct memory_kind *kind,
-		size_t size, int numa_node, struct error *error)
+		const struct memory_request *request, struct error *error)
 {
-	if (!is_as_requested(spare, kind, size, numa_node)) {
+	if (!is_as_requested(spare, kind, request)) {
 		/* Free the spare pages first: the new memory may need them. */
 		memory_close(spare);
-		return memory_open(memory, kind, size, numa_node, error);
+		return memory_open(memory, kind, request, error);
 	}
 	*memory = *spare;
 	*spare = (struct memory){0};
@@ -80,9 +92,27 @@ int memory_take(struct memory *memory, struct memory *spare, const struct memory
 
 void memory_keep(struct memory *memory, struct memory *spare)
 {
+	if (memory->kind && !memory->kind->is_kept)
+		memory_close(memory);
 	memory_close(spare);
 	*spare = *memory;
 	*memory = (struct memory){0};
+}
+
+struct memory_facts memory_describe(const struct memory *memory)
+{
+	struct memory_facts facts = {0};
+
+	if (memory->kind && memory->kind->describe)
+		memory->kind->describe(memory, &facts);
+	return facts;
+}
+
+int memory_copy_error(const struct memory *memory, struct error *error)
+{
+	bool has = memory->kind && memory->kind->copy_error;
+
+	return has ? memory->kind->copy_error(memory, error) : 0;
 }
 
 struct ibv_mr *memory_register(const struct memory *memory, size_t offset, size_t length,

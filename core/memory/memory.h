@@ -9,26 +9,67 @@
 #define CORE_MEMORY_MEMORY_H
 
 #include <infiniband/verbs.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
 #include "core/base/compiler.h"
 #include "core/base/error.h"
+#include "core/memory/choice.h"
 
 struct memory {
 	const struct memory_kind *kind; /* NULL: closed */
-	uint64_t address;               /* in work requests */
+	uint64_t address;               /* in work requests; 0 is valid */
 	char *cpu;                      /* the same bytes for the CPU; NULL: not accessible */
 	size_t size;                    /* bytes, in whole pages */
 	size_t page;                    /* bytes of a page */
 	int file;                       /* descriptor that peers may map; 0: none */
 	int numa_node;                  /* the requested node; negative: the kernel's choice */
+	void *state;                    /* the kind's own; NULL: none */
+	char detail[MEMORY_TEXT];       /* as requested; empty: none */
 };
 
+/* What to allocate. The memory keeps a copy of the detail; the device must outlive it. */
+struct memory_request {
+	size_t size;                /* bytes, at least */
+	int numa_node;              /* negative: the kernel chooses */
+	struct ibv_context *device; /* that will access the memory; NULL: unknown */
+	const char *detail;         /* "0,path=dmabuf" of "cuda:0,path=dmabuf"; NULL: none */
+};
+
+/* Facts for the result, empty where they do not apply. */
+struct memory_facts {
+	char path[32];   /* how the device reaches the bytes: "ibv_reg_dmabuf_mr" */
+	char owner[64];  /* the device that has them: "NVIDIA H100 PCIe" */
+	char driver[64]; /* of the owner, with its version */
+	char pcie[32];   /* address of the owner: "0000:3b:00.0" */
+};
+
+/*
+ * Optional members may be NULL. Memory without cpu needs read and write, which may be called by
+ * any thread, one at a time: a kind whose driver needs a context makes it current there.
+ */
 struct memory_kind {
-	/* Allocates zeroed memory of at least size bytes. On failure *memory may be half-built. */
-	int (*allocate)(struct memory *memory, size_t size, int numa_node, struct error *error);
+	const char *name;
+	const char *about; /* one line for --help */
+	/* Optional: rejects a detail that can never be valid. NULL: there are no details. */
+	int (*parse)(const char *detail, struct error *error);
+	/* Optional: returns whether memory of that detail (may be NULL) has cpu. NULL: always. */
+	bool (*is_polled)(const char *detail);
+	/* Optional: returns the path that the detail consists of, or NULL. */
+	const char *(*path)(const char *detail);
+	/*
+	 * Optional: fails if the device, the driver or the detail rules the memory out, and says
+	 * what to do about it. Allocates nothing. Called before anything runs.
+	 */
+	int (*check)(const struct memory_request *request, struct error *error);
+	/*
+	 * Allocates zeroed memory. *memory is zeroed but for kind and detail; sets the rest but
+	 * state as far as they apply. On failure *memory may be half-built.
+	 */
+	int (*allocate)(struct memory *memory, const struct memory_request *request,
+			struct error *error);
 	/* Accepts memory that a failed allocation left half-built. */
 	void (*release)(struct memory *memory);
 	/* Registers length bytes from offset on. Returns NULL and sets the error on failure. */
@@ -37,15 +78,27 @@ struct memory_kind {
 	/* Copy bytes out and in. Called only for memory that the CPU cannot access. */
 	void (*read)(const struct memory *memory, size_t offset, void *into, size_t length);
 	void (*write)(const struct memory *memory, size_t offset, const void *from, size_t length);
+	/* Optional: returns the error of the first read or write that failed, or 0. */
+	int (*copy_error)(const struct memory *memory, struct error *error);
+	/* Optional: adds facts to a zeroed struct. */
+	void (*describe)(const struct memory *memory, struct memory_facts *facts);
+	bool is_kept; /* memory_keep keeps it: it belongs to no device */
 };
 
 extern const struct memory_kind memory_host;   /* ordinary pages */
 extern const struct memory_kind memory_shared; /* in a sealed memfd; ordinary without one */
 extern const struct memory_kind memory_huge;   /* huge pages, or an error */
 
-/* A negative numa_node leaves the choice to the kernel. The memory is zeroed. */
-int memory_open(struct memory *memory, const struct memory_kind *kind, size_t size, int numa_node,
-		struct error *error);
+/*
+ * Fails if the kind cannot work, with the reason and what to do. Needs the request's device and
+ * detail only.
+ */
+int memory_check(const struct memory_kind *kind, const struct memory_request *request,
+		 struct error *error);
+
+/* The memory is zeroed. */
+int memory_open(struct memory *memory, const struct memory_kind *kind,
+		const struct memory_request *request, struct error *error);
 void memory_close(struct memory *memory);
 
 /*
@@ -53,9 +106,15 @@ void memory_close(struct memory *memory);
  * already present. Closes the spare memory otherwise.
  */
 int memory_take(struct memory *memory, struct memory *spare, const struct memory_kind *kind,
-		size_t size, int numa_node, struct error *error);
-/* Instead of memory_close: closes *spare and moves the memory there. */
+		const struct memory_request *request, struct error *error);
+/* Instead of memory_close: closes *spare, and moves the memory there if its kind is kept. */
 void memory_keep(struct memory *memory, struct memory *spare);
+
+/* Returns what is known about the memory. */
+struct memory_facts memory_describe(const struct memory *memory);
+
+/* Returns the error of the first memory_read or memory_write that failed, or 0. */
+int memory_copy_error(const struct memory *memory, struct error *error);
 
 /* Returns the NUMA node of the first and the last page, or -1 if they differ or are unknown. */
 int memory_node(const struct memory *memory);

@@ -54,7 +54,8 @@ static int connect_ends(struct stand *stand, uint8_t port, struct error *error)
 
 static int make_window(struct stand *stand, struct error *error)
 {
-	int code = memory_open(&stand->memory, &memory_host, LENGTH, -1, error);
+	int code = memory_open(&stand->memory, &memory_host,
+			       &(struct memory_request){.size = LENGTH, .numa_node = -1}, error);
 
 	if (code)
 		return code;

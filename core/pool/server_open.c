@@ -158,10 +158,10 @@ static int build(struct pool_server *server, struct error *error)
 					    settings->receives, error);
 	/* The software device reaches mappable memory without a system call. */
 	if (!code)
-		code = memory_open(&server->memory,
-				   device_kind_is_mapped(&server->limits) ? &memory_shared
-									  : &memory_host,
-				   settings->size, -1, error);
+		code = memory_open(
+			&server->memory,
+			device_kind_is_mapped(&server->limits) ? &memory_shared : &memory_host,
+			&(struct memory_request){.size = settings->size, .numa_node = -1}, error);
 	if (!code && settings->share && settings->share < server->memory.page)
 		code = error_set(error, -EINVAL,
 				 "the share of %" PRIu64

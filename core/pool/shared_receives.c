@@ -96,8 +96,11 @@ static int build(struct shared_receives *mailbox, struct ibv_pd *pd, struct erro
 	struct ibv_srq_init_attr attr = {
 		.attr = {.max_wr = mailbox->depth, .max_sge = 1}
         };
-	int code = memory_open(&mailbox->memory, &memory_host,
-			       (size_t)mailbox->depth * POOL_MESSAGE, -1, error);
+	int code =
+		memory_open(&mailbox->memory, &memory_host,
+			    &(struct memory_request){.size = (size_t)mailbox->depth * POOL_MESSAGE,
+						     .numa_node = -1},
+			    error);
 
 	if (code)
 		return code;

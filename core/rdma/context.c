@@ -246,8 +246,10 @@ static int create_slots(struct rdma_context *ctx, struct error *error)
 {
 	int node = device_numa_node(ibv_get_device_name(ctx->conn->verbs->device));
 	struct rdma_state *state = ctx->state;
-	int code =
-		memory_open(&state->slots, &memory_host, sizeof(struct context_slots), node, error);
+	int code = memory_open(
+		&state->slots, &memory_host,
+		&(struct memory_request){.size = sizeof(struct context_slots), .numa_node = node},
+		error);
 
 	if (code)
 		return code;

@@ -60,7 +60,9 @@ static int take_memory(struct endpoint *endpoint, const struct memory_kind *kind
 	struct memory none = {0};
 	struct memory *spare = endpoint->spare ? endpoint->spare : &none;
 
-	return memory_take(&endpoint->memory, spare, kind, endpoint->buffer_size, node, error);
+	return memory_take(
+		&endpoint->memory, spare, kind,
+		&(struct memory_request){.size = endpoint->buffer_size, .numa_node = node}, error);
 }
 
 static int create_memory(struct endpoint *endpoint, const struct endpoint_settings *settings,

@@ -303,7 +303,11 @@ static void test_rejects_buffer_on_other_node(void **unused)
 	struct error error = {0};
 	struct memory buffer;
 
-	assert_int_equal(memory_open(&buffer, &memory_host, 3 << 20, ENDPOINT_NO_NODE, &error), 0);
+	assert_int_equal(memory_open(&buffer, &memory_host,
+				     &(struct memory_request){.size = 3 << 20,
+							      .numa_node = ENDPOINT_NO_NODE},
+				     &error),
+			 0);
 	assert_int_equal(placement_check(&placement, &wish, &buffer, &error), 0);
 	assert_int_equal(placement.node, memory_node(&buffer));
 	assert_int_equal(placement_result(&placement).numa_node, placement.node);

@@ -86,7 +86,11 @@ static void test_whole_zeroed_pages(void **unused)
 		struct error error = {0};
 		unsigned char present[1 + (1 << 20) / 4096];
 
-		assert_int_equal(memory_open(&buffer, &memory_host, sizes[i], -1, &error), 0);
+		assert_int_equal(
+			memory_open(&buffer, &memory_host,
+				    &(struct memory_request){.size = sizes[i], .numa_node = -1},
+				    &error),
+			0);
 		assert_int_equal((uintptr_t)buffer.cpu % page, 0);
 		assert_int_equal(buffer.size, (sizes[i] + page - 1) / page * page);
 		for (size_t j = 0; j < buffer.size; j++)
@@ -109,7 +113,10 @@ static void test_shared_pages(void **unused)
 	struct error error = {0};
 	char byte;
 
-	assert_int_equal(memory_open(&buffer, &memory_shared, 5000, -1, &error), 0);
+	assert_int_equal(memory_open(&buffer, &memory_shared,
+				     &(struct memory_request){.size = 5000, .numa_node = -1},
+				     &error),
+			 0);
 	assert_true(buffer.file > 0);
 	assert_int_equal(buffer.size, 2 * sysconf(_SC_PAGESIZE));
 	for (size_t i = 0; i < buffer.size; i++)
@@ -134,9 +141,11 @@ static void test_buffers_are_below_libraries(void **unused)
 	assert_ptr_not_equal(other, MAP_FAILED);
 	for (int round = 0; round < 3; round++) {
 		for (size_t i = 0; i < ARRAY_LENGTH(buffers); i++) {
-			assert_int_equal(
-				memory_open(&buffers[i], kinds[i % 2], (3 << 20) + 1, -1, &error),
-				0);
+			assert_int_equal(memory_open(&buffers[i], kinds[i % 2],
+						     &(struct memory_request){.size = (3 << 20) + 1,
+									      .numa_node = -1},
+						     &error),
+					 0);
 			assert_true(buffers[i].cpu < other);
 			for (size_t j = 0; j < i; j++)
 				assert_ptr_not_equal(buffers[i].cpu, buffers[j].cpu);
@@ -153,7 +162,10 @@ static struct memory taken(struct memory *spare, size_t size, const struct memor
 	struct memory buffer;
 	struct error error = {0};
 
-	assert_int_equal(memory_take(&buffer, spare, kind, size, node, &error), 0);
+	assert_int_equal(memory_take(&buffer, spare, kind,
+				     &(struct memory_request){.size = size, .numa_node = node},
+				     &error),
+			 0);
 	assert_null(spare->cpu);
 	for (size_t i = 0; i < buffer.size; i++)
 		assert_int_equal(buffer.cpu[i], 0);
@@ -213,7 +225,10 @@ static void test_unsuitable_spare_memory(void **unused)
 		/* The spare memory is released even if allocation fails. */
 		memory_keep(&buffer, &spare);
 		assert_int_not_equal(
-			memory_take(&buffer, &spare, &memory_host, SIZE_MAX, -1, &error), 0);
+			memory_take(&buffer, &spare, &memory_host,
+				    &(struct memory_request){.size = SIZE_MAX, .numa_node = -1},
+				    &error),
+			0);
 		assert_null(spare.cpu);
 	}
 }
@@ -228,7 +243,9 @@ static void test_absurd_sizes(void **unused)
 		struct error error = {0};
 		char number[32];
 
-		assert_true(memory_open(&buffer, &memory_host, sizes[i], -1, &error) < 0);
+		assert_true(memory_open(&buffer, &memory_host,
+					&(struct memory_request){.size = sizes[i], .numa_node = -1},
+					&error) < 0);
 		assert_true(error.code < 0);
 		snprintf(number, sizeof(number), "%zu", sizes[i]);
 		assert_contains(error.text, number);
@@ -244,9 +261,11 @@ static void test_more_than_available(void **unused)
 	struct memory buffer = {0};
 	struct error error = {0};
 
-	assert_int_equal(
-		memory_open(&buffer, &memory_host, available + ((size_t)1 << 30), -1, &error),
-		-ENOMEM);
+	assert_int_equal(memory_open(&buffer, &memory_host,
+				     &(struct memory_request){.size = available + ((size_t)1 << 30),
+							      .numa_node = -1},
+				     &error),
+			 -ENOMEM);
 	assert_contains(error.text, " MiB left, a sixteenth of which is reserved");
 	assert_null(buffer.cpu);
 }
@@ -260,7 +279,8 @@ static void open_second(void)
 {
 	struct error error = {0};
 
-	second_code = memory_open(&second, &memory_host, PART, -1, &error);
+	second_code = memory_open(&second, &memory_host,
+				  &(struct memory_request){.size = PART, .numa_node = -1}, &error);
 	if (second_code)
 		assert_contains(error.text, "this machine has 24 MiB left");
 }
@@ -274,7 +294,11 @@ static void test_concurrent_allocations(void **unused)
 	left = PART + (24 << 20);
 	for (int i = 0; i < 3; i++) {
 		meanwhile = open_second;
-		assert_int_equal(memory_open(&first, &memory_host, PART, -1, &error), 0);
+		assert_int_equal(
+			memory_open(&first, &memory_host,
+				    &(struct memory_request){.size = PART, .numa_node = -1},
+				    &error),
+			0);
 		assert_int_equal(second_code, -ENOMEM);
 		/* Once touched, the memory is included in the available memory. */
 		open_second();
@@ -294,7 +318,11 @@ static void test_no_mapping(void **unused)
 	left = PART + (24 << 20);
 	for (int i = 0; i < 3; i++) {
 		is_full = true;
-		assert_int_equal(memory_open(&buffer, &memory_host, PART, -1, &error), -ENOMEM);
+		assert_int_equal(
+			memory_open(&buffer, &memory_host,
+				    &(struct memory_request){.size = PART, .numa_node = -1},
+				    &error),
+			-ENOMEM);
 		is_full = false;
 		assert_contains(error.text, "no memory for a buffer of 41943040 bytes: ");
 		open_second();
@@ -313,7 +341,11 @@ static void test_numa_nodes(void **unused)
 		struct memory buffer;
 		struct error error = {0};
 
-		assert_int_equal(memory_open(&buffer, &memory_host, 8192, nodes[i], &error), 0);
+		assert_int_equal(
+			memory_open(&buffer, &memory_host,
+				    &(struct memory_request){.size = 8192, .numa_node = nodes[i]},
+				    &error),
+			0);
 		buffer.cpu[8191] = 1;
 		memory_close(&buffer);
 	}
@@ -330,12 +362,18 @@ static void test_too_few_huge_pages(void **unused)
 	char wanted[160];
 
 	if (page <= 0) {
-		assert_int_equal(memory_open(&buffer, &memory_huge, 1, -1, &error), -EOPNOTSUPP);
+		assert_int_equal(memory_open(&buffer, &memory_huge,
+					     &(struct memory_request){.size = 1, .numa_node = -1},
+					     &error),
+				 -EOPNOTSUPP);
 		assert_contains(error.text, "no huge pages");
 		return;
 	}
 	assert_int_equal(memory_open(&buffer, &memory_huge,
-				     ((size_t)there + 3) * (size_t)page * 1024 - 1, -1, &error),
+				     &(struct memory_request){
+					     .size = ((size_t)there + 3) * (size_t)page * 1024 - 1,
+					     .numa_node = -1},
+				     &error),
 			 -ENOMEM);
 	snprintf(wanted, sizeof(wanted),
 		 "need %ld huge pages of %ld KiB, %ld free; try 'sysctl vm.nr_hugepages=%ld'",
@@ -353,13 +391,19 @@ static void test_limited_huge_pages(void **unused)
 	if (meminfo("Hugepagesize") <= 0)
 		return;
 	populate_errno = EFAULT;
-	assert_int_equal(memory_open(&buffer, &memory_huge, 5000, -1, &error), -ENOMEM);
+	assert_int_equal(memory_open(&buffer, &memory_huge,
+				     &(struct memory_request){.size = 5000, .numa_node = -1},
+				     &error),
+			 -ENOMEM);
 	assert_string_equal(error.text, "no memory for a buffer of 5000 bytes: the control "
 					"group limits huge pages; see its hugetlb.*.max");
 	assert_null(buffer.cpu);
 	/* Kernels that lack MADV_POPULATE_WRITE return EINVAL. */
 	populate_errno = EINVAL;
-	assert_int_equal(memory_open(&buffer, &memory_huge, 5000, -1, &error), 0);
+	assert_int_equal(memory_open(&buffer, &memory_huge,
+				     &(struct memory_request){.size = 5000, .numa_node = -1},
+				     &error),
+			 0);
 	assert_int_equal(buffer.cpu[4999], 0);
 	memory_close(&buffer);
 	populate_errno = 0;

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/memory/choice.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "core/base/compiler.h"
+#include "core/memory/memory.h"
+
+static const struct memory_kind *const kinds[] = {
+	&memory_host,
+};
+
+const char *memory_name(size_t i)
+{
+	return i < ARRAY_LENGTH(kinds) ? kinds[i]->name : NULL;
+}
+
+const char *memory_about(size_t i)
+{
+	return i < ARRAY_LENGTH(kinds) ? kinds[i]->about : NULL;
+}
+
+static int no_such_kind(struct error *error)
+{
+	char list[160] = "";
+	size_t used = 0;
+
+	for (size_t i = 0; i < ARRAY_LENGTH(kinds) && used < sizeof(list); i++)
+		used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s", i ? ", " : "",
+					 kinds[i]->name);
+	return error_set(error, -EINVAL, "is not one of %s", list);
+}
+
+static int take_detail(struct memory_choice *choice, const char *detail, struct error *error)
+{
+	if (!choice->kind->parse)
+		return error_set(error, -EINVAL, "has a detail, but %s has none",
+				 choice->kind->name);
+	snprintf(choice->detail, sizeof(choice->detail), "%s", detail);
+	return choice->kind->parse(detail, error);
+}
+
+int memory_find(const char *text, struct memory_choice *choice, struct error *error)
+{
+	size_t length = strcspn(text, ":");
+	int code = 0;
+
+	*choice = (struct memory_choice){0};
+	for (size_t i = 0; i < ARRAY_LENGTH(kinds); i++)
+		if (strlen(kinds[i]->name) == length && !strncasecmp(kinds[i]->name, text, length))
+			choice->kind = kinds[i];
+	if (!choice->kind)
+		return no_such_kind(error);
+	if (strlen(text) >= MEMORY_TEXT)
+		return error_set(error, -EINVAL, "is longer than %d characters", MEMORY_TEXT - 1);
+	if (text[length])
+		code = take_detail(choice, text + length + 1, error);
+	if (!code && choice->kind == &memory_host && choice->detail[0])
+		choice->kind = &memory_huge;
+	return code;
+}
+
+static const char *detail_of(const struct memory_choice *choice)
+{
+	return choice->detail[0] ? choice->detail : NULL;
+}
+
+bool memory_is_polled(const struct memory_choice *choice)
+{
+	bool is_known = choice->kind && choice->kind->is_polled;
+
+	return is_known ? choice->kind->is_polled(detail_of(choice)) : true;
+}
+
+const char *memory_path(const struct memory_choice *choice)
+{
+	bool is_known = choice->kind && choice->kind->path;
+
+	return is_known ? choice->kind->path(detail_of(choice)) : NULL;
+}

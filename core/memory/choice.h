@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Kinds of memory by name, as on a command line: NAME or NAME:DETAIL, for example "host",
+ * "file:/dev/shm/x" or "cuda:0,path=dmabuf". Usable by code that knows no verbs.
+ */
+#ifndef CORE_MEMORY_CHOICE_H
+#define CORE_MEMORY_CHOICE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "core/base/error.h"
+
+/* Room for a name and its detail. */
+#define MEMORY_TEXT 96
+
+struct memory_kind;
+
+/* Zeroed: the default memory. */
+struct memory_choice {
+	const struct memory_kind *kind;
+	char detail[MEMORY_TEXT]; /* the text after the first colon; empty: none */
+};
+
+/* Returns -EINVAL for an unknown name, and for a detail that the kind does not understand. */
+int memory_find(const char *text, struct memory_choice *choice, struct error *error);
+
+/* Return the name and the description of the i-th kind; NULL beyond the last one. */
+const char *memory_name(size_t i);
+const char *memory_about(size_t i);
+
+/* Returns whether the CPU can load the bytes, and thus poll them. */
+bool memory_is_polled(const struct memory_choice *choice);
+
+/*
+ * Returns the path of the file that the memory consists of, or NULL. A client must not choose
+ * files of the server's host unless the server allows it.
+ */
+const char *memory_path(const struct memory_choice *choice);
+
+#endif
