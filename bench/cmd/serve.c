@@ -30,6 +30,7 @@ struct settings {
 	const char *bind;
 	const char *secret_file;
 	struct allowed_networks allowed;
+	struct allowed_files files;
 	struct quota quota;
 	struct serve_pool_wish pool;
 };
@@ -81,6 +82,9 @@ static const struct option_row rows[] = {
 	 .group = OPTION_LISTEN},
 	{"allow", 0, "CIDR,...", allowed_networks_parse, FIELD(allowed),
 	 "serve only clients from these networks (all)",
+	 .group = OPTION_ACCESS, .may_repeat = true},
+	{"allow-file", 0, "PATH", allowed_files_parse, FIELD(files),
+	 "let clients use this file as memory, and overwrite it (no file)",
 	 .group = OPTION_ACCESS, .may_repeat = true},
 	{"max-clients", 0, "N", quota_parse_clients, ALLOWED(clients),
 	 "clients at once (64)",
@@ -326,6 +330,9 @@ static int server_open(struct server *server, const struct settings *settings, s
 		.quota = &server->quota,
 		.places = &server->places,
 		.allowed = &settings->allowed,
+		.files = &settings->files,
+		/* With a token, the program that started the server is its client. */
+		.is_own = settings->has_token,
 	};
 	server->clients = (struct clients){
 		.done = -1,

@@ -8,6 +8,7 @@
 
 #include "bench/host/soft_device.h"
 #include "bench/lane/layout.h"
+#include "bench/plan/memory_name.h"
 #include "core/base/free_memory.h"
 #include "core/rdma/manual_qp.h"
 #include "core/rdma/settings.h"
@@ -98,6 +99,18 @@ enum rdma_wait_mode lane_wait_mode(const struct parameters *parameters, bool is_
 	return modes[is_server ? parameters->server_cq : parameters->cq];
 }
 
+/* Returns the kind that the case names for this side. A NULL kind: what suits the device. */
+static struct memory_choice chosen_memory(const struct lane *lane)
+{
+	const struct parameters *p = lane->settings.parameters;
+	struct memory_choice choice =
+		*memory_name_choice(lane->settings.is_server ? p->server_memory : p->memory);
+
+	if (!choice.kind && p->hugepages)
+		choice.kind = &memory_huge;
+	return choice;
+}
+
 static struct endpoint_settings endpoint_settings(const struct lane *lane, enum rdma_wait_mode cq)
 {
 	const struct parameters *p = lane->settings.parameters;
@@ -105,7 +118,6 @@ static struct endpoint_settings endpoint_settings(const struct lane *lane, enum 
 
 	return (struct endpoint_settings){
 		.buffer_size = lane_flow_size(lane) * lane->settings.n_flows,
-		.memory = p->hugepages ? &memory_huge : NULL,
 		.is_relaxed = p->relaxed_ordering == ORDERING_RELAXED,
 		.cq_depth = cq_depth(p, depth * lane->settings.n_flows +
 						(p->use_srq ? p->rx_depth : 0)),
@@ -172,14 +184,21 @@ static bool has_other(const struct lane *lane)
 					: lane->settings.shape->registers;
 }
 
-static const struct memory_kind *other_kind(const struct lane *lane)
+static int open_other(struct lane *lane, const struct endpoint_settings *settings,
+		      struct error *error)
 {
-	if (lane->settings.parameters->hugepages)
-		return &memory_huge;
+	const struct memory_request request = {
+		.size = lane->settings.parameters->size,
+		.numa_node = settings->numa_node,
+		.device = lane->device.verbs,
+		.detail = settings->detail,
+	};
+	const struct memory_kind *kind = settings->memory;
+
 	/* The software device accesses mapped memory without a system call. */
-	return lane->settings.is_server && device_kind_is_mapped(&lane->endpoint.device)
-		       ? &memory_shared
-		       : &memory_host;
+	if (!kind && lane->settings.is_server && device_kind_is_mapped(&lane->endpoint.device))
+		kind = &memory_shared;
+	return memory_open(&lane->other, kind ? kind : &memory_host, &request, error);
 }
 
 /*
@@ -191,6 +210,7 @@ static int build(struct lane *lane, const struct lane_wish *wanted, struct error
 	const struct parameters *p = lane->settings.parameters;
 	const char *device = wanted->device;
 	bool is_server = wanted->is_server;
+	const struct memory_choice memory = chosen_memory(lane);
 	struct placement_wish wish;
 	struct endpoint_settings settings = endpoint_settings(lane, lane_wait_mode(p, is_server));
 	struct placement *placement = &lane->placement;
@@ -198,6 +218,8 @@ static int build(struct lane *lane, const struct lane_wish *wanted, struct error
 
 	if (code)
 		return code;
+	settings.memory = memory.kind;
+	settings.detail = memory.detail[0] ? memory.detail : NULL;
 	settings.spare = wanted->spare;
 	wish = placement_wish(lane, device, is_server);
 	code = placement_node(&wish, &settings.numa_node, error);
@@ -208,10 +230,7 @@ static int build(struct lane *lane, const struct lane_wish *wanted, struct error
 	if (!code)
 		code = endpoint_open(&lane->endpoint, lane->device.verbs, &settings, error);
 	if (!code && has_other(lane))
-		code = memory_open(
-			&lane->other, other_kind(lane),
-			&(struct memory_request){.size = p->size, .numa_node = settings.numa_node},
-			error);
+		code = open_other(lane, &settings, error);
 	if (!code && lane->settings.shape->is_atomic)
 		code = limits_operation((enum transport)p->transport, POST_FETCH_ADD,
 					&lane->endpoint.device, error);

@@ -177,7 +177,8 @@ static void make_work(const struct lane *lane, struct flow *flow)
 	manual_qp_aim(context, &flow->work);
 	remote += peer_part_offset(lane, flow);
 	flow->work.remote = flow->remote_base = context->remote.address + remote;
-	if (!is_fetched && size <= context->max_inline)
+	/* The CPU copies an inline payload. */
+	if (!is_fetched && lane->endpoint.memory.cpu && size <= context->max_inline)
 		flow->work.flags = IBV_SEND_INLINE;
 }
 

@@ -1,7 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 #include "bench/plan/applicable.h"
 
+#include <string.h>
+
+#include "bench/plan/memory_name.h"
 #include "bench/plan/rules.h"
+
+static void drop_if_host(uint64_t *memory)
+{
+	if (*memory != PARAMETER_AUTO && !strcmp(memory_name_text(*memory), "host"))
+		*memory = PARAMETER_AUTO;
+}
+
+/* Grants and calls without a buffer use host memory. The server only answers other calls. */
+static void keep_memory(const struct operation *op, struct parameters *wanted)
+{
+	/* Host memory is the default, which older servers know and older results omit. */
+	drop_if_host(&wanted->memory);
+	drop_if_host(&wanted->server_memory);
+	if (op->shape.is_granted || (op->shape.is_call && !op->shape.registers))
+		wanted->memory = PARAMETER_AUTO;
+	if (op->shape.is_granted || op->shape.is_call)
+		wanted->server_memory = PARAMETER_AUTO;
+}
 
 /* Timed calls use only some of the parameters of messages, such as the size. */
 static void drop_of_messages(const struct operation *op, struct parameters *wanted)
@@ -84,6 +105,7 @@ void applicable_keep(const struct operation *op, struct parameters *wanted)
 	 */
 	if (wanted->relaxed_ordering == ORDERING_STRICT)
 		wanted->relaxed_ordering = PARAMETER_AUTO;
+	keep_memory(op, wanted);
 	if (operation_is_timed_call(op))
 		drop_of_messages(op, wanted);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "bench/plan/operation.h"
 
+#include "bench/plan/memory_name.h"
 #include "core/base/transport.h"
 
 #define WRITES    TRANSPORT_WRITES
@@ -93,7 +94,9 @@ const struct operation operations[] = {
 
 enum result_kind operation_kind(const struct operation *op, const struct parameters *parameters)
 {
-	bool is_polled = parameters->cq == CQ_POLL && parameters->server_cq == CQ_POLL;
+	bool is_polled = parameters->cq == CQ_POLL && parameters->server_cq == CQ_POLL &&
+			 memory_is_polled(memory_name_choice(parameters->memory)) &&
+			 memory_is_polled(memory_name_choice(parameters->server_memory));
 
 	/* A WRITE generates no completion at the target: only one that polls memory can reply. */
 	return op->polls_memory && !is_polled ? RESULT_COMPLETION : op->kind;

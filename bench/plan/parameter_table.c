@@ -87,6 +87,19 @@ static const struct option_value accesses[] = {
 	[ACCESS_RANDOM] = {"random",      "addresses in random order"            },
 	{"stride=SIZE", "ascending addresses, SIZE bytes apart"},
 };
+static const struct option_value kinds[] = {
+	{"host",           "ordinary pages; also host:hugepages=2M and =1G"          },
+	{"file:PATH",      "a mapped file, which is overwritten; also PATH,offset=N" },
+	{"dax:PATH",       "persistent memory, which is overwritten; as file"        },
+	{"odp",            "on-demand paging; the first messages fault pages in"     },
+	{"odp:warm",       "the same, with pages that the CPU has touched"           },
+	{"odp:prefetch",   "the same, with pages that ibv_advise_mr() has prefetched"},
+	{"odp:implicit",   "one region for all memory, without access for the peer"  },
+	{"nic",            "memory of the RDMA device (ibv_alloc_dm)"                },
+	{"dmabuf:udmabuf", "a dma-buf of host pages, made by /dev/udmabuf"           },
+	{"dmabuf:PATH",    "a dma-buf of a heap, such as /dev/dma_heap/system"       },
+	{"dmabuf:memfd",   "soft0: a memfd in place of a dma-buf"                    },
+};
 static const struct option_value places[] = {
 	{"auto", "the NUMA node of the device"        },
 	{"off",  "wherever the kernel puts the buffer"},
@@ -241,6 +254,12 @@ const struct parameter parameter_table[PARAMETERS] = {
 	ROW("hugepages", 0, NULL, OPTION_MEMORY, RARE,
 	    "allocate buffers in huge pages",
 	    NO_WORDS, PARAMETER_FLAG, 0, 1, 0, "hugepages", TARGET(hugepages)),
+	ROW("memory", 0, "LIST", OPTION_MEMORY, COMMON,
+	    "kinds of memory of the client, for example host,nic; '--memory help' lists them (host)",
+	    PLACES(kinds), PARAMETER_MEMORY, 0, 0, AUTO, "memory-", TARGET(memory)),
+	ROW("server-memory", 0, "LIST", OPTION_MEMORY, COMMON,
+	    "kinds of memory of the server (host)",
+	    PLACES(kinds), PARAMETER_MEMORY, 0, 0, AUTO, "server-memory-", TARGET(server_memory)),
 	ROW("relaxed-ordering", 0, "LIST", OPTION_MEMORY, RARE,
 	    "PCIe relaxed ordering, off or on (off)",
 	    WORDS(orderings), PARAMETER_WORD, 0, 0, AUTO, "relaxed-", TARGET(relaxed_ordering)),

@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "bench/cli/value.h"
+#include "bench/plan/memory_name.h"
 #include "bench/plan/pin.h"
 #include "bench/plan/rate.h"
 #include "core/base/printable.h"
@@ -94,6 +95,13 @@ static const char *parse_access(const struct parameter *parameter, const char *t
 	return parse_word(parameter, text, value) ? no_such_access : NULL;
 }
 
+static const char *parse_memory(const char *text, uint64_t *value)
+{
+	struct error error = {0};
+
+	return memory_name_find(text, value, &error) ? complain("%s", error.text) : NULL;
+}
+
 static const char *parse_flag(const char *text, uint64_t *value)
 {
 	*value = text[0] == '1';
@@ -145,6 +153,8 @@ const char *parameter_parse(const struct parameter *parameter, const char *text,
 		return parse_flag(text, value);
 	case PARAMETER_ACCESS:
 		return parse_access(parameter, text, value);
+	case PARAMETER_MEMORY:
+		return parse_memory(text, value);
 	case PARAMETER_COUNT:
 		if (!value_count(text, 0, UINT64_MAX, value))
 			return "is not a number";
@@ -207,6 +217,9 @@ void parameter_print(const struct parameter *parameter, uint64_t value, char *te
 	case PARAMETER_WORD:
 		snprintf(text, size, "%s", word_at(parameter, value));
 		break;
+	case PARAMETER_MEMORY:
+		snprintf(text, size, "%s", memory_name_text(value));
+		break;
 	case PARAMETER_SIZE:
 		value_print_size(value, text, size);
 		break;
@@ -229,7 +242,7 @@ void parameter_print(const struct parameter *parameter, uint64_t value, char *te
 
 json_t *parameter_encode(const struct parameter *parameter, uint64_t value)
 {
-	char text[24];
+	char text[PARAMETER_TEXT];
 
 	switch (parameter->type) {
 	case PARAMETER_FLAG:
@@ -246,6 +259,7 @@ json_t *parameter_encode(const struct parameter *parameter, uint64_t value)
 	case PARAMETER_WORD:
 	case PARAMETER_ACCESS:
 	case PARAMETER_RATE:
+	case PARAMETER_MEMORY:
 		break;
 	}
 	parameter_print(parameter, value, text, sizeof(text));
@@ -278,6 +292,8 @@ const char *parameter_decode(const struct parameter *parameter, const json_t *js
 		return no_such_access;
 	if (parameter->type == PARAMETER_WORD)
 		return no_such_word(parameter);
+	if (parameter->type == PARAMETER_MEMORY)
+		return "must be a kind of memory (e.g. \"host\")";
 	if (!json_is_integer(json) || json_integer_value(json) < 0)
 		return no_such_number(parameter);
 	*value = (uint64_t)json_integer_value(json);
@@ -373,7 +389,7 @@ void parameters_id(const struct parameters *from, char *id, size_t size)
 	for (size_t i = 0; i < PARAMETERS && used < size; i++) {
 		const struct parameter *parameter = &parameter_table[i];
 		const char *mark = parameter->mark ? parameter->mark : "";
-		char value[24] = "";
+		char value[PARAMETER_TEXT] = "";
 
 		if (!is_in_id(from, parameter))
 			continue;

@@ -13,6 +13,7 @@
 
 #include "bench/cli/option.h"
 #include "core/base/transport.h"
+#include "core/memory/choice.h"
 
 /* Value: not given, so the program chooses. */
 #define PARAMETER_AUTO UINT64_MAX
@@ -140,6 +141,8 @@ struct parameters {
 	uint64_t connect;
 	uint64_t use_srq;
 	uint64_t hugepages;
+	uint64_t memory;           /* a PARAMETER_MEMORY; AUTO: host */
+	uint64_t server_memory;    /* as memory */
 	uint64_t relaxed_ordering; /* enum ordering; AUTO: strict */
 	uint64_t buffer;           /* bytes that messages use, for all queue pairs of a side */
 	uint64_t access;           /* enum access */
@@ -171,6 +174,7 @@ enum parameter_type {
 	PARAMETER_PIN,   /* the same, far, or a range; see pin.h */
 	PARAMETER_RATE,
 	PARAMETER_ACCESS, /* a word, or stride=SIZE */
+	PARAMETER_MEMORY, /* a kind of memory; see memory_name.h */
 };
 
 struct parameter {
@@ -183,7 +187,7 @@ struct parameter {
 	size_t offset;
 };
 
-#define PARAMETERS 55
+#define PARAMETERS 57
 
 /* The mark of parameters that only say how long to measure. They are not part of an id. */
 extern const char parameters_effort[];
@@ -213,6 +217,9 @@ static inline uint64_t parameters_gid_index(const struct parameters *from, bool 
 
 	return is_own ? from->server_gid_index : from->gid_index;
 }
+
+/* Room for any printed value. */
+#define PARAMETER_TEXT MEMORY_TEXT
 
 /* Prints the value as on a command line. */
 void parameter_print(const struct parameter *parameter, uint64_t value, char *text, size_t size);

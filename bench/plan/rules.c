@@ -4,6 +4,7 @@
 #include "bench/plan/address_walk.h"
 #include "bench/plan/applicable.h"
 #include "bench/plan/default_depths.h"
+#include "bench/plan/memory_name.h"
 #include "bench/plan/pattern.h"
 #include "bench/plan/rate.h"
 #include "core/base/clock.h"
@@ -323,6 +324,43 @@ static bool is_unverifiable(const struct operation *op, const struct parameters 
 	return p->verify && operation_kind(op, p) == RESULT_COMPLETION;
 }
 
+/* Only the CPU can copy the payload into a work request. */
+static bool is_inline_unread(const struct operation *op, const struct parameters *p)
+{
+	bool is_read = memory_is_polled(memory_name_choice(p->memory)) &&
+		       memory_is_polled(memory_name_choice(p->server_memory));
+
+	return p->inline_size != PARAMETER_AUTO && p->inline_size && !is_read;
+}
+
+static bool is_unverifiable_there(const struct operation *op, const struct parameters *p)
+{
+	return is_unverifiable(op, p) && p->cq == CQ_POLL && p->server_cq == CQ_POLL;
+}
+
+static bool is_untouched_otherwise(const struct operation *op, const struct parameters *p)
+{
+	return p->pages == PAGES_UNTOUCHED && p->memory != PARAMETER_AUTO;
+}
+
+/* All threads would map the same bytes. */
+static bool is_file_of_threads(const struct operation *op, const struct parameters *p)
+{
+	return p->threads > 1 && (memory_path(memory_name_choice(p->memory)) ||
+				  memory_path(memory_name_choice(p->server_memory)));
+}
+
+/* The peer has no access to an implicit region, since it would be access to the whole process. */
+static bool is_target_implicit(const struct operation *op, const struct parameters *p)
+{
+	bool is_remote = !op->fills_receives;
+	bool is_answered = op->kind == RESULT_HALF && p->metric == METRIC_LAT;
+
+	return is_remote && (memory_is_private(memory_name_choice(p->server_memory)) ||
+			     ((is_answered || p->bidirectional) && !op->shape.is_call &&
+			      memory_is_private(memory_name_choice(p->memory))));
+}
+
 /* With relaxed ordering the last byte may arrive before the others. */
 static bool is_polled_unordered(const struct operation *op, const struct parameters *p)
 {
@@ -508,6 +546,13 @@ static const struct rule {
 	 "--verify with bw applies only to send and read: a write overwrites the last one"           },
 	{is_unnumbered,
 	 "--verify on UC and UD needs 8 bytes (writes: 9) for a number; use a larger --size"         },
+	{is_unverifiable_there,
+	 "--verify of write latency needs memory that the CPU can poll; use write-imm"               },
+	{is_inline_unread,       "--inline needs memory that the CPU can read on both sides"         },
+	{is_untouched_otherwise, "--pages untouched needs --memory host"                             },
+	{is_file_of_threads,     "memory with a path needs --threads 1"                              },
+	{is_target_implicit,
+	 "odp:implicit gives the peer no access; use --memory odp, or --op send"                     },
 	{is_unverifiable,        "--verify of write latency needs --cq poll on both sides"           },
 	{is_polled_unordered,
 	 "--relaxed-ordering: write latency polls the last byte, which might arrive first"           },

@@ -206,14 +206,29 @@ static const char *check_count(const struct value_list *list, const struct param
 	return NULL;
 }
 
+/* A kind of memory continues after a comma with KEY=VALUE: cuda:0,path=dmabuf. */
+static size_t member_length(const struct parameter *parameter, const char *text)
+{
+	size_t length = strcspn(text, ",");
+
+	while (parameter->type == PARAMETER_MEMORY && text[length] == ',') {
+		const char *key = text + length + 1;
+
+		if (key[strcspn(key, "=,:")] != '=')
+			break;
+		length += 1 + strcspn(key, ",");
+	}
+	return length;
+}
+
 const char *value_list_parse(struct value_list *list, const struct parameter *parameter,
 			     const char *text)
 {
-	char member[64];
+	char member[PARAMETER_TEXT];
 
 	list->count = 0;
 	for (;;) {
-		size_t length = strcspn(text, ",");
+		size_t length = member_length(parameter, text);
 		const char *wrong;
 
 		if (length >= sizeof(member))
@@ -232,7 +247,7 @@ const char *value_list_parse(struct value_list *list, const struct parameter *pa
 static const char *decode_member(struct value_list *list, const struct parameter *parameter,
 				 const json_t *json)
 {
-	char member[64];
+	char member[PARAMETER_TEXT];
 	const char *text = json_string_value(json);
 	const char *wrong;
 	uint64_t value;

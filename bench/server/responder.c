@@ -16,6 +16,7 @@
 #include "bench/lane/effective.h"
 #include "bench/lane/threads.h"
 #include "bench/plan/default_depths.h"
+#include "bench/plan/memory_name.h"
 #include "bench/server/worker.h"
 #include "core/base/free_memory.h"
 
@@ -414,6 +415,10 @@ static int run_case(struct session *session, json_t *message, struct error *erro
 		code = protocol_read_case(message, &wanted, &fault);
 	if (!code)
 		code = check_device(session, wanted.device, wanted.port, &fault);
+	if (!code && !session->terms->is_own)
+		code = allowed_files_check(session->terms->files,
+					   memory_name_choice(wanted.parameters.server_memory),
+					   &fault);
 	if (!code)
 		code = take_lanes(session, &wanted, &fault);
 	if (!code)

@@ -12,6 +12,7 @@
 #include "bench/control/allowed_networks.h"
 #include "bench/control/control.h"
 #include "bench/control/secret.h"
+#include "bench/server/allowed_files.h"
 #include "bench/server/places.h"
 #include "bench/server/quota.h"
 #include "core/verbs/device.h"
@@ -32,6 +33,8 @@ struct responder_terms {
 	struct quota *quota;
 	struct places *places;
 	const struct allowed_networks *allowed; /* where clients may be */
+	const struct allowed_files *files;      /* that clients may write to; NULL: none */
+	bool is_own;                            /* the client started it, and may use all files */
 	struct responder_extension *extension;  /* NULL: none */
 };
 

@@ -10,17 +10,12 @@
 #include "core/memory/memory.h"
 
 static const struct memory_kind *const kinds[] = {
-	&memory_host,
+	&memory_host, &memory_file, &memory_dax, &memory_odp, &memory_nic, &memory_dmabuf,
 };
 
 const char *memory_name(size_t i)
 {
 	return i < ARRAY_LENGTH(kinds) ? kinds[i]->name : NULL;
-}
-
-const char *memory_about(size_t i)
-{
-	return i < ARRAY_LENGTH(kinds) ? kinds[i]->about : NULL;
 }
 
 static int no_such_kind(struct error *error)
@@ -73,6 +68,13 @@ bool memory_is_polled(const struct memory_choice *choice)
 	bool is_known = choice->kind && choice->kind->is_polled;
 
 	return is_known ? choice->kind->is_polled(detail_of(choice)) : true;
+}
+
+bool memory_is_private(const struct memory_choice *choice)
+{
+	bool is_known = choice->kind && choice->kind->is_private;
+
+	return is_known && choice->kind->is_private(detail_of(choice));
 }
 
 const char *memory_path(const struct memory_choice *choice)

@@ -25,12 +25,14 @@ struct memory_choice {
 /* Returns -EINVAL for an unknown name, and for a detail that the kind does not understand. */
 int memory_find(const char *text, struct memory_choice *choice, struct error *error);
 
-/* Return the name and the description of the i-th kind; NULL beyond the last one. */
+/* Returns the name of the i-th kind; NULL beyond the last one. */
 const char *memory_name(size_t i);
-const char *memory_about(size_t i);
 
 /* Returns whether the CPU can load the bytes, and thus poll them. */
 bool memory_is_polled(const struct memory_choice *choice);
+
+/* Returns whether the peer gets no access, because it would be access to all of the process. */
+bool memory_is_private(const struct memory_choice *choice);
 
 /*
  * Returns the path of the file that the memory consists of, or NULL. A client must not choose

@@ -105,7 +105,6 @@ static int host_allocate(struct memory *memory, const struct memory_request *req
 
 const struct memory_kind memory_host = {
 	.name = "host",
-	.about = "ordinary pages, or huge pages of one size (host:hugepages=2M)",
 	.parse = huge_parse,
 	.allocate = host_allocate,
 	.release = pages_unmap,

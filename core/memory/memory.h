@@ -51,12 +51,13 @@ struct memory_facts {
  * any thread, one at a time: a kind whose driver needs a context makes it current there.
  */
 struct memory_kind {
-	const char *name;
-	const char *about; /* one line for --help */
+	const char *name; /* a row of kinds in bench/plan/parameter_table.c explains it */
 	/* Optional: rejects a detail that can never be valid. NULL: there are no details. */
 	int (*parse)(const char *detail, struct error *error);
 	/* Optional: returns whether memory of that detail (may be NULL) has cpu. NULL: always. */
 	bool (*is_polled)(const char *detail);
+	/* Optional: returns whether the peer gets no access to memory of that detail. */
+	bool (*is_private)(const char *detail);
 	/* Optional: returns the path that the detail consists of, or NULL. */
 	const char *(*path)(const char *detail);
 	/*
@@ -88,6 +89,11 @@ struct memory_kind {
 extern const struct memory_kind memory_host;   /* ordinary pages */
 extern const struct memory_kind memory_shared; /* in a sealed memfd; ordinary without one */
 extern const struct memory_kind memory_huge;   /* huge pages, or an error */
+extern const struct memory_kind memory_file;
+extern const struct memory_kind memory_dax;
+extern const struct memory_kind memory_odp;
+extern const struct memory_kind memory_nic;
+extern const struct memory_kind memory_dmabuf;
 
 /*
  * Fails if the kind cannot work, with the reason and what to do. Needs the request's device and

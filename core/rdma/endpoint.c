@@ -54,15 +54,20 @@ static const struct memory_kind *choose_memory(const struct endpoint *endpoint,
 	return device_kind_is_mapped(&endpoint->device) ? &memory_shared : &memory_host;
 }
 
-static int take_memory(struct endpoint *endpoint, const struct memory_kind *kind, int node,
-		       struct error *error)
+static int take_memory(struct endpoint *endpoint, const struct endpoint_settings *settings,
+		       int node, struct error *error)
 {
+	const struct memory_request request = {
+		.size = endpoint->buffer_size,
+		.numa_node = node,
+		.device = endpoint->verbs,
+		.detail = settings->detail,
+	};
 	struct memory none = {0};
 	struct memory *spare = endpoint->spare ? endpoint->spare : &none;
 
-	return memory_take(
-		&endpoint->memory, spare, kind,
-		&(struct memory_request){.size = endpoint->buffer_size, .numa_node = node}, error);
+	return memory_take(&endpoint->memory, spare, choose_memory(endpoint, settings), &request,
+			   error);
 }
 
 static int create_memory(struct endpoint *endpoint, const struct endpoint_settings *settings,
@@ -77,7 +82,7 @@ static int create_memory(struct endpoint *endpoint, const struct endpoint_settin
 	if (limits_has_atomics(&endpoint->device))
 		access |= IBV_ACCESS_REMOTE_ATOMIC;
 	endpoint->buffer_size = settings->buffer_size ? settings->buffer_size : DEFAULT_BUFFER;
-	code = take_memory(endpoint, choose_memory(endpoint, settings), node, error);
+	code = take_memory(endpoint, settings, node, error);
 	if (code)
 		return code;
 	endpoint->mr = memory_register(&endpoint->memory, 0, endpoint->buffer_size, endpoint->pd,

@@ -26,6 +26,7 @@
 struct endpoint_settings {
 	size_t buffer_size;               /* 4096 if 0 */
 	const struct memory_kind *memory; /* NULL: ordinary pages, or what suits the device */
+	const char *detail;               /* of the memory; NULL: none */
 	bool is_relaxed;                  /* register with IBV_ACCESS_RELAXED_ORDERING */
 	int numa_node;                    /* of the buffer; -1: the device's; or ENDPOINT_NO_NODE */
 	uint32_t cq_depth;                /* outstanding completions of all queue pairs together */

@@ -6,7 +6,7 @@
 #include "reports/compare/compare.h"
 #include "reports/table/sentences.h"
 
-#define COMPARE_TEXT 1024
+#define COMPARE_TEXT 1280
 
 /* Returns the banner of the software device; NULL: no run used it. */
 const char *compare_banner(const struct comparison *comparison);

@@ -7,6 +7,6 @@
 #ifndef REPORTS_RESULT_CASE_ID_H
 #define REPORTS_RESULT_CASE_ID_H
 
-#define CASE_ID 640
+#define CASE_ID 896
 
 #endif

@@ -49,6 +49,8 @@ static const struct {
 	{"connect",          ""       },
 	{"use-srq",          "false"  },
 	{"hugepages",        "false"  },
+	{"memory",           ""       },
+	{"server-memory",    ""       },
 	{"relaxed-ordering", ""       },
 	{"buffer",           ""       },
 	{"access",           ""       },

@@ -85,7 +85,7 @@ static void test_ids_of_loads(void **unused)
 
 static size_t length_of(const struct parameter *parameter, uint64_t value)
 {
-	char text[64];
+	char text[PARAMETER_TEXT];
 
 	if (parameter->type == PARAMETER_FLAG)
 		return 0;
@@ -102,7 +102,9 @@ static uint64_t longest_value(const struct parameter *parameter)
 					    "99.9999999%",
 					    "999999999ns",
 					    "auto",
-					    "far"};
+					    "far",
+					    "file:/23456789/123456789/123456789/123456789"
+					    "/123456789/123456789/123456789/1234567890123"};
 	uint64_t values[64] = {parameter->most, parameter->most - 1, parameter->least};
 	uint64_t longest;
 	size_t count = 3;
