@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/plan/memory_name.h"
+#include "core/base/printable.h"
+#include "core/memory/memory.h"
 #include "core/rdma/manual_qp.h"
 #include "core/rdma/qp.h"
 #include "core/verbs/device.h"
@@ -125,6 +128,30 @@ static void tell_gids(json_t *section, struct ibv_context *verbs, unsigned int p
 	json_decref(found);
 }
 
+/* Adds the kinds of memory that cannot work with the device, with the reason. */
+static void tell_memory(json_t *section, struct ibv_context *verbs)
+{
+	static const char *const names[] = {"odp", "odp:implicit", "nic", "dmabuf:udmabuf"};
+	struct ibv_device_attr_ex attr = {0};
+	json_t *lacking = json_object();
+
+	for (size_t i = 0; i < ARRAY_LENGTH(names); i++) {
+		struct memory_choice choice;
+		struct error why = {0};
+
+		if (!memory_find(names[i], &choice, &why) &&
+		    memory_check(choice.kind,
+				 &(struct memory_request){.device = verbs, .detail = choice.detail},
+				 &why))
+			json_object_set_new(lacking, names[i], json_string(why.text));
+	}
+	if (json_object_size(lacking))
+		json_object_set(section, "lacking_memory", lacking);
+	json_decref(lacking);
+	if (!ibv_query_device_ex(verbs, NULL, &attr) && attr.max_dm_size)
+		tell_number(section, "max_dm_size", attr.max_dm_size);
+}
+
 void device_support_tell(json_t *device, json_t *port, struct ibv_context *verbs,
 			 unsigned int number)
 {
@@ -135,6 +162,7 @@ void device_support_tell(json_t *device, json_t *port, struct ibv_context *verbs
 		return;
 	tell_attributes(device, &attr);
 	tell_transports(device, verbs, &attr);
+	tell_memory(device, verbs);
 	tell_gids(port, verbs, attr.phys_port_cnt, number);
 	if (!verbs_result(ibv_query_port(verbs, (uint8_t)number, &port_attr)))
 		tell_number(port, "max_msg_sz", port_attr.max_msg_sz);
@@ -215,6 +243,8 @@ void device_support_read(struct device_support *capacity, const struct result_en
 	read_attributes(&capacity->device, device);
 	read_transports(capacity, json_object_get(device, "max_inline"));
 	read_port(capacity, end, json_object_get(end->facts, "port"));
+	capacity->lacking = json_object_get(device, "lacking_memory");
+	capacity->memory_bytes = (uint64_t)read_number(device, "max_dm_size", INT64_MAX);
 }
 
 static int check_transport(const struct device_support *capacity, const struct operation *op,
@@ -277,6 +307,31 @@ static bool needs_atomics(const struct device_support *capacity, const struct op
 	       (op->shape.registers && !capacity->is_server && p->mr_access == MR_ATOMIC);
 }
 
+static int check_memory(const struct device_support *capacity, const struct parameters *p,
+			const struct limits *wanted, struct error *error)
+{
+	const char *text = memory_name_text(capacity->is_server ? p->server_memory : p->memory);
+	const json_t *reason = json_object_get(capacity->lacking, text);
+	char name[MEMORY_TEXT];
+	char why[160];
+
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(text, ":"), text);
+	/* Without a detail, dmabuf is dmabuf:udmabuf. */
+	if (!reason)
+		reason = json_object_get(capacity->lacking,
+					 strcmp(text, "dmabuf") ? name : "dmabuf:udmabuf");
+	if (json_is_string(reason)) {
+		printable_copy(why, sizeof(why), json_string_value(reason));
+		return error_set(error, -EOPNOTSUPP, "--memory %s: %s", text, why);
+	}
+	if (!strcmp(name, "nic") && wanted->memory_bytes > capacity->memory_bytes)
+		return error_set(error, -EOPNOTSUPP,
+				 "the buffer needs %" PRIu64 " bytes of the device's memory, which "
+				 "has %" PRIu64 "; use a smaller --size or --buffer",
+				 wanted->memory_bytes, capacity->memory_bytes);
+	return 0;
+}
+
 int device_support_check(const struct device_support *capacity, const struct operation *op,
 			 const struct parameters *parameters, const struct limits *wanted,
 			 struct error *error)
@@ -291,6 +346,8 @@ int device_support_check(const struct device_support *capacity, const struct ope
 		code = limits_check(wanted, &capacity->device, &capacity->port, error);
 	if (!code)
 		code = check_parameters(capacity, parameters, error);
+	if (!code)
+		code = check_memory(capacity, parameters, wanted, error);
 	if (code)
 		error_wrap(error, "%.64s's %s", capacity->whose, capacity->name);
 	return code;

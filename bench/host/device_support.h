@@ -26,13 +26,15 @@ struct device_support {
 	unsigned int transports;           /* bit mask of supported transports */
 	uint64_t inline_bytes[TRANSPORTS]; /* maximum inline size of a queue pair */
 	bool gids[DEVICE_SUPPORT_GIDS];    /* whether the port has a GID at that index */
+	uint64_t memory_bytes;             /* of the device's own memory */
+	const json_t *lacking; /* kinds of memory that cannot work: the reason by name; or NULL */
 };
 
 /* Adds the capabilities that libibverbs reports to the facts' sections "device" and "port". */
 void device_support_tell(json_t *device, json_t *port, struct ibv_context *verbs,
 			 unsigned int number);
 
-/* Reads them from an end's facts. whose stays the caller's. */
+/* Reads them from an end's facts. whose and the facts stay the caller's. */
 void device_support_read(struct device_support *capacity, const struct result_end *end,
 			 bool is_server, const char *whose);
 

@@ -106,6 +106,16 @@ static void add_ground(struct effective *chosen, const struct endpoint *endpoint
 	effective_set(chosen, EFFECTIVE_BUFFER_BYTES, endpoint->memory.size);
 }
 
+static void add_memory(struct effective *chosen, const struct memory *memory)
+{
+	const struct memory_facts facts = memory_describe(memory);
+
+	effective_set_text(chosen, EFFECTIVE_MEMORY_PATH, facts.path);
+	effective_set_text(chosen, EFFECTIVE_MEMORY_OWNER, facts.owner);
+	effective_set_text(chosen, EFFECTIVE_MEMORY_DRIVER, facts.driver);
+	effective_set_text(chosen, EFFECTIVE_MEMORY_PCIE, facts.pcie);
+}
+
 struct effective lane_effective_find(const struct lane *lane, bool is_posting)
 {
 	struct effective chosen = {0};
@@ -114,6 +124,7 @@ struct effective lane_effective_find(const struct lane *lane, bool is_posting)
 		add_posts(&chosen, lane);
 	add_queue_pair(&chosen, lane);
 	add_ground(&chosen, &lane->endpoint);
+	add_memory(&chosen, &lane->endpoint.memory);
 	if (lane->settings.walks)
 		effective_set(&chosen, EFFECTIVE_PLACES, lane->flows[0].walk.mask + 1);
 	return chosen;

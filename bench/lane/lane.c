@@ -437,10 +437,18 @@ unsigned int lane_setup_ms(const struct parameters *parameters, const struct ope
 	return ms < INT_MAX / 4 ? (unsigned int)ms : INT_MAX / 4;
 }
 
+/* The loops ignore copies that fail, since only some kinds of memory have any. */
+static int reset_endpoint(struct lane *lane, struct error *error)
+{
+	int code = memory_copy_error(&lane->endpoint.memory, error);
+
+	return code ? code : endpoint_reset(&lane->endpoint, error);
+}
+
 int lane_stop(struct lane *lane, struct error *error)
 {
 	close_contexts(lane);
-	return endpoint_reset(&lane->endpoint, error);
+	return reset_endpoint(lane, error);
 }
 
 void lane_show_ticket(struct flow *flow)
@@ -458,7 +466,7 @@ int lane_renew(struct lane *lane, struct error *error)
 		if (lane->flows[i].tickets.is_open)
 			lane_show_ticket(&lane->flows[i]);
 	}
-	return endpoint_reset(&lane->endpoint, error);
+	return reset_endpoint(lane, error);
 }
 
 void lane_share_out(struct lane *lane, uint64_t messages)

@@ -101,7 +101,7 @@ static int check_place(struct place *place, size_t size, struct error *error)
 				 "%s: the offset is not a multiple of %" PRIu64 " bytes",
 				 place->path, place->page);
 	if (place->offset > place->size || place->size - place->offset < size)
-		return error_set(error, -EINVAL,
+		return error_set(error, -EOPNOTSUPP,
 				 "%s has %" PRIu64 " bytes, but the buffer needs %zu from offset "
 				 "%" PRIu64 "; try 'truncate -s %" PRIu64 " %s'",
 				 place->path, place->size, size, place->offset,

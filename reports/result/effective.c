@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/base/compiler.h"
+#include "core/base/printable.h"
 #include "reports/io/json_member.h"
 
 #define WORDS_MAX 4
@@ -38,10 +39,22 @@ static const struct row {
 	[EFFECTIVE_PLACES] = {.name = "places"                             },
 };
 
+static const char *const text_names[EFFECTIVE_TEXTS] = {
+	[EFFECTIVE_MEMORY_PATH] = "memory_path",
+	[EFFECTIVE_MEMORY_OWNER] = "memory_owner",
+	[EFFECTIVE_MEMORY_DRIVER] = "memory_driver",
+	[EFFECTIVE_MEMORY_PCIE] = "memory_pcie",
+};
+
 void effective_set(struct effective *chosen, enum effective_member member, uint64_t value)
 {
 	chosen->value[member] = value;
 	chosen->is_known[member] = true;
+}
+
+void effective_set_text(struct effective *chosen, enum effective_text member, const char *text)
+{
+	printable_copy(chosen->text[member], EFFECTIVE_TEXT, text);
 }
 
 static json_t *encode(const struct row *row, uint64_t value)
@@ -56,6 +69,9 @@ bool effective_is_any(const struct effective *chosen)
 	for (size_t i = 0; i < EFFECTIVE_MEMBERS; i++)
 		if (chosen->is_known[i])
 			return true;
+	for (size_t i = 0; i < EFFECTIVE_TEXTS; i++)
+		if (chosen->text[i][0])
+			return true;
 	return false;
 }
 
@@ -68,6 +84,10 @@ json_t *effective_encode(const struct effective *chosen)
 		if (chosen->is_known[i])
 			failed |= json_object_set_new(json, rows[i].name,
 						      encode(&rows[i], chosen->value[i]));
+	for (size_t i = 0; i < EFFECTIVE_TEXTS; i++)
+		if (chosen->text[i][0])
+			failed |= json_object_set_new(json, text_names[i],
+						      json_string(chosen->text[i]));
 	if (!failed)
 		return json;
 	json_decref(json);
@@ -101,8 +121,25 @@ static int decode(const struct row *row, const json_t *json, uint64_t *value, st
 	return code;
 }
 
+/* Sets the texts. Returns the name of the first one that is not a text, or NULL. */
+static const char *decode_texts(struct effective *chosen, const json_t *json)
+{
+	const char *wrong = NULL;
+
+	for (size_t i = 0; i < EFFECTIVE_TEXTS; i++) {
+		const json_t *text = json_object_get(json, text_names[i]);
+
+		if (json_is_string(text))
+			effective_set_text(chosen, (enum effective_text)i, json_string_value(text));
+		else if (text && !wrong)
+			wrong = text_names[i];
+	}
+	return wrong;
+}
+
 int effective_decode(struct effective *chosen, const json_t *json, struct error *error)
 {
+	const char *wrong;
 	int first = 0;
 
 	*chosen = (struct effective){0};
@@ -118,6 +155,9 @@ int effective_decode(struct effective *chosen, const json_t *json, struct error 
 		else if (!first)
 			first = code;
 	}
+	wrong = decode_texts(chosen, json);
+	if (wrong && !first)
+		first = error_set(error, -EINVAL, "\"%s\" is not a text", wrong);
 	return first;
 }
 
@@ -129,4 +169,7 @@ void effective_merge(struct effective *into, const struct effective *from)
 		if (!into->is_known[i])
 			into->value[i] = 0;
 	}
+	for (size_t i = 0; i < EFFECTIVE_TEXTS; i++)
+		if (strcmp(into->text[i], from->text[i]) != 0)
+			into->text[i][0] = '\0';
 }

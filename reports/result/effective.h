@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The values in effect at the client or server of a case: what the device granted, the attributes
- * of connected queue pairs, how work requests were posted. Each member is a number, a flag or a
- * word, or unknown. In a zeroed struct all are unknown.
+ * of connected queue pairs, how work requests were posted. Each member is a number, a flag, a
+ * word or a text, or unknown. In a zeroed struct all are unknown.
  */
 #ifndef REPORTS_RESULT_EFFECTIVE_H
 #define REPORTS_RESULT_EFFECTIVE_H
@@ -50,12 +50,25 @@ enum effective_gid_type {
 	EFFECTIVE_GID_ROCE_V2,
 };
 
+/* Facts about the memory of the buffer. */
+enum effective_text {
+	EFFECTIVE_MEMORY_PATH,   /* how the device reaches it */
+	EFFECTIVE_MEMORY_OWNER,  /* the device that has it */
+	EFFECTIVE_MEMORY_DRIVER, /* of that device */
+	EFFECTIVE_MEMORY_PCIE,   /* address of that device */
+	EFFECTIVE_TEXTS,
+};
+
+#define EFFECTIVE_TEXT 64
+
 struct effective {
 	uint64_t value[EFFECTIVE_MEMBERS]; /* 0 if unknown */
 	bool is_known[EFFECTIVE_MEMBERS];
+	char text[EFFECTIVE_TEXTS][EFFECTIVE_TEXT]; /* empty if unknown */
 };
 
 void effective_set(struct effective *chosen, enum effective_member member, uint64_t value);
+void effective_set_text(struct effective *chosen, enum effective_text member, const char *text);
 
 bool effective_is_any(const struct effective *chosen);
 
