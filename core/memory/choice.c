@@ -32,7 +32,7 @@ static int no_such_kind(struct error *error)
 static int take_detail(struct memory_choice *choice, const char *detail, struct error *error)
 {
 	if (!choice->kind->parse)
-		return error_set(error, -EINVAL, "has a detail, but %s has none",
+		return error_set(error, -EINVAL, "names a detail, but %s takes no details",
 				 choice->kind->name);
 	snprintf(choice->detail, sizeof(choice->detail), "%s", detail);
 	return choice->kind->parse(detail, error);

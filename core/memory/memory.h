@@ -30,7 +30,7 @@ struct memory {
 	char detail[MEMORY_TEXT];       /* as requested; empty: none */
 };
 
-/* What to allocate. The memory keeps a copy of the detail; the device must outlive it. */
+/* A buffer to allocate. The memory keeps a copy of the detail; the device must outlive it. */
 struct memory_request {
 	size_t size;                /* bytes, at least */
 	int numa_node;              /* negative: the kernel chooses */

@@ -15,7 +15,7 @@ OPTIONS = {
         "timeout", "retries", "hugepages", "iterations", "duration", "trials", "all", "events",
         "transport", "qps", "threads", "post-list", "bidirectional", "latencies", "outstanding",
         "mtu", "gid-index", "sl", "tos", "secret-file", "connect", "use-srq", "verify", "think",
-        "server-gid-index", "relaxed-ordering",
+        "server-gid-index", "relaxed-ordering", "memory", "server-memory",
         "receives", "needs", "warmup", "pin", "server-pin", "numa", "server-numa", "rate",
         "arrivals", "seed", "sge", "buffer", "access", "doorbell-every", "mr-access",
         "pages", "cq-depth", "registration", "interleave", "step", "pattern", "budget", "precision",
@@ -24,7 +24,7 @@ OPTIONS = {
         "progress", "rdma-cm", "cpu-freq",
     },
     "serve": {
-        "device", "port", "once", "idle", "token", "bind", "allow", "secret-file",
+        "device", "port", "once", "idle", "token", "bind", "allow", "allow-file", "secret-file",
         "max-clients", "max-qps", "max-size", "max-memory", "max-client-memory", "max-time",
         "max-pause", "pool", "pool-share", "pool-clients", "pool-cq", "pool-receives", "pool-dump",
     },

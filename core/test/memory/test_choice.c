@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/memory/memory.h"
+#include "core/test/lib/check.h"
+
+static void test_known_kinds(void **unused)
+{
+	static const struct {
+		const char *text;
+		const struct memory_kind *kind;
+		const char *detail;
+		const char *path;
+		bool is_polled;
+		bool is_private;
+	} rows[] = {
+		{"host",              &memory_host,   "",             NULL,          true,  false},
+		{"HOST",              &memory_host,   "",             NULL,          true,  false},
+		{"host:hugepages",    &memory_huge,   "hugepages",    NULL,          true,  false},
+		{"host:hugepages=2M", &memory_huge,   "hugepages=2M", NULL,          true,  false},
+		{"host:hugepages=1G", &memory_huge,   "hugepages=1G", NULL,          true,  false},
+		{"file:/a",           &memory_file,   "/a",           "/a",          true,  false},
+		{"file:/a:b",         &memory_file,   "/a:b",         "/a:b",        true,  false},
+		{"dax:/dev/dax0.0",   &memory_dax,    "/dev/dax0.0",  "/dev/dax0.0", true,  false},
+		{"odp",               &memory_odp,    "",             NULL,          true,  false},
+		{"odp:prefetch",      &memory_odp,    "prefetch",     NULL,          true,  false},
+		{"odp:implicit",      &memory_odp,    "implicit",     NULL,          true,  true },
+		{"nic",               &memory_nic,    "",             NULL,          false, false},
+		{"dmabuf",            &memory_dmabuf, "",             NULL,          true,  false},
+		{"dmabuf:udmabuf",    &memory_dmabuf, "udmabuf",      NULL,          true,  false},
+		{"dmabuf:/h",         &memory_dmabuf, "/h",           "/h",          true,  false},
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		struct memory_choice choice;
+		struct error error = {0};
+
+		assert_int_equal(memory_find(rows[i].text, &choice, &error), 0);
+		assert_ptr_equal(choice.kind, rows[i].kind);
+		assert_string_equal(choice.detail, rows[i].detail);
+		assert_int_equal(memory_is_polled(&choice), rows[i].is_polled);
+		assert_int_equal(memory_is_private(&choice), rows[i].is_private);
+		if (rows[i].path)
+			assert_string_equal(memory_path(&choice), rows[i].path);
+		else
+			assert_null(memory_path(&choice));
+	}
+}
+
+static void test_unknown_kinds(void **unused)
+{
+	static const char *const rows[][2] = {
+		{"",				    "is not one of host, file, dax, odp, nic"},
+		{"hos",				 "is not one of host"                     },
+		{"hosts",			       "is not one of host"                     },
+		{"host:hugepages=4M",                   "is not hugepages=2M, =32M or =1G"       },
+		{"host:",			       "is not hugepages=2M"                    },
+		{"file:a",			      "absolute path"                          },
+		{"file:/a,offset=",                     "offset"                                 },
+		{"file:/a,offset=-4096",                "offset"                                 },
+		{"file:/a,offset=4k",                   "offset"                                 },
+		{"file:/a,offset=99999999999999999999", "offset"                                 },
+		{"odp:cold",                            "is not warm, prefetch or implicit"      },
+		{"nic:0",			       "nic takes no details"                           },
+		{"dmabuf:x",                            "is not udmabuf, memfd or a path"        },
+	};
+	char longest[MEMORY_TEXT + 1];
+	struct memory_choice choice;
+	struct error fault = {0};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		struct error error = {0};
+
+		assert_int_equal(memory_find(rows[i][0], &choice, &error), -EINVAL);
+		assert_contains(error.text, rows[i][1]);
+	}
+	memset(longest, 'a', sizeof(longest));
+	memcpy(longest, "file:/", 6);
+	longest[MEMORY_TEXT - 1] = '\0';
+	assert_int_equal(memory_find(longest, &choice, &fault), 0);
+	longest[MEMORY_TEXT - 1] = 'a';
+	longest[MEMORY_TEXT] = '\0';
+	assert_int_equal(memory_find(longest, &choice, &fault), -EINVAL);
+	assert_contains(fault.text, "longer than 95");
+}
+
+static void test_names(void **unused)
+{
+	size_t i;
+
+	for (i = 0; memory_name(i); i++)
+		for (size_t j = 0; j < i; j++)
+			assert_string_not_equal(memory_name(i), memory_name(j));
+	assert_true(i >= 6);
+}
+
+/* A file is mapped from its offset on, and must be long enough. */
+static void test_mapped_files(void **unused)
+{
+	char path[] = "/tmp/verbmark-choice-XXXXXX";
+	int file = mkstemp(path);
+	char detail[MEMORY_TEXT];
+	struct memory_request request = {.size = 4096, .numa_node = -1, .detail = detail};
+	struct memory buffer;
+	struct error error = {0};
+	char byte;
+
+	assert_true(file >= 0);
+	assert_int_equal(ftruncate(file, 8192), 0);
+	assert_int_equal(pwrite(file, "ab", 2, 4095), 2);
+	snprintf(detail, sizeof(detail), "%s,offset=4096", path);
+	assert_int_equal(memory_open(&buffer, &memory_file, &request, &error), 0);
+	assert_int_equal(buffer.cpu[0], 0);
+	buffer.cpu[1] = 'x';
+	assert_string_equal(memory_describe(&buffer).path, "MAP_SHARED");
+	memory_close(&buffer);
+	assert_int_equal(pread(file, &byte, 1, 4095), 1);
+	assert_int_equal(byte, 'a');
+	assert_int_equal(pread(file, &byte, 1, 4097), 1);
+	assert_int_equal(byte, 'x');
+
+	request.size = 4097;
+	assert_int_equal(memory_check(&memory_file, &request, &error), -EOPNOTSUPP);
+	assert_contains(error.text, "has 8192 bytes, but the buffer needs");
+	error = (struct error){0};
+	assert_int_equal(memory_open(&buffer, &memory_file, &request, &error), -EOPNOTSUPP);
+	snprintf(detail, sizeof(detail), "%s,offset=1", path);
+	error = (struct error){0};
+	assert_int_equal(memory_check(&memory_file, &request, &error), -EINVAL);
+	assert_contains(error.text, "multiple of 4096");
+	close(file);
+	unlink(path);
+	error = (struct error){0};
+	assert_int_equal(memory_check(&memory_file, &request, &error), -ENOENT);
+}
+
+/* Devices and folders are not mapped. */
+static void test_other_files(void **unused)
+{
+	static const char *const paths[] = {"/dev/zero", "/dev/null", "/tmp"};
+	const struct memory_kind *const kinds[] = {&memory_file, &memory_dax};
+
+	for (size_t i = 0; i < 2 * ARRAY_LENGTH(paths); i++) {
+		const struct memory_request request = {.size = 1, .detail = paths[i / 2]};
+		struct error error = {0};
+
+		assert_true(memory_check(kinds[i % 2], &request, &error) < 0);
+	}
+}
+
+static void test_memory_without_a_device(void **unused)
+{
+	const struct memory_request request = {.size = 4096, .numa_node = -1};
+	struct memory buffer;
+	struct error error = {0};
+
+	assert_int_equal(memory_check(&memory_nic, &request, &error), 0);
+	assert_int_equal(memory_open(&buffer, &memory_nic, &request, &error), -EINVAL);
+	assert_null(buffer.kind);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_known_kinds), cmocka_unit_test(test_unknown_kinds),
+		cmocka_unit_test(test_names),       cmocka_unit_test(test_mapped_files),
+		cmocka_unit_test(test_other_files), cmocka_unit_test(test_memory_without_a_device),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
