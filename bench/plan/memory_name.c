@@ -17,13 +17,15 @@ struct name {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct name *_Atomic names[MEMORY_NAMES];
 
-/* Case ids, tables and other files contain the text. */
+/* Case ids contain the text, between slashes. */
 static bool is_plain(const char *text)
 {
-	for (; *text; text++)
-		if (!isgraph((unsigned char)*text) || strchr("\"'\\<>&|", *text))
+	size_t length = strlen(text);
+
+	for (const char *at = text; *at; at++)
+		if (!isalnum((unsigned char)*at) && !strchr("%=+:,._@~/-", *at))
 			return false;
-	return true;
+	return !strstr(text, "//") && length && text[length - 1] != '/';
 }
 
 static void lower_kind(char *text)
