@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "core/memory/choice.h"
+#include "core/base/memory_choice.h"
 
 /* Number of different texts that a process can use. */
 #define MEMORY_NAMES 1024

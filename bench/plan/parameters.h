@@ -12,8 +12,8 @@
 #include <stdint.h>
 
 #include "bench/cli/option.h"
+#include "core/base/memory_choice.h"
 #include "core/base/transport.h"
-#include "core/memory/choice.h"
 
 /* Value: not given, so the program chooses. */
 #define PARAMETER_AUTO UINT64_MAX

@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 #include "core/base/error.h"
-#include "core/memory/choice.h"
+#include "core/base/memory_choice.h"
 
 #define ALLOWED_FILES 16
 

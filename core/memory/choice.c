@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "core/memory/choice.h"
-
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
 #include "core/base/compiler.h"
+#include "core/base/memory_choice.h"
 #include "core/memory/memory.h"
 
 static const struct memory_kind *const kinds[] = {

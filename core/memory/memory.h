@@ -16,7 +16,7 @@
 
 #include "core/base/compiler.h"
 #include "core/base/error.h"
-#include "core/memory/choice.h"
+#include "core/base/memory_choice.h"
 
 struct memory {
 	const struct memory_kind *kind; /* NULL: closed */

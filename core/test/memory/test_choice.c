@@ -66,7 +66,7 @@ static void test_unknown_kinds(void **unused)
 		{"file:/a,offset=4k",                   "offset"                                 },
 		{"file:/a,offset=99999999999999999999", "offset"                                 },
 		{"odp:cold",                            "is not warm, prefetch or implicit"      },
-		{"nic:0",			       "nic takes no details"                           },
+		{"nic:0",			       "nic takes no details"                   },
 		{"dmabuf:x",                            "is not udmabuf, memfd or a path"        },
 	};
 	char longest[MEMORY_TEXT + 1];

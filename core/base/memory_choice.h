@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Kinds of memory by name, as on a command line: NAME or NAME:DETAIL, for example "host",
- * "file:/dev/shm/x" or "cuda:0,path=dmabuf". Usable by code that knows no verbs.
+ * "file:/dev/shm/x" or "cuda:0,path=dmabuf". For code that knows no verbs; core/memory has them.
  */
-#ifndef CORE_MEMORY_CHOICE_H
-#define CORE_MEMORY_CHOICE_H
+#ifndef CORE_BASE_MEMORY_CHOICE_H
+#define CORE_BASE_MEMORY_CHOICE_H
 
 #include <stdbool.h>
 #include <stddef.h>
