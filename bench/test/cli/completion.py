@@ -122,7 +122,8 @@ class Completion(unittest.TestCase):
                 self.assertEqual(self.completed(command, "--"), set(shown))
         self.assertEqual(
             self.completed("run", "--server"),
-            {"--server-device", "--server-cq", "--server-pin", "--server-numa", "--server-gid-index"},
+            {"--server-device", "--server-cq", "--server-pin", "--server-numa", "--server-gid-index",
+             "--server-memory"},
         )
         self.assertEqual(self.completed("run", "n02", "--op", "send", "--cq-"), {"--cq-mod", "--cq-depth"})
         self.assertEqual(self.completed("serve", "--op"), set())

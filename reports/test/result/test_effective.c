@@ -60,6 +60,25 @@ static void test_words(void **unused)
 	      "{\"post_call\": \"ibv_post_send\", \"inline\": true, \"gid_type\": \"RoCE v1\"}");
 }
 
+static void test_texts(void **unused)
+{
+	static const char both[] = "{\"sl\": 1, \"memory_path\": \"ibv_reg_dm_mr\","
+				   " \"memory_pcie\": \"0000:3b:00.0\"}";
+	struct effective chosen;
+	struct effective other;
+	struct error error = {0};
+
+	assert_int_equal(take(&chosen, both, &error), 0);
+	check(&chosen, both);
+	other = chosen;
+	effective_set_text(&other, EFFECTIVE_MEMORY_PCIE, "0000:3c:00.0");
+	effective_merge(&chosen, &other);
+	check(&chosen, "{\"sl\": 1, \"memory_path\": \"ibv_reg_dm_mr\"}");
+	assert_int_equal(take(&chosen, "{\"memory_owner\": 1, \"sl\": 2}", &error), -EINVAL);
+	assert_string_equal(error.text, "\"memory_owner\" is not a text");
+	check(&chosen, "{\"sl\": 2}");
+}
+
 static void test_no_members(void **unused)
 {
 	static const char *const texts[] = {"{}", "[]", "7", "{\"later\": [1]}"};
@@ -121,9 +140,9 @@ static void test_merge(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_round_trip), cmocka_unit_test(test_words),
-		cmocka_unit_test(test_no_members), cmocka_unit_test(test_invalid_members),
-		cmocka_unit_test(test_merge),
+		cmocka_unit_test(test_round_trip),      cmocka_unit_test(test_words),
+		cmocka_unit_test(test_texts),           cmocka_unit_test(test_no_members),
+		cmocka_unit_test(test_invalid_members), cmocka_unit_test(test_merge),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
