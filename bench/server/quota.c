@@ -9,6 +9,7 @@
 
 #include "bench/cli/value.h"
 #include "bench/lane/lane.h"
+#include "bench/plan/memory_name.h"
 #include "bench/plan/rules.h"
 #include "core/base/cgroup.h"
 #include "core/base/free_memory.h"
@@ -140,8 +141,10 @@ static uint64_t entries(uint64_t depth)
 /* Returns the memory of a region: whole pages, and their entries in the device's table. */
 static uint64_t region_bytes(const struct parameters *p, uint64_t wanted)
 {
-	uint64_t page = p->hugepages ? free_memory_info("", "Hugepagesize") << 10
-				     : (uint64_t)sysconf(_SC_PAGESIZE);
+	uint64_t huge = memory_huge_page(memory_name_choice(p->server_memory));
+	uint64_t page = huge           ? huge
+			: p->hugepages ? free_memory_info("", "Hugepagesize") << 10
+				       : (uint64_t)sysconf(_SC_PAGESIZE);
 	uint64_t pages = page ? wanted / page + 1 : 0;
 
 	return pages * (page + PAGE_BYTES);

@@ -6,6 +6,7 @@
 
 #include "core/base/compiler.h"
 #include "core/base/memory_choice.h"
+#include "core/memory/huge.h"
 #include "core/memory/memory.h"
 
 static const struct memory_kind *const kinds[] = {
@@ -60,6 +61,11 @@ int memory_find(const char *text, struct memory_choice *choice, struct error *er
 static const char *detail_of(const struct memory_choice *choice)
 {
 	return choice->detail[0] ? choice->detail : NULL;
+}
+
+size_t memory_huge_page(const struct memory_choice *choice)
+{
+	return choice->kind == &memory_huge ? huge_page(detail_of(choice)) : 0;
 }
 
 bool memory_is_polled(const struct memory_choice *choice)

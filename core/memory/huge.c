@@ -44,6 +44,13 @@ static size_t row_of(const char *detail)
 	return 0;
 }
 
+size_t huge_page(const char *detail)
+{
+	size_t page = sizes[row_of(detail)].page;
+
+	return page ? page : free_memory_info("", "Hugepagesize") * 1024;
+}
+
 #define POOL "/sys/kernel/mm/hugepages/hugepages-%zukB/"
 
 /* Returns a counter of the pool of that page size, or 0. */
@@ -109,17 +116,15 @@ static int huge_check(const struct memory_request *request, struct error *error)
 static int huge_allocate(struct memory *memory, const struct memory_request *request,
 			 struct error *error)
 {
-	size_t row = row_of(request->detail);
-	size_t page = sizes[row].page;
+	size_t page = huge_page(request->detail);
 	int code = huge_check(request, error);
 
-	if (!page)
-		page = free_memory_info("", "Hugepagesize") * 1024;
 	if (!code)
 		code = pages_measure(memory, request->size, page, error);
 	if (code)
 		return code;
-	code = pages_map(memory, MAP_HUGETLB | sizes[row].shift << MAP_HUGE_SHIFT,
+	code = pages_map(memory,
+			 MAP_HUGETLB | sizes[row_of(request->detail)].shift << MAP_HUGE_SHIFT,
 			 request->numa_node);
 	if (code == -ENOMEM && free_huge_pages(page) < memory->size / page)
 		return too_few_pages(memory, error);

@@ -3,8 +3,13 @@
 #ifndef CORE_MEMORY_HUGE_H
 #define CORE_MEMORY_HUGE_H
 
+#include <stddef.h>
+
 #include "core/base/error.h"
 
 int huge_parse(const char *detail, struct error *error);
+
+/* Returns the size of a page, or 0 if the kernel has no huge pages. NULL: the default size. */
+size_t huge_page(const char *detail);
 
 #endif

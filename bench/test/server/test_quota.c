@@ -150,6 +150,8 @@ static void test_estimates(void **unused)
 	assert_true(estimate("size=8") >= 4096);
 	if (huge_page())
 		assert_true(estimate("size=8 hugepages=1") >= huge_page());
+	assert_true(estimate("size=8 server-memory=host:hugepages=1G") >= 1U << 30);
+	assert_true(estimate("size=8 memory=host:hugepages=1G") < 1U << 30);
 	assert_true(more("metric=bw tx-depth=1024 rx-depth=1024 sge=32 size=64",
 			 "metric=bw tx-depth=1024 rx-depth=1024 size=64") >=
 		    2ULL * 1024 * 28 * sizeof(struct ibv_sge));
