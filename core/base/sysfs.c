@@ -167,20 +167,34 @@ bool sysfs_field(const char *text, const char *word, char *value, size_t size)
 	return false;
 }
 
+static bool read_target(const struct sysfs_path *path, char target[static PATH_MAX])
+{
+	ssize_t length = readlink(path->text, target, PATH_MAX - 1);
+
+	target[length > 0 ? length : 0] = '\0';
+	return length > 0;
+}
+
 bool sysfs_link(const char *root, char *text, size_t size, const char *format, ...)
 {
 	char target[PATH_MAX];
 	struct sysfs_path path;
 	const char *last;
-	ssize_t length;
 
 	MAKE_PATH(path);
-	length = readlink(path.text, target, sizeof(target) - 1);
-	if (length <= 0)
+	if (!read_target(&path, target))
 		return false;
-	target[length] = '\0';
 	last = strrchr(target, '/');
 	return take_line(last ? last + 1 : target, text, size);
+}
+
+bool sysfs_target(const char *root, char *text, size_t size, const char *format, ...)
+{
+	char target[PATH_MAX];
+	struct sysfs_path path;
+
+	MAKE_PATH(path);
+	return read_target(&path, target) && take_line(target, text, size);
 }
 
 bool sysfs_exists(const char *root, const char *format, ...)

@@ -45,6 +45,9 @@ bool sysfs_field(const char *text, const char *word, char *value, size_t size);
 /* Returns the last component of a symbolic link's target. */
 bool sysfs_link(const char *root, char *text, size_t size, const char *format, ...) FORMAT(4, 5);
 
+/* Returns the whole target. */
+bool sysfs_target(const char *root, char *text, size_t size, const char *format, ...) FORMAT(4, 5);
+
 bool sysfs_exists(const char *root, const char *format, ...) FORMAT(2, 3);
 
 /* Tries to open the file for reading and writing. Returns 0 or a negative errno. */

@@ -10,7 +10,8 @@
 #include "core/memory/memory.h"
 
 static const struct memory_kind *const kinds[] = {
-	&memory_host, &memory_file, &memory_dax, &memory_odp, &memory_nic, &memory_dmabuf,
+	&memory_host,   &memory_file, &memory_dax,          &memory_odp,         &memory_nic,
+	&memory_dmabuf, &memory_cuda, &memory_cuda_managed, &memory_cuda_pinned, &memory_rocm,
 };
 
 const char *memory_name(size_t i)

@@ -95,6 +95,11 @@ extern const struct memory_kind memory_odp;
 extern const struct memory_kind memory_nic;
 extern const struct memory_kind memory_dmabuf;
 
+extern const struct memory_kind memory_cuda; /* an NVIDIA GPU's own */
+extern const struct memory_kind memory_cuda_managed;
+extern const struct memory_kind memory_cuda_pinned;
+extern const struct memory_kind memory_rocm; /* an AMD GPU's own */
+
 /*
  * Fails if the kind cannot work, with the reason and what to do. Needs the request's device and
  * detail only.
