@@ -2,6 +2,7 @@
 #include <stdbool.h>
 
 #include "bench/cmd/command.h"
+#include "bench/cmd/devices_memory.h"
 #include "bench/host/inventory.h"
 #include "bench/host/soft_device.h"
 #include "core/base/address.h"
@@ -10,14 +11,17 @@
 
 struct settings {
 	const char *device;
+	bool memory;
 	bool json;
 };
 
 static const struct option_row rows[] = {
 	{"device", 'd', "NAME", option_text, offsetof(struct settings, device),
 	 "list only this device: NAME, NAME/PORT, soft0 (software) or auto", .group = OPTION_GENERAL},
+	{"memory", 0,   NULL,   option_flag, offsetof(struct settings, memory),
+	 "list GPUs instead, each with the RDMA device nearest to it",       .group = OPTION_GENERAL},
 	{"json",   0,   NULL,   option_flag, offsetof(struct settings, json),
-	 "print a JSON array of ports",                                      .group = OPTION_GENERAL},
+	 "print a JSON array of ports or GPUs",                              .group = OPTION_GENERAL},
 };
 
 static const struct option_table options = {.rows = rows, .count = ARRAY_LENGTH(rows)};
@@ -101,6 +105,8 @@ static int cmd_devices_run(int argc, char *argv[], const char **operands, struct
 
 	if (code)
 		return command_parsed(code);
+	if (settings.memory)
+		return devices_memory(settings.json, error) ? COMMAND_FAILED : COMMAND_GOOD;
 	if (soft_device_choose(&settings.device, error) ||
 	    soft_device_require(settings.device, false, error))
 		return COMMAND_FAILED;

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "bench/doctor/gpu_advice.h"
 #include "bench/doctor/path_advice.h"
 #include "bench/doctor/server.h"
 #include "bench/host/counters.h"
@@ -198,6 +199,8 @@ static int doctor_look(struct doctor *doctor, struct choice *choice,
 	if (!doctor->near)
 		return error_set_errno(error, -ENOMEM, "cannot keep the facts");
 	check_address(doctor, choice, devices);
+	gpu_advice(doctor->near, doctor->findings);
+	gpu_advice(doctor->far, doctor->findings);
 	return examine(doctor, choice, connection, error);
 }
 

@@ -121,6 +121,7 @@ static const struct section of_device[] = {
         {"interrupts", facts_interrupts},
 	{"iommu",      facts_iommu     },
         {"access",     facts_access    },
+        {"gpus",       facts_gpus      },
 };
 
 static const struct section without_device[] = {

@@ -13,7 +13,7 @@
 
 /*
  * Returns an object with the sections "host", "tool", "libc", "rdma_core", "device", "port",
- * "netdev", "flow", "pcie", "interrupts", "iommu", "access", "cpu", "frequency", "idle",
+ * "netdev", "flow", "pcie", "interrupts", "iommu", "access", "gpus", "cpu", "frequency", "idle",
  * "numa", "kernel", "clock", "limits", "hugepages", "cgroup", "virtualization",
  * "environment".
  * Without a device (NULL), "soft_roce" replaces the sections about the device.

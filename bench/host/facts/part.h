@@ -47,6 +47,7 @@ facts_section facts_netdev;
 facts_section facts_pcie;
 facts_section facts_interrupts;
 facts_section facts_iommu;
+facts_section facts_gpus;
 facts_section facts_access;
 facts_section facts_flow;
 facts_section facts_soft_roce;
