@@ -407,9 +407,15 @@ void trial_close(struct trial *trial)
 	trial->wanted = NULL;
 }
 
+static int copy_error(struct lane *lane, struct error *error)
+{
+	return memory_copy_error(&lane->endpoint.memory, error);
+}
+
 int trial_run(struct trial *trial, struct result_trial *found, struct error *error)
 {
 	json_t *message = NULL;
+	struct error copy = {0};
 	int code;
 
 	*found = (struct result_trial){0};
@@ -420,6 +426,11 @@ int trial_run(struct trial *trial, struct result_trial *found, struct error *err
 		measure_all(trial, found, error);
 	control_guard(trial->settings->control, NULL);
 	settle(trial, found, error);
+	/* A copy that failed explains why bytes are wrong. The code says whether the server ended. */
+	if (threads_each_lane(&trial->threads, copy_error, &copy)) {
+		error->code = error->code ? error->code : copy.code;
+		snprintf(error->text, sizeof(error->text), "%s", copy.text);
+	}
 	code = error->code;
 	if (!code)
 		code = add_combined_figures(trial, found, error);

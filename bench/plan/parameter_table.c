@@ -99,6 +99,10 @@ static const struct option_value kinds[] = {
 	{"dmabuf:udmabuf", "a dma-buf of host pages, made by /dev/udmabuf"           },
 	{"dmabuf:PATH",    "a dma-buf of a heap, such as /dev/dma_heap/system"       },
 	{"dmabuf:memfd",   "soft0: a memfd in place of a dma-buf"                    },
+	{"cuda:N",         "an NVIDIA GPU's; also N,path=dmabuf|peermem|host-mapped" },
+	{"cuda-managed:N", "CUDA memory that migrates between GPU and host"          },
+	{"cuda-pinned:N",  "host memory that is mapped into the GPU"                 },
+	{"rocm:N",         "an AMD GPU's; also N,path=dmabuf|host-mapped"            },
 };
 static const struct option_value places[] = {
 	{"auto", "the NUMA node of the device"        },

@@ -287,8 +287,17 @@ static double driven(const struct session *session, const struct protocol_stop *
 static int thread_respond(void *whole, unsigned int number, struct error *error)
 {
 	const struct lane_job *job = whole;
+	struct worker *worker = &job->session->workers[number];
+	int code = worker_respond(worker, job->wanted, error);
+	struct error copy = {0};
 
-	return worker_respond(&job->session->workers[number], job->wanted, error);
+	/* It explains why bytes are wrong. */
+	if (memory_copy_error(&worker->lane.endpoint.memory, &copy)) {
+		code = code ? code : copy.code;
+		*error = copy;
+		error->code = code;
+	}
+	return code;
 }
 
 static struct protocol_done gather(const struct session *session)

@@ -38,7 +38,7 @@ OPTIONS = {
         "magnitude",
     },
     "import": {"json", "started"},
-    "devices": {"device", "json"},
+    "devices": {"device", "json", "memory"},
     "doctor": {"device", "port", "json", "secret-file"},
     "pool": {"alloc", "writes", "doorbell-every", "cq", "seed", "dump", "device", "port"},
 }
