@@ -18,7 +18,7 @@
 struct budget_case {
 	uint64_t minimum;       /* trials */
 	double precision;       /* the relative width to reach */
-	bool is_over;           /* no further trials: the case failed, or others share the budget */
+	bool is_over;           /* no further trials: one failed, or others share the budget */
 	uint64_t n_trials;      /* trials so far */
 	uint64_t trial_ns;      /* their mean duration; before the first: an estimate */
 	double width;           /* of the interval, relative to the median; NAN: unknown */

@@ -11,9 +11,13 @@
 #include "bench/client/failure_hint.h"
 #include "bench/client/needs.h"
 #include "bench/control/protocol.h"
+#include "bench/host/advice/advice.h"
 #include "bench/host/soft_device.h"
 #include "reports/finding/precision.h"
 #include "reports/result/banner.h"
+
+/* Documents with many more warnings than this are refused. */
+#define WARNINGS_MOST 1000
 
 /* Adds the shares of queue pairs and flows: how evenly they divided the throughput. */
 static int note_shares(const struct trial *trial, const struct plan_case *wanted,
@@ -63,10 +67,13 @@ static int run_trials(struct trial *trial, const struct plan_case *wanted, uint6
 		code = run_trial(trial, wanted, found, error);
 	}
 	trial_close(trial);
-	found->client_place = trial->outcome.client_place;
-	found->server_place = trial->outcome.server_place;
-	found->client_chosen = trial->outcome.client_chosen;
-	found->server_chosen = trial->outcome.server_chosen;
+	/* An earlier trial may have completed. */
+	if (!code || !found->n_trials) {
+		found->client_place = trial->outcome.client_place;
+		found->server_place = trial->outcome.server_place;
+		found->client_chosen = trial->outcome.client_chosen;
+		found->server_chosen = trial->outcome.server_chosen;
+	}
 	return code;
 }
 
@@ -161,18 +168,24 @@ static void end_case(const struct case_loop *loop, size_t number)
 		loop->view->ends(loop->view, loop->result, number);
 }
 
+/* Adds what other cases and the devices tell about a failure. */
+static void explain(const struct case_loop *loop, size_t number, struct error *fault)
+{
+	const struct parameters *p = &loop->plan->cases[number].parameters;
+
+	failure_hint_size(loop->result, number, packet_size(p, loop->result), fault);
+	explain_reach(loop->result, fault);
+}
+
 /* Sets the status of a case whose trials are complete, or one of whose trials failed. */
 static void judge_case(const struct case_loop *loop, size_t number, struct error *fault)
 {
-	const struct plan_case *wanted = &loop->plan->cases[number];
 	struct result_case *found = &loop->result->cases[number];
 
 	/* The trials of a failed case are no measurement. */
 	if (fault->code)
 		result_drop_trials(found);
-	failure_hint_size(loop->result, number, packet_size(&wanted->parameters, loop->result),
-			  fault);
-	explain_reach(loop->result, fault);
+	explain(loop, number, fault);
 	found->status = case_results_status(fault);
 	snprintf(found->error, sizeof(found->error), "%s", fault->text);
 }
@@ -270,6 +283,34 @@ static uint64_t done_ns(const struct turns *turns)
 	return turns->before_ns + (uint64_t)(all * elapsed / (elapsed + left + 1));
 }
 
+/* Adds a warning about a trial that the case did not need. */
+static void warn_of_trial(const struct case_loop *loop, size_t number, struct error *fault)
+{
+	struct result *result = loop->result;
+	const struct result_case *found = &result->cases[number];
+	char what[sizeof(found->id) + sizeof(fault->text) + 64];
+
+	explain(loop, number, fault);
+	if (!result->warnings)
+		result->warnings = json_array();
+	if (json_array_size(result->warnings) >= WARNINGS_MOST)
+		return;
+	snprintf(what, sizeof(what), "%s: trial %zu failed and is not counted: %s", found->id,
+		 found->n_trials + 1, fault->text);
+	json_array_append_new(
+		result->warnings,
+		advice_finding("failed-trial", true, result->client.host, what,
+			       "a case that fails now and then has figures of the trials that "
+			       "succeeded, and gets no further ones",
+			       ""));
+}
+
+/* Returns whether a failure leaves the case its trials. Wrong data always fail the case. */
+static bool is_optional(const struct budget_case *line, const struct plan_case *wanted)
+{
+	return line->n_trials >= line->minimum && !wanted->parameters.verify;
+}
+
 /* Runs one trial. A case with a budget is complete as soon as it has a trial. */
 static void run_turn(const struct case_loop *loop, struct turns *turns, size_t place,
 		     struct error *error)
@@ -294,6 +335,10 @@ static void run_turn(const struct case_loop *loop, struct turns *turns, size_t p
 	/* If the run ends early, a case keeps the trials that it has. */
 	if (plan_is_budgeted(wanted) && trial->is_lost && found->n_trials)
 		return;
+	if (fault.code && is_optional(line, wanted)) {
+		warn_of_trial(loop, number, &fault);
+		return;
+	}
 	if (fault.code || plan_is_budgeted(wanted) || line->n_trials == line->minimum)
 		judge_case(loop, number, &fault);
 	if (plan_is_budgeted(wanted) && !fault.code)

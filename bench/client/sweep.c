@@ -232,6 +232,7 @@ static void note_noise(struct sweep *sweep)
 static void advise(struct sweep *sweep, struct result *result)
 {
 	json_t *after = facts_noise("");
+	json_t *findings;
 	const struct advice_end client = {.facts = result->client.facts,
 					  .before = sweep->snapshot.before,
 					  .after = after,
@@ -241,9 +242,14 @@ static void advise(struct sweep *sweep, struct result *result)
 					  .after = sweep->server_after,
 					  .counters = sweep->server_moved};
 
-	result->warnings = advice_make(&client, &server);
-	advice_threads(result, result->warnings);
-	advice_loss(result, result->warnings);
+	findings = advice_make(&client, &server);
+	advice_threads(result, findings);
+	advice_loss(result, findings);
+	/* Trials may have failed. */
+	if (!result->warnings)
+		result->warnings = json_array();
+	json_array_extend(result->warnings, findings);
+	json_decref(findings);
 	json_decref(after);
 }
 
