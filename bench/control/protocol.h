@@ -30,7 +30,7 @@
 
 #include "bench/plan/plan.h"
 
-#define PROTOCOL_NUMBER 4
+#define PROTOCOL_NUMBER 5
 
 /* Time limit for each answer of the server but the first. */
 #define PROTOCOL_ANSWER_MS 15000

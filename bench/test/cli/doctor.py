@@ -137,7 +137,7 @@ class Doctor(unittest.TestCase):
         self.assertNotIn("server", document["hosts"])
 
     WELCOME = {
-        "type": "welcome", "protocol": 4, "version": "0.0.1", "host": "n02",
+        "type": "welcome", "protocol": 5, "version": "0.0.1", "host": "n02",
         "devices": [{
             "device": "mlx5_0", "port": 1, "state": "ACTIVE", "link_layer": "Ethernet",
             "rate_mbps": 100000, "mtu": 1024,

@@ -30,10 +30,10 @@ static void test_messages(void **unused)
 	check_equal(protocol_stop(&stop),
 		    "{\"type\":\"stop\",\"from_ns\":30,\"until_ns\":10,\"next\":true}");
 	check_equal(protocol_reason("failed", "why"), "{\"type\":\"failed\",\"reason\":\"why\"}");
-	check_equal(protocol_hello(NULL), "{\"type\":\"hello\",\"protocol\":4,\"version\":\"" //
+	check_equal(protocol_hello(NULL), "{\"type\":\"hello\",\"protocol\":5,\"version\":\"" //
 		    VERBMARK_VERSION "\"}");
 	check_equal(protocol_hello("0a1b"),
-		    "{\"type\":\"hello\",\"protocol\":4,\"nonce\":\"0a1b\",\"version\":\"" //
+		    "{\"type\":\"hello\",\"protocol\":5,\"nonce\":\"0a1b\",\"version\":\"" //
 		    VERBMARK_VERSION "\"}");
 	check_equal(
 		protocol_case(&wanted, &server),
@@ -56,7 +56,7 @@ static void test_messages(void **unused)
 static void test_hello(void **unused)
 {
 	static const char newer[] =
-		"{\"type\":\"hello\",\"protocol\":4,\"version\":\"9.9\",\"x\":[]}";
+		"{\"type\":\"hello\",\"protocol\":5,\"version\":\"9.9\",\"x\":[]}";
 	struct error error = {0};
 	json_t *own = protocol_hello(NULL);
 	/* Only the protocol number must match, and a newer version may send more members. */
@@ -75,14 +75,14 @@ static void test_another_protocol(void **unused)
 		const char *message;
 		const char *text;
 	} rows[] = {
-		{"{\"type\":\"hello\",\"protocol\":1,\"version\":\"0.1\"}",
-		 "the client speaks protocol 1 (verbmark 0.1), the server speaks 4 (" //
+		{"{\"type\":\"hello\",\"protocol\":4,\"version\":\"0.1\"}",
+		 "the client speaks protocol 4 (verbmark 0.1), the server speaks 5 (" //
 		 VERBMARK_VERSION "): upgrade the older one"},
-		{"{\"type\":\"hello\",\"protocol\":5,\"version\":\"9.9\"}",
-		 "the client speaks protocol 5 (verbmark 9.9), the server speaks 4 (" //
+		{"{\"type\":\"hello\",\"protocol\":6,\"version\":\"9.9\"}",
+		 "the client speaks protocol 6 (verbmark 9.9), the server speaks 5 (" //
 		 VERBMARK_VERSION "): upgrade the older one"},
 		{"{\"type\":\"hello\",\"protocol\":-7,\"version\":\"\\u001b[2J\"}",
-		 "the client speaks protocol -7 (verbmark ?[2J), the server speaks 4 (" //
+		 "the client speaks protocol -7 (verbmark ?[2J), the server speaks 5 (" //
 		 VERBMARK_VERSION "): upgrade the older one"},
 	};
 
@@ -100,13 +100,13 @@ static void test_invalid_hellos(void **unused)
 {
 	static const char *const texts[] = {
 		"{}",
-		"{\"type\":\"case\",\"protocol\":4,\"version\":\"1\"}",
-		"{\"type\":17,\"protocol\":4,\"version\":\"1\"}",
+		"{\"type\":\"case\",\"protocol\":5,\"version\":\"1\"}",
+		"{\"type\":17,\"protocol\":5,\"version\":\"1\"}",
 		"{\"type\":\"hello\"}",
-		"{\"type\":\"hello\",\"protocol\":4}",
-		"{\"type\":\"hello\",\"protocol\":\"4\",\"version\":\"1\"}",
-		"{\"type\":\"hello\",\"protocol\":4.0,\"version\":\"1\"}",
-		"{\"type\":\"hello\",\"protocol\":4,\"version\":null}",
+		"{\"type\":\"hello\",\"protocol\":5}",
+		"{\"type\":\"hello\",\"protocol\":\"5\",\"version\":\"1\"}",
+		"{\"type\":\"hello\",\"protocol\":5.0,\"version\":\"1\"}",
+		"{\"type\":\"hello\",\"protocol\":5,\"version\":null}",
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(texts); i++) {
@@ -339,13 +339,13 @@ static void test_expected_messages(void **unused)
 		{"{\"type\":\"refused\",\"reason\":\"too many\"}",                                   -ESHUTDOWN, "n02: too many"             },
 		{"{\"type\":\"refused\",\"reason\":\"no\",\"protocol\":1,\"version\":\"0.0.9\"}",
 		 -ESHUTDOWN,
-		 "n02 speaks protocol 1 (verbmark 0.0.9), this host speaks 4 (" VERBMARK_VERSION
+		 "n02 speaks protocol 1 (verbmark 0.0.9), this host speaks 5 (" VERBMARK_VERSION
 		 "): upgrade n02"													    },
-		{"{\"type\":\"refused\",\"reason\":\"no\",\"protocol\":5,\"version\":\"9\\u0007\"}",
+		{"{\"type\":\"refused\",\"reason\":\"no\",\"protocol\":6,\"version\":\"9\\u0007\"}",
 		 -ESHUTDOWN,
-		 "n02 speaks protocol 5 (verbmark 9?), this host speaks 4 (" VERBMARK_VERSION
+		 "n02 speaks protocol 6 (verbmark 9?), this host speaks 5 (" VERBMARK_VERSION
 		 "): upgrade this host"												      },
-		{"{\"type\":\"refused\",\"reason\":\"no\",\"protocol\":4,\"version\":\"0.0.9\"}",
+		{"{\"type\":\"refused\",\"reason\":\"no\",\"protocol\":5,\"version\":\"0.0.9\"}",
 		 -ESHUTDOWN,										     "n02: no"                   },
 		{"{\"type\":\"refused\",\"reason\":\"no\",\"protocol\":\"1\",\"version\":1}",
 		 -ESHUTDOWN,										     "n02: no"                   },

@@ -36,10 +36,10 @@ static struct secret_talk talk(void)
 static void test_keys(void **unused)
 {
 	static const char *const wanted[] = {
-		"4535acf7a0136f45a6e1fc2af37a5493252bcd3a5c32d42d99e4b908ce0ef020",
-		"be5cfd68b1192487c014c621bce5406cfae89c6eb8eccac1299b32d856b5064c",
-		"6b286821769972efedadd212ddde137d38b8801768227aa9985857f345ef975d",
-		"691e18bd4e3d74650f70f922513afe986665ab8f74d4dfa2cb69bfa74948c956",
+		"5f47ce48ad8008bb0e2732f480d37f6ad504811f3de0512acad623d099617b34",
+		"6c09093b69509268a9812330fa698c874b9bfc30926c1a1e5ab7bb79bb54c3ca",
+		"8dd668a2cb49ae0c6c2e7680545566586fda38172c2d87b9f5d9188ee732f2ea",
+		"3a9bd75dc541b1557a6e8678c1926587da39fca30a8b748b9a98f0fd2cc78556",
 	};
 	const struct secret secret = made(TEXT "\n");
 	const struct secret_talk greeting = talk();

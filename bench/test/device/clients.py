@@ -90,7 +90,7 @@ class Clients(unittest.TestCase):
         self.assertEqual(refused["type"], "refused")
         self.assertRegex(
             refused["reason"],
-            r"^the client speaks protocol 999 \(verbmark 9\.9\), the server speaks 4 \(.+\): "
+            r"^the client speaks protocol 999 \(verbmark 9\.9\), the server speaks 5 \(.+\): "
             r"upgrade the older one$",
         )
         self.assertIsNone(peer.receive(), "the server did not close the connection")

@@ -14,7 +14,7 @@ from verbmark import (
     ADDRESS, DEVICE, PORT, VERBMARK, Ended, Impostor, Peer, Program, client, frame,
 )
 
-WELCOME = {"type": "welcome", "protocol": 4, "version": "0", "host": "other", "devices": []}
+WELCOME = {"type": "welcome", "protocol": 5, "version": "0", "host": "other", "devices": []}
 
 
 def close(sock):

@@ -142,7 +142,7 @@ class ServerLimits(unittest.TestCase):
             peer = Peer(sock)
             peer.expect("hello")
             peer.send({
-                "type": "welcome", "protocol": 4, "version": "0", "host": "other",
+                "type": "welcome", "protocol": 5, "version": "0", "host": "other",
                 "devices": [PORT | (port or {})],
             })
             peer.expect("describe")

@@ -261,7 +261,7 @@ def warmed_up(trial):
 
 # The control protocol.
 
-HELLO = {"type": "hello", "protocol": 4, "version": "0"}
+HELLO = {"type": "hello", "protocol": 5, "version": "0"}
 CASE = {
     "type": "case", "address": ADDRESS, "device": DEVICE, "port": 1,
     "parameters": {"op": "send", "iterations": 50},
