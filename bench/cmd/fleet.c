@@ -305,15 +305,14 @@ static int write_files(const struct settings *settings, const struct fleet *flee
 static int conclude(const struct settings *settings, struct fleet *fleet, struct error *error)
 {
 	bool has_stdout = false;
-	int code;
 
 	for (size_t i = 0; i < OUTPUTS; i++)
 		has_stdout =
 			has_stdout || (settings->paths[i] && save_is_stdout(settings->paths[i]));
 	utc_stamp(fleet->finished);
-	code = write_files(settings, fleet, error);
-	fleet_table(has_stdout ? stderr : stdout, NULL, fleet);
-	if (code && !fleet->n_blames)
+	write_files(settings, fleet, error);
+	fleet_table(has_stdout ? stderr : stdout, NULL, fleet, error);
+	if (error->code && !fleet->n_blames)
 		return COMMAND_INVALID;
 	return fleet_exit_status(fleet);
 }

@@ -103,8 +103,7 @@ static int add_fleet_page(const struct settings *settings, const struct fleet *f
 static int add_fleet_table(const struct settings *settings, const struct fleet *fleet,
 			   const char *name, FILE *out)
 {
-	fleet_table(out, settings->unit, fleet);
-	return 0;
+	return fleet_table(out, settings->unit, fleet, NULL);
 }
 
 static int add_fleet_csv(const struct settings *settings, const struct fleet *fleet,

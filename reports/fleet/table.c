@@ -229,7 +229,8 @@ static void put_worst(struct grid *grid, const struct table_unit *unit, const st
 		grid_put(grid, "%s", fleet_faults_text(pair->faults, faults, sizeof(faults)));
 }
 
-static void print_worst(FILE *out, const struct table_unit *unit, const struct fleet *fleet)
+static int print_worst(FILE *out, const struct table_unit *unit, const struct fleet *fleet,
+		       struct error *error)
 {
 	static const struct grid_column columns[] = {
 		{"WORST PAIRS: FROM", GRID_WORDS,   0},
@@ -241,11 +242,12 @@ static void print_worst(FILE *out, const struct table_unit *unit, const struct f
 		{"WHY",               GRID_WORDS,   0},
 	};
 	struct fleet_worst worst[FLEET_WORST];
-	size_t count = fleet_find_worst(fleet, worst);
+	size_t count;
 	struct grid grid;
+	int code = fleet_find_worst(fleet, worst, &count, error);
 
 	if (!count)
-		return;
+		return code;
 	grid_open(&grid);
 	grid_add_columns(&grid, columns, ARRAY_LENGTH(columns));
 	for (size_t i = 0; i < count; i++)
@@ -253,6 +255,7 @@ static void print_worst(FILE *out, const struct table_unit *unit, const struct f
 	fputc('\n', out);
 	grid_text(out, &grid);
 	grid_close(&grid);
+	return 0;
 }
 
 static int compare_rates(const void *one, const void *other)
@@ -378,12 +381,16 @@ static void print_advice(FILE *out, const struct fleet *fleet)
 		print_repeat(out, fleet);
 }
 
-void fleet_table(FILE *out, const struct table_unit *unit, const struct fleet *fleet)
+int fleet_table(FILE *out, const struct table_unit *unit, const struct fleet *fleet,
+		struct error *error)
 {
+	int code;
+
 	print_summary(out, fleet);
 	print_culprits(out, fleet);
-	print_worst(out, unit, fleet);
+	code = print_worst(out, unit, fleet, error);
 	print_spreads(out, unit, fleet);
 	print_warnings(out, fleet);
 	print_advice(out, fleet);
+	return code;
 }

@@ -18,9 +18,10 @@ struct fleet_worst {
 
 /*
  * Finds the worst bad measurements of the schedule, the worst first; each pair occurs once, with
- * its worst figure. At most half of them are failures if there are enough others. Returns their
- * number.
+ * its worst figure. At most half of them are failures if there are enough others. The median is
+ * the one that judges the figure. Returns 0 or -ENOMEM.
  */
-size_t fleet_find_worst(const struct fleet *fleet, struct fleet_worst worst[static FLEET_WORST]);
+int fleet_find_worst(const struct fleet *fleet, struct fleet_worst worst[static FLEET_WORST],
+		     size_t *count, struct error *error);
 
 #endif
