@@ -392,7 +392,9 @@ static int check(const struct settings *settings, struct rank *rank, struct flee
 	if (rank_job(rank)->size == 1 && settings->ranks.schedule.pattern != SCHEDULE_SELF)
 		return refuse_alone(error);
 	code = is_first ? open_paths(settings, error) : 0;
-	if (!code)
+	if (code)
+		rank_refuse(rank);
+	else
 		code = rank_join(rank, error);
 	if (!code)
 		code = check_size(settings, fleet->n_nodes, most_rails(fleet), fleet->n_cases,

@@ -212,6 +212,17 @@ int rank_join(struct rank *rank, struct error *error)
 	return code;
 }
 
+void rank_refuse(struct rank *rank)
+{
+	struct error ignored = {0};
+	/* No rank can read this. */
+	int code = job_publish(&rank->job, KEY_ENTRY, "{}", &ignored);
+
+	if (!code)
+		code = job_meet(&rank->job, rank->settings->join_ms, &ignored);
+	rank->is_broken = code;
+}
+
 /* Repeats bad measurements, and serves the others until rank 0 has all figures. */
 static int finish(struct rank *rank, struct error *error)
 {

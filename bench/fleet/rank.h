@@ -47,6 +47,9 @@ const struct job *rank_job(const struct rank *rank);
 /* Exchanges rails and addresses with all ranks. */
 int rank_join(struct rank *rank, struct error *error);
 
+/* Instead, for rank 0: makes joining fail at all other ranks, which would otherwise wait for it. */
+void rank_refuse(struct rank *rank);
+
 /*
  * Measures all rounds, and repeats what was bad. At rank 0 the fleet then has all pairs, judged.
  * Failed pairs, lost ranks and signals are no errors, but in the fleet.

@@ -304,6 +304,15 @@ class UnderSlurm(OfFleet):
         self.check_blamed(document, 2)
         self.assertEqual(self.bad_nodes(), ["n2"])
 
+    def test_unwritable_result(self):
+        """Rank 0 says so, and no rank waits for it."""
+        step = self.start(VERBMARK, "fleet", *CASE, *SHORT, "--join", "1h",
+                          "--json", self.path("missing/f.json"))
+        self.assertEqual(step.wait(FLEET_PATIENCE), 3, step.err)
+        said = [line for line in step.err if line.startswith("verbmark: ")]
+        self.assertEqual(said, [f"verbmark: cannot write {self.path('missing/f.json')}: No such "
+                                "file or directory"])
+
     def check_lost(self, step, name, node):
         """Checks that the step reports the third of its nodes as lost, and the other pairs."""
         self.assertIn(step.wait(FLEET_PATIENCE), (1, 137), step.err)
