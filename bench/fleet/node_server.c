@@ -37,7 +37,7 @@ static void await_round(struct node_server *server, struct control *control, uin
 
 		if (control_ended(control, &ignored))
 			return;
-		clock_gettime(CLOCK_REALTIME, &until);
+		clock_gettime(CLOCK_MONOTONIC, &until);
 		until.tv_nsec += LOOK_NS;
 		until.tv_sec += until.tv_nsec / (long)NS_PER_S;
 		until.tv_nsec %= (long)NS_PER_S;
@@ -153,10 +153,21 @@ static int start(struct node_server *server, struct error *error)
 	return code ? error_set_errno(error, code, "cannot start a thread") : 0;
 }
 
+/* Waits of this condition are not affected by changes of the time of day. */
+static void init_condition(pthread_cond_t *condition)
+{
+	pthread_condattr_t attributes;
+
+	pthread_condattr_init(&attributes);
+	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	pthread_cond_init(condition, &attributes);
+	pthread_condattr_destroy(&attributes);
+}
+
 static int prepare(struct node_server *server, struct error *error)
 {
 	pthread_mutex_init(&server->lock, NULL);
-	pthread_cond_init(&server->moved, NULL);
+	init_condition(&server->moved);
 	server->reports = json_array();
 	quota_init(&server->quota, "");
 	server->quota.clients = QUOTA_CLIENTS_MOST;
