@@ -78,11 +78,16 @@ static int read_kinds(FILE *in, const struct read_kind *kinds, char **text, size
 		*length = kind->most + 1;
 	else
 		code = read_stream(in, kind->most, text, length, error);
-	if (!code && *length > kind->most)
-		code = error_set(error, -EFBIG, "too long for %s; the maximum is %zu %s", kind->is,
-				 kind->most >> 20 ? kind->most >> 20 : kind->most >> 10,
-				 kind->most >> 20 ? "MiB" : "KiB");
-	return code;
+	if (code || *length <= kind->most)
+		return code;
+	error_set(error, -EFBIG, "too long for %s; the maximum is %zu %s", kind->is,
+		  kind->most >> 20 ? kind->most >> 20 : kind->most >> 10,
+		  kind->most >> 20 ? "MiB" : "KiB");
+	for (; kinds->start; kinds++)
+		if (kinds->most > kind->most)
+			error_append(error, "%s may have %zu MiB if it begins with %s", kinds->is,
+				     kinds->most >> 20, kinds->start);
+	return -EFBIG;
 }
 
 int read_file_of_kinds(const char *path, const struct read_kind *kinds, char **text, size_t *length,

@@ -472,6 +472,8 @@ class Import(unittest.TestCase):
         path = self.write("large", b"")
         os.truncate(path, 257 * MIB)
         self.refused_large(path, "too long for a result; the maximum is 256 MiB")
+        self.refused_large(path, "256 MiB; a check of a fleet may have 4096 MiB if it begins with "
+                           '{"schema":"verbmark.fleet/', READERS[:1])
         self.refused_large("/dev/zero", "too long for a result; the maximum is 256 MiB")
         # Read as text, as a whole, and up to the first error; a JSON value needs at least 64 bytes.
         for start, part, word in (
