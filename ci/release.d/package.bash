@@ -27,7 +27,26 @@ package_debian() {
 		--jobs="$(nproc)"
 }
 
+# Prints the entries of a Debian changelog as those of an RPM spec.
+package_changes() { # FILE
+	awk '/^[^ ]/ { version = substr($2, 2, length($2) - 2) }
+		/^  / {
+			sub(/^  \* /, "- ")
+			sub(/^    /, "  ")
+			gsub(/%/, "%%")
+			lines = lines $0 "\n"
+		}
+		/^ -- / {
+			split(substr($0, 5), part, /  /)
+			split(part[2], date, /[ ,]+/)
+			printf "* %s %s %s %s %s - %s-1\n%s\n", date[1], date[3], date[2], date[4],
+				part[1], version, lines
+			lines = ""
+		}' "$1"
+}
+
 package_spec() {
 	cp "$tree/ci/release.d/verbmark.spec" "$work/"
 	package_fill "$work/verbmark.spec"
+	package_changes "$tree/debian/changelog" >>"$work/verbmark.spec"
 }
