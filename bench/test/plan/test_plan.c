@@ -1,60 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include <errno.h>
-#include <stdlib.h>
-#include <unistd.h>
-
-#include "bench/plan/plan.h"
-#include "bench/test/unit.d/no_operation.h"
-#include "bench/test/unit.d/words.h"
-
-static struct plan plan;
-static struct error error;
-static char path[] = "/tmp/plan.XXXXXX";
-
-static int open_plan(const char *line)
-{
-	/* A plan refers to the text of its command line. */
-	static struct words words;
-
-	plan_close(&plan);
-	words_init(&words, line);
-	error = (struct error){0};
-	return plan_open(&plan, words.argc, words.argv, &error);
-}
-
-static int end(void **unused)
-{
-	plan_close(&plan);
-	return 0;
-}
-
-static const struct parameters *parameters_of(size_t number)
-{
-	assert_true(number < plan.n_cases);
-	return &plan.cases[number].parameters;
-}
-
-/* Checks the ids of all cases, separated by blanks. */
-static void check_cases(const char *line, const char *wanted)
-{
-	char found[8192] = "";
-	size_t used = 0;
-
-	if (open_plan(line))
-		fail_msg("%s: %s", line, error.text);
-	for (size_t i = 0; i < plan.n_cases && used < sizeof(found); i++)
-		used += (size_t)snprintf(found + used, sizeof(found) - used, "%s%s", i ? " " : "",
-					 plan.cases[i].id);
-	if (strcmp(found, wanted) != 0)
-		fail_msg("%s: %s", line, found);
-}
-
-static void check_refusal(const char *line, const char *text)
-{
-	assert_true(open_plan(line) < 0);
-	assert_string_equal(error.text, text);
-	assert_null(strchr(error.text, '\n'));
-}
+#include "bench/test/unit.d/opened_plan.h"
 
 #define QUICK_LAT(op) op "/lat/64/poll " op "/lat/64/event " op "/lat/4k/poll " op "/lat/4k/event "
 #define QUICK_BW(op)                                                                   \
@@ -320,123 +265,6 @@ static void test_messages_replace_duration(void **unused)
 	check_refusal("--preset|quick|-n|5|-D|1s|h", "-n and -D cannot be used together");
 }
 
-static void put(const char *text)
-{
-	FILE *file = fopen(path, "w");
-
-	assert_non_null(file);
-	assert_true(fputs(text, file) >= 0);
-	assert_int_equal(fclose(file), 0);
-}
-
-/* Returns the line with % replaced by the plan file. */
-static const char *with_file(const char *line)
-{
-	static char made[512];
-	const char *mark = strchr(line, '%');
-
-	assert_non_null(mark);
-	snprintf(made, sizeof(made), "%.*s%s%s", (int)(mark - line), line, path, mark + 1);
-	return made;
-}
-
-static void check_file(const char *text, const char *line, const char *ids)
-{
-	put(text);
-	check_cases(with_file(line), ids);
-}
-
-static void test_plan_files(void **unused)
-{
-	check_file(
-		"{\"op\": [\"send\"], \"metric\": [\"lat\"], \"size\": [64], \"cq\": [\"poll\"]}",
-		"--plan|%|h", "send/lat/64/poll");
-	check_file("{}", "--plan|%", "send/lat/64/poll");
-	check_file("{\"size\": [\"1:4\"], \"cq\": \"event\"}", "--plan|%|h",
-		   "send/lat/1/event send/lat/2/event send/lat/4/event");
-	check_file("[{\"op\": \"read\"}, {\"metric\": \"bw\", \"tx-depth\": [1, 2]}]", "--plan|%|h",
-		   "read/lat/64/poll send/bw/64/poll/t1 send/bw/64/poll/t2");
-	/* Overlapping parts do not repeat cases. */
-	check_file("[{\"size\": [1, 2]}, {\"size\": [2, 3]}, {}]", "--plan|%|h",
-		   "send/lat/1/poll send/lat/2/poll send/lat/3/poll send/lat/64/poll");
-	/* The command line takes precedence. */
-	check_file("[{\"op\": \"read\", \"size\": [1, 2]}, {\"op\": \"write\"}]",
-		   "-s|8|--plan|%|--cq|event|h", "read/lat/8/event write/lat/8/event");
-}
-
-static void test_effort_in_plan_files(void **unused)
-{
-	check_file("{\"iterations\": 7, \"trials\": [3]}", "--plan|%|h", "send/lat/64/poll");
-	assert_int_equal(parameters_of(0)->iterations, 7);
-	assert_int_equal(parameters_of(0)->trials, 3);
-	check_cases(with_file("--plan|%|--trials|1|-D|2s|h"), "send/lat/64/poll");
-	assert_int_equal(parameters_of(0)->duration_ns, 2000000000);
-	assert_true(parameters_of(0)->iterations == PARAMETER_AUTO);
-	assert_int_equal(parameters_of(0)->trials, 1);
-	put("{\"iterations\": 7, \"duration\": \"1s\"}");
-	check_refusal(with_file("--plan|%|h"),
-		      "no case can run: send/lat/64/poll: -n and -D cannot be used together");
-	check_cases(with_file("--plan|%|-n|5|h"), "send/lat/64/poll");
-	assert_int_equal(parameters_of(0)->iterations, 5);
-}
-
-static void test_refused_plan_files(void **unused)
-{
-	static const char *const rows[][2] = {
-		{"[]",			      "the plan is empty"					     },
-		{"[7]",			     "a plan must be an object of lists, or an array of such objects"},
-		{"[{}, []]",                        "a plan must be an object of lists, or an array of such objects"},
-		{"{\"colour\": 1}",                 "unknown plan key \"colour\""                                   },
-		{"{\"size\": [0]}",                 "\"size\": 0 must be between 1 and 1g"                          },
-		{"[{\"size\": 1}, {\"size\": []}]", "\"size\": [] is an empty list"                                 },
-		{"[{\"op\": \"push\"}]",            "\"op\": \"push\" " NO_OPERATION                                },
-	};
-	char wanted[512];
-
-	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
-		put(rows[i][0]);
-		snprintf(wanted, sizeof(wanted), "%s: %s", path, rows[i][1]);
-		check_refusal(with_file("--plan|%|h"), wanted);
-	}
-	put("{");
-	assert_true(open_plan(with_file("--plan|%|h")) < 0);
-	assert_contains(error.text, "line 1: ");
-	check_refusal("--plan|/nowhere/plan.json|h",
-		      "cannot read the plan /nowhere/plan.json: No such file or directory");
-	check_refusal("--plan|x|--preset|quick|h", "--plan and --preset cannot be used together");
-}
-
-/* A result contains its plan, which gives the same cases again. */
-static void test_plan_from_result(void **unused)
-{
-	static const char *const lines[] = {
-		"",
-		"h",
-		"--preset|standard|h",
-		"-a|-e|--op|all|--trials|2|h",
-		"-s|1:4k:4+-1|--metric|all|--hugepages|-I|0|-D|1500ms|h",
-	};
-
-	for (size_t i = 0; i < ARRAY_LENGTH(lines); i++) {
-		struct plan_case *cases;
-		size_t n_cases;
-
-		assert_int_equal(open_plan(lines[i]), 0);
-		assert_int_equal(json_dump_file(plan.made, path, 0), 0);
-		cases = plan.cases;
-		n_cases = plan.n_cases;
-		plan.cases = NULL;
-		assert_int_equal(open_plan(with_file("--plan|%")), 0);
-		assert_int_equal(plan.n_cases, n_cases);
-		for (size_t j = 0; j < n_cases; j++) {
-			assert_string_equal(plan.cases[j].id, cases[j].id);
-			assert_memory_equal(&plan.cases[j].parameters, &cases[j].parameters,
-					    sizeof(cases[j].parameters));
-		}
-		free(cases);
-	}
-}
-
 static void test_plan_as_in_a_file(void **unused)
 {
 	json_t *wanted = json_loads("[{\"op\": [\"read\"], \"size\": [1, 2, 4],"
@@ -515,14 +343,6 @@ static void test_refusals(void **unused)
 		check_refusal(rows[i][0], rows[i][1]);
 }
 
-/* The limit of a million cases applies to the whole plan. */
-static void test_limit_applies_to_all_parts(void **unused)
-{
-	put("[{\"size\": \"1:250:+1\", \"tx-depth\": \"1:250:+1\", \"op\": \"all\"},"
-	    " {\"size\": \"1:250:+1\", \"tx-depth\": \"1:250:+1\", \"cq-mod\": \"1:16:+1\"}]");
-	check_refusal(with_file("--plan|%|h"), "the plan has more than a million cases");
-}
-
 static void test_help(void **unused)
 {
 	assert_int_equal(open_plan("--help"), 1);
@@ -572,18 +392,6 @@ static void test_printed(void **unused)
 		      "1 case, about 1 s, up to 3 s if they are slow to stabilize\n");
 }
 
-static int make_file(void **unused)
-{
-	int fd = mkstemp(path);
-
-	return fd < 0 ? -1 : close(fd);
-}
-
-static int remove_file(void **unused)
-{
-	return unlink(path);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -603,20 +411,15 @@ int main(void)
 		cmocka_unit_test_teardown(test_presets_with_lists, end),
 		cmocka_unit_test_teardown(test_cases_are_unique, end),
 		cmocka_unit_test_teardown(test_messages_replace_duration, end),
-		cmocka_unit_test_teardown(test_plan_files, end),
-		cmocka_unit_test_teardown(test_effort_in_plan_files, end),
-		cmocka_unit_test_teardown(test_refused_plan_files, end),
-		cmocka_unit_test_teardown(test_plan_from_result, end),
 		cmocka_unit_test_teardown(test_plan_as_in_a_file, end),
 		cmocka_unit_test_teardown(test_skipped, end),
 		cmocka_unit_test_teardown(test_effort_is_in_no_id, end),
 		cmocka_unit_test_teardown(test_given_twice, end),
 		cmocka_unit_test_teardown(test_refusals, end),
-		cmocka_unit_test_teardown(test_limit_applies_to_all_parts, end),
 		cmocka_unit_test_teardown(test_help, end),
 		cmocka_unit_test_teardown(test_estimates, end),
 		cmocka_unit_test_teardown(test_printed, end),
 	};
 
-	return cmocka_run_group_tests(tests, make_file, remove_file);
+	return cmocka_run_group_tests(tests, NULL, NULL);
 }
