@@ -31,6 +31,9 @@ class FailedTrial(OnSoft):
             self.assertNotIn("error", case)
             self.assertTrue(case["chosen"]["server"])
         self.assertEqual(len(failed), 2)
+        # The case with the wider interval gets its seventh trial first.
+        if not failed[0]["what"].startswith("write/"):
+            failed.reverse()
         for case, warning in zip(document["cases"], failed, strict=True):
             self.assertTrue(warning["spoils"])
             self.assertRegex(warning["what"], f"^{case['id']}: trial 7 failed and is not counted: "
