@@ -56,13 +56,33 @@ static int run_trial(struct trial *trial, const struct plan_case *wanted, struct
 	return code;
 }
 
-/* Runs `count` trials of one case. */
-static int run_trials(struct trial *trial, const struct plan_case *wanted, uint64_t count,
-		      struct result_case *found, struct error *error)
+/* Returns the estimated part of the plan before this case. Cases with a budget run first. */
+static uint64_t done_before(const struct plan *plan, size_t number)
 {
+	if (!plan->budget_ns)
+		return plan_estimate_ns(plan, number);
+	return plan_estimate_ns(plan, plan->n_cases) - plan_unbudgeted_ns(plan, number);
+}
+
+static void begin_case(const struct case_loop *loop, size_t number, uint64_t done_ns)
+{
+	if (loop->view)
+		loop->view->begins(loop->view, loop->result, number, done_ns);
+}
+
+/* Runs `count` trials of one case, whose beginning was shown. */
+static int run_trials(const struct case_loop *loop, size_t number, uint64_t count,
+		      struct error *error)
+{
+	struct trial *trial = loop->trial;
+	const struct plan_case *wanted = &loop->plan->cases[number];
+	struct result_case *found = &loop->result->cases[number];
 	int code = trial_open(trial, wanted, error);
 
 	for (uint64_t i = 0; i < count && !code; i++) {
+		if (i)
+			begin_case(loop, number,
+				   done_before(loop->plan, number) + i * plan_trial_ns(wanted));
 		trial->has_next = i + 1 < count;
 		code = run_trial(trial, wanted, found, error);
 	}
@@ -78,21 +98,22 @@ static int run_trials(struct trial *trial, const struct plan_case *wanted, uint6
 }
 
 /* Runs all trials of a case. Before that, if asked to, finds out which receives it needs. */
-static int run_whole(struct sweep *sweep, struct trial *trial, const struct plan_case *wanted,
-		     struct result_case *found, struct error *error)
+static int run_whole(const struct case_loop *loop, size_t number, struct error *error)
 {
+	struct trial *trial = loop->trial;
+	const struct plan_case *wanted = &loop->plan->cases[number];
 	struct error fault = {0};
 
 	if (wanted->parameters.needs) {
-		if (needs_find(trial, wanted, &found->needs, error))
+		if (needs_find(trial, wanted, &loop->result->cases[number].needs, error))
 			return error->code;
 		/* These failures were provoked: do not attribute them to the device. */
-		if (sweep_note(sweep, NULL, &fault) == -ESHUTDOWN) {
+		if (sweep_note(loop->sweep, NULL, &fault) == -ESHUTDOWN) {
 			trial->is_lost = true;
 			return error_set(error, fault.code, "%s", fault.text);
 		}
 	}
-	return run_trials(trial, wanted, wanted->parameters.trials, found, error);
+	return run_trials(loop, number, wanted->parameters.trials, error);
 }
 
 /* Sets the rate of a load, which may be a percentage of an earlier case's. */
@@ -140,20 +161,6 @@ static void announce(struct trial *trial, const struct plan *plan, size_t next)
 	next = next_case(plan, next);
 	if (next < plan->n_cases && plan->cases[next].parameters.metric != METRIC_LOAD)
 		trial_announce(trial, &plan->cases[next]);
-}
-
-/* Returns the estimated part of the plan before this case. Cases with a budget run first. */
-static uint64_t done_before(const struct plan *plan, size_t number)
-{
-	if (!plan->budget_ns)
-		return plan_estimate_ns(plan, number);
-	return plan_estimate_ns(plan, plan->n_cases) - plan_unbudgeted_ns(plan, number);
-}
-
-static void begin_case(const struct case_loop *loop, size_t number, uint64_t done_ns)
-{
-	if (loop->view)
-		loop->view->begins(loop->view, loop->result, number, done_ns);
 }
 
 static void grow_case(const struct case_loop *loop)
@@ -205,14 +212,13 @@ static void note(const struct case_loop *loop, struct result_case *found, bool i
 static void run_case(const struct case_loop *loop, size_t number, struct error *error)
 {
 	struct trial *trial = loop->trial;
-	const struct plan_case *wanted = &loop->plan->cases[number];
 	struct result_case *found = &loop->result->cases[number];
 	struct error fault = {0};
 	bool was_lost;
 
 	begin_case(loop, number, done_before(loop->plan, number));
 	if (!aim(trial, loop->plan, number, loop->result, &fault))
-		run_whole(loop->sweep, trial, wanted, found, &fault);
+		run_whole(loop, number, &fault);
 	was_lost = trial->is_lost;
 	/* Read the counters after each case, so that a case gets only its own packets. */
 	if (!was_lost)
@@ -325,7 +331,7 @@ static void run_turn(const struct case_loop *loop, struct turns *turns, size_t p
 
 	begin_case(loop, number, done_ns(turns));
 	start_ns = clock_now_ns();
-	run_trials(trial, wanted, 1, found, &fault);
+	run_trials(loop, number, 1, &fault);
 	if (trial->is_lost)
 		error_set(error, fault.code, "%s", fault.text);
 	if (fault.code)

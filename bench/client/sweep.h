@@ -35,7 +35,7 @@ struct sweep {
 
 /* Callbacks that follow the progress of a sweep. */
 struct sweep_view {
-	/* Called before a case or trial. done_ns: the estimated part of the plan already done. */
+	/* Called before a case, and its trials. done_ns: the estimated part of the plan done. */
 	void (*begins)(struct sweep_view *view, const struct result *result, size_t number,
 		       uint64_t done_ns);
 	/* A case with a budget has one more trial, and may get further ones. */

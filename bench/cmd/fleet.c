@@ -183,11 +183,17 @@ static void round_begins(struct rank_view *view, const struct fleet *fleet, uint
 	struct screen *screen = CONTAINER_OF(view, struct screen, view);
 	uint64_t now_ns = clock_now_ns();
 	char what[64];
+	const struct progress_step step = {
+		.number = round + 1,
+		.count = n_rounds,
+		.unit = "rounds",
+		.what = what,
+		.done_ns = screen->progress.estimate_ns / n_rounds * round,
+	};
 
-	snprintf(what, sizeof(what), "rounds, %zu failed", n_failed);
-	if (screen->progress.out) {
-		progress_show(&screen->progress, round + 1, n_rounds, what,
-			      screen->progress.estimate_ns / n_rounds * round);
+	snprintf(what, sizeof(what), "%zu failed", n_failed);
+	if (screen->progress.is_terminal || screen->progress.is_eager) {
+		progress_show(&screen->progress, &step);
 	} else if (!screen->is_quiet && round && now_ns - screen->shown_ns > PROGRESS_NS) {
 		screen->shown_ns = now_ns;
 		fprintf(stderr, "round %u of %u, %zu measurements failed, %.0f s left\n", round + 1,

@@ -155,12 +155,19 @@ struct screen {
 static void round_begins(struct rounds_view *view, size_t number, size_t count)
 {
 	struct screen *screen = CONTAINER_OF(view, struct screen, view);
+	const struct progress_step step = {
+		.number = number + 1,
+		.count = count,
+		.unit = "pairs of runs",
+		.done_ns = number * NS_PER_S,
+	};
 
 	/* Progress counts pairs of runs; repeated pairs start a new count. */
 	if (!number)
-		screen->progress.start_ns = clock_now_ns();
+		progress_restart(&screen->progress, 0);
 	screen->progress.estimate_ns = count * NS_PER_S;
-	progress_show(&screen->progress, number + 1, count, "pairs of runs", number * NS_PER_S);
+	if (screen->progress.is_terminal || screen->progress.is_eager)
+		progress_show(&screen->progress, &step);
 }
 
 static int write_json(FILE *out, const void *what)

@@ -113,9 +113,19 @@ static void case_begins(struct sweep_view *view, const struct result *result, si
 			uint64_t done_ns)
 {
 	struct screen *screen = CONTAINER_OF(view, struct screen, view);
+	const struct plan_case *wanted = &screen->plan->cases[number];
+	bool is_budgeted = plan_is_budgeted(wanted);
+	const struct progress_step step = {
+		.number = number + 1,
+		.count = result->n_cases,
+		.unit = "cases",
+		.what = result->cases[number].id,
+		.trial = result->cases[number].n_trials + 1,
+		.n_trials = is_budgeted ? 0 : wanted->parameters.trials,
+		.done_ns = done_ns,
+	};
 
-	progress_show(&screen->progress, number + 1, result->n_cases, result->cases[number].id,
-		      done_ns);
+	progress_show(&screen->progress, &step);
 }
 
 /* Returns whether the document can be saved repeatedly. */
@@ -227,15 +237,17 @@ static int sweep(struct plan *plan, struct result *result, struct screen *screen
 static void conclude(struct screen *screen, const struct result *result)
 {
 	struct table_count count;
+	char elapsed[DURATION_TEXT];
 
 	if (!screen->table.out)
 		open_table(screen, result);
 	count = table_foot(&screen->table);
 	table_warnings(&screen->table);
-	fprintf(screen->out, "%zu/%zu complete, %.0f s", count.complete, count.wanted,
-		(double)(clock_now_ns() - screen->progress.start_ns) / (double)NS_PER_S);
+	duration_words(elapsed, clock_now_ns() - screen->progress.start_ns);
+	fprintf(screen->out, "%zu of %zu case%s complete in %s", count.complete, count.wanted,
+		count.wanted == 1 ? "" : "s", elapsed);
 	if (screen->path && !save_is_stdout(screen->path) && !screen->unsaved.code)
-		fprintf(screen->out, " -> %s", screen->path);
+		fprintf(screen->out, "; saved to %s", screen->path);
 	fputc('\n', screen->out);
 	fflush(screen->out);
 }

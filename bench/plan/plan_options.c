@@ -65,7 +65,7 @@ static const struct option_row rows[] = {
 	 "do not show progress",
 	 .group = OPTION_OUTPUT, .is_rare = true},
 	{"progress", 0, FLAG(with_progress),
-	 "show progress even if standard error is not a terminal",
+	 "show progress for each case even if standard error is not a terminal",
 	 .group = OPTION_OUTPUT, .is_rare = true},
 	{"fail-below", 0, "LIMIT", threshold_parse_below, FIELD(limits),
 	 "fail if a bandwidth is lower: 90%line, 50Gb/s, 10GB/s or 1.2Mmsg/s",

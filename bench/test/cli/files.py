@@ -102,7 +102,7 @@ class Files(unittest.TestCase):
         ended = subprocess.run([*words, "/dev/stdout"], capture_output=True, text=True, check=True,
                                timeout=PATIENCE)
         self.assertEqual(len(json.loads(ended.stdout)["cases"]), 6)
-        self.assertIn("6/6 complete", ended.stderr)
+        self.assertIn("6 of 6 cases complete", ended.stderr)
         os.mkfifo(self.path("pipe"))
         with subprocess.Popen(["cat", self.path("pipe")], stdout=subprocess.PIPE) as reader:
             subprocess.run([*words, self.path("pipe")], capture_output=True, check=True,

@@ -123,7 +123,7 @@ class Measuring(Served):
         # Warnings follow the table.
         self.assertEqual([line.split()[:4] for line in lines if not line.startswith("! ")],
                          [["send", "64", "poll", "half"], ["send", "1k", "poll", "half"]])
-        self.assertRegex(last, rf"^2/2 complete, [0-9]+ s -> {re.escape(path)}$")
+        self.assertRegex(last, rf"^2 of 2 cases complete in [0-9]+ s; saved to {re.escape(path)}$")
 
     def test_other_names_of_the_server(self):
         for host in (os.environ["SOFTROCE_ADDRESS6"], os.uname().nodename, "127.0.0.1", "::1"):

@@ -54,7 +54,7 @@ def check_one_fails(test, sentence, *options):
     test.assertEqual(ended.status, 1)
     failed = [line for line in ended.out.splitlines() if sentence in line]
     test.assertEqual(len(failed), 1, ended.out)
-    test.assertIn("1/2 complete", ended.out)
+    test.assertIn("1 of 2 cases complete", ended.out)
 
 
 @unittest.skipUnless(len(CPUS) > 1, "there is only one CPU")

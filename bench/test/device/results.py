@@ -75,7 +75,7 @@ class Results(Served):
         last = self.run_case()
         (name,) = os.listdir(self.folder)
         self.assertIn(name, names(begin, time.time()))
-        self.assertTrue(last.endswith(f" s -> {name}"), last)
+        self.assertTrue(last.endswith(f"; saved to {name}"), last)
         self.assertEqual(self.load(name)["run"]["status"], "complete")
 
     def test_without_a_host(self):
@@ -83,7 +83,7 @@ class Results(Served):
         last = self.run_words()
         (name,) = os.listdir(self.folder)
         self.assertIn(name, names(begin, time.time(), "local"))
-        self.assertTrue(last.endswith(f" s -> {name}"), last)
+        self.assertTrue(last.endswith(f"; saved to {name}"), last)
         document = self.load(name)
         self.assertEqual(document["run"]["status"], "complete")
         self.assertEqual(document["hosts"]["client"], document["hosts"]["server"])
@@ -96,7 +96,8 @@ class Results(Served):
             ended = Ended(Program(VERBMARK, "run", ADDRESS, *short, *options), RUN_PATIENCE)
             self.assertEqual((ended.status, ended.err), (0, ""), ended.out)
             self.assertEqual(ended.out.splitlines().count(notice), count, ended.out)
-            self.assertIn("1/1 complete" if "--op" in options else "30/30 complete", ended.out)
+            last = "1 of 1 case complete" if "--op" in options else "30 of 30 cases complete"
+            self.assertIn(last, ended.out)
 
     def test_nothing_is_overwritten(self):
         begin = time.time()
@@ -110,14 +111,14 @@ class Results(Served):
         before = set(old) | {name.replace(".json", "-2.json") for name in old}
         (name,) = set(os.listdir(self.folder)) - before
         self.assertIn(name, [name.replace(".json", "-3.json") for name in old])
-        self.assertTrue(last.endswith(f" s -> {name}"), last)
+        self.assertTrue(last.endswith(f"; saved to {name}"), last)
         self.assertEqual(self.load(name)["run"]["status"], "complete")
         for name in before:
             with open(f"{self.folder}/{name}", encoding="utf-8") as file:
                 self.assertEqual(file.read(), "old")
 
     def test_no_save(self):
-        self.assertRegex(self.run_case("--no-save"), r"^1/1 complete, [0-9]+ s$")
+        self.assertRegex(self.run_case("--no-save"), r"^1 of 1 case complete in [0-9]+ s$")
         self.assertEqual(os.listdir(self.folder), [])
 
     def test_redacted(self):
@@ -250,7 +251,7 @@ class Results(Served):
         self.assertEqual(ended.document["run"]["status"], "complete")
         lines = ended.err.splitlines()
         self.assertIn(f"send/lat/64/poll/t4/Q5: skipped: {bad['error']}", lines)
-        self.assertRegex(lines[-1], r"^1/1 complete, [0-9]+ s$")
+        self.assertRegex(lines[-1], r"^1 of 1 case complete in [0-9]+ s$")
 
     def test_documents_merge_whatever_their_cases(self):
         """Lossy, bidirectional, failed and skipped cases match the schema, also when merged."""
@@ -275,8 +276,9 @@ class Results(Served):
         for options, is_shown in ((("--progress",), True), ((), False), (("--quiet",), False)):
             with client("-n", 50, "-s", "64,128", *options, port=self.server.port) as program:
                 self.assertEqual(program.wait(), 0)
-            for text in ("1/2 send/lat/64/poll  ", "2/2 send/lat/128/poll  "):
+            for text in ("1/2 cases, send/lat/64/poll, ", "2/2 cases, send/lat/128/poll, "):
                 self.assertEqual(text in program.errors, is_shown, options)
+            self.assertNotIn("\033", program.errors)
             self.assertFalse(any("\033" in line for line in program.out))
 
     def on_a_terminal(self, *options, **streams):
@@ -305,8 +307,9 @@ class Results(Served):
         """Progress shows the case, its number, and the times, until the next line replaces it."""
         options = ("-n", 300, "-s", "64,128")
         shown, _ = self.on_a_terminal(*options, "--no-save")
-        for case in ("1/2 send/lat/64/poll", "2/2 send/lat/128/poll"):
-            self.assertRegex(shown, rf"\r\033\[K{case}  \d+ s, \d+ s left\r\033\[K")
+        for case in ("1/2 cases, send/lat/64/poll", "2/2 cases, send/lat/128/poll"):
+            line = rf"\[=* *\] {case}, trial 1 of 1, \d+ s, \d+ s left"
+            self.assertRegex(shown, rf"\r\033\[K{line}\r\033\[K")
         # Lines as they remain visible: wiping removes all that was before.
         lines = [line.rpartition("\033[K")[2].strip("\r") for line in shown.split("\n")]
         lines = below_heading(lines)
