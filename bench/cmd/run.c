@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -70,7 +71,7 @@ struct screen {
 	struct error unsaved;
 };
 
-#define PATH_SIZE 256
+#define PATH_SIZE 4096
 
 /* Saving takes at most 1/SAVE_SHARE of the time. */
 #define SAVE_SHARE 100
@@ -313,9 +314,27 @@ static bool is_good(const struct plan *plan, const struct result *result)
 	return n_complete > 0;
 }
 
-/* Makes the default path: verbmark-HOST-UTC.json. */
-static void choose_path(const struct plan *plan, char path[static PATH_SIZE])
+/* Creates the folder of the default file if it is missing. */
+static int make_folder(const char *folder, struct error *error)
 {
+	struct stat status;
+
+	if (mkdir(folder, 0777) && errno != EEXIST)
+		return error_set_errno(error, -errno, "cannot create --save-dir %s", folder);
+	if (stat(folder, &status))
+		return error_set_errno(error, -errno, "cannot use --save-dir %s", folder);
+	if (!S_ISDIR(status.st_mode))
+		return error_set_errno(error, -ENOTDIR, "cannot use --save-dir %s", folder);
+	return 0;
+}
+
+/* Makes the default path: verbmark-HOST-UTC.json, in the folder of --save-dir. */
+static int choose_path(const struct plan *plan, char path[static PATH_SIZE], struct error *error)
+{
+	const char *folder = plan->save_dir ? plan->save_dir : "";
+	size_t length = strlen(folder);
+	bool has_slash = !length || folder[length - 1] == '/';
+	int code = plan->save_dir ? make_folder(folder, error) : 0;
 	struct tm utc = utc_now();
 	char text[32];
 	char host[128];
@@ -330,7 +349,11 @@ static void choose_path(const struct plan *plan, char path[static PATH_SIZE])
 		if (*letter == '/')
 			*letter = '_';
 	}
-	snprintf(path, PATH_SIZE, "verbmark-%s-%s.json", host, text);
+	/* Leave room for the number that claim adds. */
+	if (!code && snprintf(path, PATH_SIZE, "%s%sverbmark-%s-%s.json", folder,
+			      has_slash ? "" : "/", host, text) > PATH_SIZE - 16)
+		code = error_set_errno(error, -ENAMETOOLONG, "cannot use --save-dir %s", folder);
+	return code;
 }
 
 /* Tells a user who did not choose a device that soft0 is used, and how to get a real device. */
@@ -362,8 +385,8 @@ static int run_plan(struct plan *plan, struct result *result, struct error *erro
 	sigset_t before; /* signal mask */
 
 	if (is_chosen)
-		choose_path(plan, chosen);
-	if (path)
+		code = choose_path(plan, chosen, error);
+	if (path && !code)
 		code = save_check(path, error);
 	if (!code)
 		code = choose(plan, error);

@@ -38,6 +38,11 @@ _verbmark_value() { # VERBMARK COMMAND OPTION WORD
 		_verbmark_files "$4"
 		return
 		;;
+	*/--save-dir)
+		compopt -o filenames 2>/dev/null
+		mapfile -t COMPREPLY < <(compgen -d -- "$4")
+		return
+		;;
 	*/--device | */-d)
 		mapfile -t COMPREPLY < <(compgen -W "soft0 auto" -- "$4")
 		return

@@ -525,6 +525,9 @@ int plan_complete(struct plan *plan, struct error *error)
 
 	if (!code && plan->no_save && plan->json)
 		code = error_set(error, -EINVAL, "--no-save and --json cannot be used together");
+	if (!code && plan->save_dir && (plan->no_save || plan->json))
+		code = error_set(error, -EINVAL, "--save-dir and %s cannot be used together",
+				 plan->json ? "--json" : "--no-save");
 	if (!code && plan->launch && !plan->host)
 		code = error_set(error, -EINVAL,
 				 "--launch needs HOST: without one, the server runs here");

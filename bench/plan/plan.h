@@ -36,6 +36,7 @@ struct plan {
 	const char *server_device;
 	uint8_t device_port; /* 0: any */
 	const char *json;
+	const char *save_dir; /* folder of the default file; NULL: the current one */
 	const char *file;
 	const char *preset;
 	const char *usual; /* the preset used because nothing else was asked for, or NULL */

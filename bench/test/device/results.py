@@ -117,6 +117,30 @@ class Results(Served):
             with open(f"{self.folder}/{name}", encoding="utf-8") as file:
                 self.assertEqual(file.read(), "old")
 
+    def test_save_dir(self):
+        """The folder is created, but not its parents; nothing is measured without it."""
+        for folder in ("new", "new/"):
+            last = self.run_case("--save-dir", folder)
+            path = last.partition("; saved to ")[2]
+            self.assertEqual(os.path.dirname(path), "new", last)
+            self.assertEqual(self.load(path)["run"]["status"], "complete")
+        self.assertEqual((os.listdir(self.folder), len(os.listdir(f"{self.folder}/new"))),
+                         (["new"], 2))
+        with open(f"{self.folder}/file", "w", encoding="utf-8"):
+            pass
+        for folder, why in (
+            ("file", "cannot use --save-dir file: Not a directory"),
+            ("none/new", "cannot create --save-dir none/new: No such file or directory"),
+            ("file/new", "cannot create --save-dir file/new: Not a directory"),
+            ("new/" + "./" * 2040, f"cannot use --save-dir new/{'./' * 2040}: File name too long"),
+        ):
+            program = Program(VERBMARK, "run", ADDRESS, "-p", self.server.port, "--op", "send",
+                              "--save-dir", folder, cwd=self.folder)
+            ended = Ended(program, RUN_PATIENCE)
+            self.assertEqual(ended.status, 1)
+            self.assertIn(why[:100], ended.err)
+            self.assertNotIn("complete", ended.out)
+
     def test_no_save(self):
         self.assertRegex(self.run_case("--no-save"), r"^1 of 1 case complete in [0-9]+ s$")
         self.assertEqual(os.listdir(self.folder), [])
