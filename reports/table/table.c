@@ -7,6 +7,7 @@
 #include "reports/finding/paired_trials.h"
 #include "reports/finding/precision.h"
 #include "reports/finding/semantics.h"
+#include "reports/finding/summary.h"
 #include "reports/io/json_member.h"
 #include "reports/result/banner.h"
 #include "reports/table/sentences.h"
@@ -231,6 +232,7 @@ struct table_count table_foot(const struct table *table)
 	semantics_print(table->out, result);
 	paired_trials_print(table->out, result);
 	precision_print(table->out, result);
+	summary_print(table->out, result);
 	for (size_t i = 0; i < result->n_cases; i++) {
 		const struct result_case *line = &result->cases[i];
 
