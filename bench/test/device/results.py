@@ -91,7 +91,7 @@ class Results(Served):
     def test_default_preset(self):
         """The default preset is announced, unless options select the cases."""
         notice = "preset quick, because no option such as --op or --size chooses cases"
-        short = ("-p", self.server.port, "-n", 5, "--warmup", "0ms", "--no-save")
+        short = ("-p", self.server.port, "-n", 5, "--warmup", "0ms", "--no-save", "--quiet")
         for options, count in ((), 1), (("--op", "send"), 0), (("--preset", "quick"), 0):
             ended = Ended(Program(VERBMARK, "run", ADDRESS, *short, *options), RUN_PATIENCE)
             self.assertEqual((ended.status, ended.err), (0, ""), ended.out)

@@ -238,7 +238,9 @@ def measure(server, *options, host=ADDRESS):
     the default port of host.
     """
     port = server and server.port
-    ended = Ended(client(*options, "--json", "-", port=port, host=host), RUN_PATIENCE)
+    # On a slow machine, progress would appear among the lines of the table.
+    quiet = () if {"--progress", "--quiet"} & set(options) else ("--quiet",)
+    ended = Ended(client(*options, *quiet, "--json", "-", port=port, host=host), RUN_PATIENCE)
     if ended.status:
         raise AssertionError(f"status {ended.status}: {ended.err}")
     ended.document = documents.parse(ended.out)
