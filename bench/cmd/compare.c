@@ -65,10 +65,13 @@ static int show_table(FILE *out, const struct settings *settings,
 static int show_page(FILE *out, const struct settings *settings,
 		     const struct comparison *comparison)
 {
-	page_begin(out, "comparison");
-	compare_page(out, settings->unit, comparison);
-	page_end(out);
-	return 0;
+	struct page page;
+	int code = page_open(&page);
+
+	if (code)
+		return code;
+	compare_page(page.body, settings->unit, comparison);
+	return page_print(&page, out, "comparison");
 }
 
 static int show_markdown(FILE *out, const struct settings *settings,
@@ -100,10 +103,13 @@ static int show_fleet_table(FILE *out, const struct settings *settings,
 static int show_fleet_page(FILE *out, const struct settings *settings,
 			   const struct fleet_comparison *comparison)
 {
-	page_begin(out, "comparison");
-	fleet_comparison_page(out, settings->unit, comparison);
-	page_end(out);
-	return 0;
+	struct page page;
+	int code = page_open(&page);
+
+	if (code)
+		return code;
+	fleet_comparison_page(page.body, settings->unit, comparison);
+	return page_print(&page, out, "comparison");
 }
 
 static int show_fleet_markdown(FILE *out, const struct settings *settings,

@@ -34,13 +34,12 @@ struct shown {
 /* An output format. */
 struct format {
 	struct option_value value;
-	void (*begin)(FILE *out, const char *title);
+	void (*begin)(FILE *out);
 	/* Returns 0 or a negative errno. */
 	int (*add)(const struct settings *settings, const struct shown *shown, FILE *out);
 	/* The same for a check of a fleet; NULL: the format has none. */
 	int (*add_fleet)(const struct settings *settings, const struct fleet *fleet,
 			 const char *name, FILE *out);
-	void (*end)(FILE *out);
 	bool is_apart; /* results are separated by an empty line */
 	bool is_page;  /* may contain a comparison with a baseline */
 	bool has_unit; /* --units applies; otherwise bytes per second */
@@ -126,11 +125,6 @@ static int add_markdown(const struct settings *settings, const struct shown *sho
 	return 0;
 }
 
-static void begin_csv(FILE *out, const char *title)
-{
-	csv_begin(out);
-}
-
 static int add_csv(const struct settings *settings, const struct shown *shown, FILE *out)
 {
 	csv_add(out, shown->result, shown->name);
@@ -148,11 +142,11 @@ static const struct format formats[] = {
 	{{"table", "aligned text, for a terminal"},
 	 .add = add_table, .add_fleet = add_fleet_table, .is_apart = true, .has_unit = true},
 	{{"html", "a self-contained page with charts"},
-	 page_begin, add_page, add_fleet_page, page_end, .is_apart = true, .is_page = true, .has_unit = true},
+	 .add = add_page, .add_fleet = add_fleet_page, .is_apart = true, .is_page = true, .has_unit = true},
 	{{"markdown", "tables for a pull request or an issue"},
 	 .add = add_markdown, .is_apart = true, .has_unit = true},
 	{{"csv", "one line per figure of each case and trial"},
-	 .begin = begin_csv, .add = add_csv, .add_fleet = add_fleet_csv, .is_lone = true},
+	 .begin = csv_begin, .add = add_csv, .add_fleet = add_fleet_csv, .is_lone = true},
 	{{"json", "results as 'verbmark run' writes them"},
 	 .add = add_json, .add_fleet = add_fleet_json},
 };
@@ -208,6 +202,8 @@ static const struct option_table options = {
 	.add_operand = add_file,
 };
 
+#define TITLE (INPUTS_NAME + 32)
+
 /* Parameters of the output. It shows one result, or each file if result is NULL. */
 struct show {
 	const struct settings *settings;
@@ -215,6 +211,7 @@ struct show {
 	const struct result *result;
 	const char *name;
 	int *status;
+	char *title;                  /* of a page, with room for TITLE bytes */
 	struct report_baseline *base; /* NULL: there is no baseline */
 };
 
@@ -232,14 +229,11 @@ static void add(const struct show *show, const struct shown *shown, FILE *out)
 /* Begins the output, once there is a result to show. name: of its file. */
 static void begin(const struct show *show, const char *name, FILE *out)
 {
-	char title[INPUTS_NAME + 32];
-
-	snprintf(title, sizeof(title), "%s", name);
+	snprintf(show->title, TITLE, "%s", name);
 	if (!show->result && show->settings->n_files > 1)
-		snprintf(title, sizeof(title), "%s and %zu more", name,
-			 show->settings->n_files - 1);
+		snprintf(show->title, TITLE, "%s and %zu more", name, show->settings->n_files - 1);
 	if (show->format->begin)
-		show->format->begin(out, title);
+		show->format->begin(out);
 }
 
 /* Shows a check of a fleet, which cannot be compared with a baseline here. */
@@ -351,9 +345,8 @@ static int show_against(const struct show *from, FILE *out)
 	return has_shown ? 0 : -ENODATA;
 }
 
-static int write_show(FILE *out, const void *what)
+static int show_all(const struct show *show, FILE *out)
 {
-	const struct show *show = what;
 	int code = 0;
 
 	if (show->result) {
@@ -364,29 +357,47 @@ static int write_show(FILE *out, const void *what)
 	} else {
 		code = show_each(show, out) ? 0 : -ENODATA;
 	}
-	if (code)
-		return code; /* an existing file is kept */
-	if (show->format->end)
-		show->format->end(out);
-	return 0;
+	return code;
+}
+
+/* Fails if there is nothing to show: an existing file is kept. */
+static int write_show(FILE *out, const void *what)
+{
+	const struct show *show = what;
+	struct page page;
+	int code;
+
+	if (!show->format->is_page)
+		return show_all(show, out);
+	code = page_open(&page);
+	if (!code)
+		code = show_all(show, page.body);
+	if (!code)
+		return page_print(&page, out, show->title);
+	page_close(&page);
+	return code;
 }
 
 /* Shows a result, or each file on its own if it is NULL. */
 static int print(const struct settings *settings, const struct result *result, const char *name,
 		 int *status, struct error *error)
 {
+	char title[TITLE] = "";
 	const struct show show = {
 		.settings = settings,
 		.format = settings->format ? settings->format : &formats[0],
 		.result = result,
 		.name = name,
 		.status = status,
+		.title = title,
 	};
 	bool has_document = settings->json && save_is_stdout(settings->json);
+	int code;
 
 	if (settings->output) {
 		struct error unsaved = {0};
-		int code = save_path(settings->output, write_show, &show, &unsaved);
+
+		code = save_path(settings->output, write_show, &show, &unsaved);
 
 		/* The reason was printed for each file. */
 		if (code == -ENODATA)
@@ -394,7 +405,9 @@ static int print(const struct settings *settings, const struct result *result, c
 		return code ? error_set(error, code, "%s", unsaved.text) : 0;
 	}
 	/* main reports errors of standard output. */
-	write_show(has_document ? stderr : stdout, &show);
+	code = write_show(has_document ? stderr : stdout, &show);
+	if (code && code != -ENODATA)
+		return error_set_errno(error, code, "cannot print the report");
 	return 0;
 }
 

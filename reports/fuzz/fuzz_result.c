@@ -23,6 +23,7 @@ static void show(const struct result *result)
 	FILE *out = nowhere();
 	struct table table;
 	struct table_count count;
+	struct page page;
 
 	table_open(&table, out, NULL, result);
 	for (size_t i = 0; i < result->n_cases; i++)
@@ -30,9 +31,9 @@ static void show(const struct result *result)
 	count = table_foot(&table);
 	table_warnings(&table);
 	FUZZ_CHECK(count.complete <= count.wanted && count.wanted <= result->n_cases);
-	page_begin(out, "");
-	page_add(out, &(struct charts){.result = result}, "name");
-	page_end(out);
+	FUZZ_CHECK(!page_open(&page));
+	page_add(page.body, &(struct charts){.result = result}, "name");
+	FUZZ_CHECK(!page_print(&page, out, ""));
 }
 
 /* Checks that the document of a result loads and is the same again. */

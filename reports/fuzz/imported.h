@@ -17,15 +17,16 @@ typedef int imported_adder(struct import *import, const char *text, size_t lengt
 static inline void imported_show(const struct result *result)
 {
 	struct table table;
+	struct page page;
 
 	table_open(&table, nowhere(), NULL, result);
 	for (size_t i = 0; i < result->n_cases; i++)
 		table_line(&table, &result->cases[i]);
 	table_foot(&table);
 	table_warnings(&table);
-	page_begin(nowhere(), "");
-	page_add(nowhere(), &(struct charts){.result = result}, "name");
-	page_end(nowhere());
+	FUZZ_CHECK(!page_open(&page));
+	page_add(page.body, &(struct charts){.result = result}, "name");
+	FUZZ_CHECK(!page_print(&page, nowhere(), ""));
 }
 
 /* Checks that the document of a result loads and is the same again. */

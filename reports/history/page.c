@@ -264,16 +264,20 @@ static int print_setup(FILE *out, const struct history_view *view, size_t setup)
 int history_page(FILE *out, const struct history_view *view)
 {
 	char text[HISTORY_TEXT];
-	int code = 0;
+	struct page page;
+	int code = page_open(&page);
 
-	page_begin(out, "history");
+	if (code)
+		return code;
 	history_describe_total(text, view);
-	html_element(out, "p", text);
+	html_element(page.body, "p", text);
 	history_describe_rule(text, view);
-	html_element(out, "p", text);
+	html_element(page.body, "p", text);
 	for (size_t i = 0; i < view->n_setups && !code; i++)
 		if (has_series(view, i))
-			code = print_setup(out, view, i);
-	page_end(out);
+			code = print_setup(page.body, view, i);
+	if (!code)
+		return page_print(&page, out, "history");
+	page_close(&page);
 	return code;
 }

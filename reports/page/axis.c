@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/base/compiler.h"
+#include "reports/result/digits.h"
 
 /* The number of labels that fit. */
 #define LABELS 6
@@ -265,7 +266,7 @@ static size_t size_ticks(const struct axis *axis, struct axis_tick *ticks)
 
 		if (power > last)
 			break;
-		html_size(text, exp2(power));
+		digits_size(text, (uint64_t)exp2(power));
 		axis_add(ticks, &count, exp2(power), text);
 	}
 	/* No power of two lies on the axis: label both ends. */
@@ -273,7 +274,7 @@ static size_t size_ticks(const struct axis *axis, struct axis_tick *ticks)
 		double value = end ? axis->most : axis->least;
 		char text[HTML_NUMBER];
 
-		html_size(text, value);
+		digits_size(text, (uint64_t)value);
 		axis_add(ticks, &count, value, text);
 	}
 	return count;
@@ -318,7 +319,7 @@ size_t axis_ticks(const struct axis *axis, struct axis_tick ticks[static AXIS_TI
 void axis_number(const struct axis *axis, double value, char text[static HTML_NUMBER])
 {
 	if (axis->scale == AXIS_SIZES)
-		html_size(text, value);
+		digits_size(text, (uint64_t)value);
 	else if (axis->scale == AXIS_NINES)
 		snprintf(text, HTML_NUMBER, "%.7g%%", 100 * value);
 	else

@@ -8,6 +8,7 @@
 #include "reports/finding/bounded.h"
 #include "reports/finding/paired_trials.h"
 #include "reports/page/drawing.h"
+#include "reports/result/digits.h"
 
 #define NS_PER_US 1000.0
 
@@ -189,10 +190,10 @@ void drawing_name(struct drawing_names *names, const struct result_case *line)
 
 void drawing_name_size(char text[static HTML_NUMBER], const struct result_case *line)
 {
-	char size[HTML_NUMBER];
+	char size[DIGITS_SIZE];
 
-	html_size(size, (double)line->size);
-	snprintf(text, HTML_NUMBER, "%.20s bytes", size);
+	digits_size(size, line->size);
+	snprintf(text, HTML_NUMBER, "%s bytes", size);
 }
 
 void drawing_over_trials(struct svg_panel_point *point, const struct result_case *line,

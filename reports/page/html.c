@@ -64,18 +64,3 @@ void html_short(char text[static HTML_NUMBER], double value, int digits)
 	else
 		snprintf(text, HTML_NUMBER, "%.*g", digits, value);
 }
-
-void html_size(char text[static HTML_NUMBER], double bytes)
-{
-	static const char letters[] = "kmg";
-	double value = bytes;
-	char letter = '\0';
-
-	for (const char *next = letters; *next && value >= 1024; next++) {
-		if (fmod(value, 1024) > 0)
-			break;
-		value /= 1024;
-		letter = *next;
-	}
-	snprintf(text, HTML_NUMBER, "%.0f%.1s", value, (char[]){letter, '\0'});
-}

@@ -28,7 +28,4 @@ void html_exact(char text[static HTML_NUMBER], double value);
 /* Formats a value for readers, with this many significant digits (at most 10). */
 void html_short(char text[static HTML_NUMBER], double value, int digits);
 
-/* Formats a size as case ids do: 64, 4k, 1m; otherwise as a plain number. */
-void html_size(char text[static HTML_NUMBER], double bytes);
-
 #endif

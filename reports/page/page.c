@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "reports/page/page.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include "reports/finding/paired_trials.h"
 #include "reports/finding/semantics.h"
 #include "reports/io/json_member.h"
+#include "reports/page/contents.h"
 #include "reports/page/host_facts.h"
 #include "reports/page/html.h"
 #include "reports/page/table.h"
@@ -16,7 +18,7 @@
 #include "reports/result/banner.h"
 #include "reports/table/sentences.h"
 
-void page_begin(FILE *out, const char *title)
+static void print_head(FILE *out, const char *title)
 {
 	fputs("<!DOCTYPE html>\n"
 	      "<html lang=\"en\">\n"
@@ -40,13 +42,40 @@ void page_begin(FILE *out, const char *title)
 	      "logarithmic</label>\n"
 	      "<label><input type=\"radio\" name=\"scale\" value=\"linear\" autocomplete=\"off\"> "
 	      "linear</label>\n"
-	      "</fieldset>\n</header>\n<div class=\"page\">\n<main>\n",
+	      "</fieldset>\n</header>\n<div class=\"page\">\n",
 	      out);
 }
 
-void page_end(FILE *out)
+int page_open(struct page *page)
 {
-	fprintf(out, "</main>\n</div>\n<script>%s</script>\n</body>\n</html>\n", page_script);
+	*page = (struct page){0};
+	page->body = open_memstream(&page->text, &page->length);
+	return page->body ? 0 : -ENOMEM;
+}
+
+int page_print(struct page *page, FILE *out, const char *title)
+{
+	int code = fclose(page->body) ? -ENOMEM : 0;
+
+	page->body = NULL;
+	if (!code) {
+		print_head(out, title);
+		contents_print(out, page->text);
+		fputs("<main>\n", out);
+		contents_print_targets(out, page->text);
+		fprintf(out, "</main>\n</div>\n<script>%s</script>\n</body>\n</html>\n",
+			page_script);
+	}
+	page_close(page);
+	return code;
+}
+
+void page_close(struct page *page)
+{
+	if (page->body)
+		fclose(page->body);
+	free(page->text);
+	*page = (struct page){0};
 }
 
 /* Prints what details a table leaves out, folded. */

@@ -11,12 +11,23 @@
 
 #include "reports/page/charts.h"
 
-/* title names what the page shows. */
-void page_begin(FILE *out, const char *title);
+/* A page in memory: its contents are listed before the sections, and known only after them. */
+struct page {
+	FILE *body; /* for what the page shows */
+	char *text;
+	size_t length;
+};
+
+/* Returns 0 or a negative errno. */
+int page_open(struct page *page);
+
+/* Prints the page, whose title names what it shows, and frees it. */
+int page_print(struct page *page, FILE *out, const char *title);
+
+/* Frees a page without printing. */
+void page_close(struct page *page);
 
 /* Adds a result as a section. name: of its file. */
 void page_add(FILE *out, const struct charts *figures, const char *name);
-
-void page_end(FILE *out);
 
 #endif

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// What a page does where scripts may run: a list of contents, the values of the point nearest to
-// the pointer, series that a click hides, one scale for all figures, figures in the size of the
-// window, and tables to sort, filter and copy. All of it is in the page already (svg_panel.h has
-// both scales); this script shows, hides and moves. Large heat maps (reports/fleet/page/heatmap.h) show
-// the values of a cell only here.
+// What a page does where scripts may run: the values of the point nearest to the pointer, series
+// that a click hides, one scale for all figures, figures in the size of the window, and tables to
+// sort, filter and copy. All of it is in the page already (svg_panel.h has both scales); this
+// script shows, hides and moves. Large heat maps (reports/fleet/page/heatmap.h) show the values of
+// a cell only here.
 "use strict";
 (() => {
 
@@ -190,28 +190,12 @@ scales.addEventListener("change", event => {
 	}
 });
 
-// A contents list of the headings, which stays beside the page where there is room.
-const headings = [...document.querySelectorAll("main h2, main h3, main h4")];
-if (headings.length > 2) {
-	const contents = document.createElement("nav"), list = document.createElement("ol");
-	contents.setAttribute("aria-label", "Contents");
-	headings.forEach((heading, i) => {
-		heading.id ||= `part-${i}`;
-		const item = document.createElement("li"), link = document.createElement("a");
-		item.className = heading.localName;
-		link.href = `#${heading.id}`;
-		link.textContent = heading.textContent;
-		// A heading within folded content is unfolded.
-		link.addEventListener("click", () => {
-			for (let up = heading; up = up.parentElement?.closest("details");)
-				up.open = true;
-		});
-		item.append(link);
-		list.append(item);
-	});
-	contents.append(list);
-	document.querySelector("main").before(contents);
-}
+// Unfolds what a link of the contents leads to, where browsers do not.
+document.querySelector("nav")?.addEventListener("click", event => {
+	const chosen = event.target.hash && document.querySelector(event.target.hash);
+	for (let up = chosen; up = up?.parentElement?.closest("details");)
+		up.open = true;
+});
 
 // The value of a cell, as a number if it begins with one: "4k", "0.86 (0.85 to 0.87)", "97.5 %".
 function valueOf(cell) {

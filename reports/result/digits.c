@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "reports/result/digits.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "core/base/compiler.h"
 
 void digits_print(char text[static DIGITS_TEXT], double value, int most_decimals)
 {
@@ -21,4 +24,14 @@ void digits_print(char text[static DIGITS_TEXT], double value, int most_decimals
 	}
 	decimals = decimals < most_decimals ? decimals : most_decimals;
 	snprintf(text, DIGITS_TEXT, "%.*f", decimals > 0 ? decimals : 0, value);
+}
+
+void digits_size(char text[static DIGITS_SIZE], uint64_t bytes)
+{
+	static const char *const units[] = {"", "k", "M", "G"};
+	size_t unit = 0;
+
+	for (; unit + 1 < ARRAY_LENGTH(units) && bytes && bytes % 1024 == 0; unit++)
+		bytes /= 1024;
+	snprintf(text, DIGITS_SIZE, "%" PRIu64 "%s", bytes, units[unit]);
 }

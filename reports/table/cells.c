@@ -118,27 +118,15 @@ void cells_modes(char text[static CELLS_MODES], const struct result_case *line)
 		 has_two ? line->server_cq : "");
 }
 
-/* Adds a size as 64, 4k or 1M. */
-static void add_size(struct grid *grid, uint64_t bytes)
-{
-	static const char letters[] = "kMG";
-	size_t letter = 0;
-
-	while (letter < sizeof(letters) - 1 && bytes && bytes % 1024 == 0) {
-		bytes /= 1024;
-		letter++;
-	}
-	grid_put(grid, letter ? "%" PRIu64 "%c" : "%" PRIu64, bytes,
-		 letters[letter ? letter - 1 : 0]);
-}
-
 void cells_names(struct grid *grid, const struct result_case *line)
 {
 	char modes[CELLS_MODES];
+	char size[DIGITS_SIZE];
 
 	cells_modes(modes, line);
+	digits_size(size, line->size);
 	grid_put(grid, "%s%s", line->op, cells_extras(line));
-	add_size(grid, line->size);
+	grid_put(grid, "%s", size);
 	grid_put(grid, "%s", modes);
 }
 

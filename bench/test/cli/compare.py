@@ -227,7 +227,7 @@ class Compare(unittest.TestCase):
         shown = self.compared("--force", base, new, "--format", "markdown").splitlines()
         self.assertEqual(len([line for line in shown if "FORCED" in line]), 2)
         shown = self.compared("--force", base, new, "--format", "html")
-        self.assertRegex(shown, r"(?s)<li>FORCED: .*<h3>Ratios</h3>.*</table></div>\n"
+        self.assertRegex(shown, r"(?s)<li>FORCED: .*>Ratios</h3>.*</table></div>\n"
                                 r".*<p><b>FORCED: .*</b></p>\n</section>")
         rows = list(csv.DictReader(io.StringIO(
             self.compared("--force", base, new, "--format", "csv"))))

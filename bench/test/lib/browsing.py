@@ -99,8 +99,7 @@ def number(axis, text):
     digits, letter = re.fullmatch(r"([\d.e+-]+)(\D?)", text).groups()
     if letter == "%":
         return float(digits) / 100
-    steps = {"": 0, "k": 1, "m": 2, "g": 3} if axis["sizes"] else \
-        {"": 0, "k": 1, "M": 2, "G": 3, "T": 4}
+    steps = {"": 0, "k": 1, "M": 2, "G": 3, "T": 4}
     return float(digits) * (1024 if axis["sizes"] else 1000) ** steps[letter] * axis["unit"]
 
 

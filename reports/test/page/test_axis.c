@@ -131,7 +131,7 @@ static void test_sizes(void **unused)
 {
 	struct axis axis = make(AXIS_SIZES, 1, 1, 8 << 20);
 
-	assert_ticks(&axis, "1 16 256 4k 64k 1m ");
+	assert_ticks(&axis, "1 16 256 4k 64k 1M ");
 	assert_near(axis_at(&axis, 1 << 23), 100, 1e-6);
 	axis = make(AXIS_SIZES, 1, 64, 256);
 	assert_ticks(&axis, "64 128 256 ");

@@ -23,11 +23,12 @@ static void make(const char *name)
 {
 	size_t length = 0;
 	FILE *out = open_memstream(&text, &length);
+	struct page page;
 
 	assert_non_null(out);
-	page_begin(out, name);
-	page_add(out, &(struct charts){.result = &sample}, name);
-	page_end(out);
+	assert_int_equal(page_open(&page), 0);
+	page_add(page.body, &(struct charts){.result = &sample}, name);
+	assert_int_equal(page_print(&page, out, name), 0);
 	assert_int_equal(fclose(out), 0);
 }
 
@@ -45,13 +46,13 @@ static void test_figures(void **unused)
 {
 	make("result.json");
 	assert_contains(text, "<title>result.json - verbmark</title>");
-	assert_contains(text, "<h2>n01 mlx5_0/1 -&gt; n02 mlx5_1/2</h2>");
+	assert_contains(text, ">n01 mlx5_0/1 -&gt; n02 mlx5_1/2</h2>");
 	assert_contains(text, "<dd>Ethernet 2.5 Gb/s MTU 1024 RC</dd>");
-	assert_contains(text, "<h3>Latency, microseconds</h3>");
+	assert_contains(text, ">Latency, microseconds</h3>");
 	assert_contains(text, "<tr><th scope=\"row\" align=\"left\">send</th><td>64</td>"
 			      "<td align=\"left\">poll</td><td align=\"left\">half</td>"
 			      "<td>1.24</td><td>-</td>");
-	assert_contains(text, "<h3>Bandwidth</h3>");
+	assert_contains(text, ">Bandwidth</h3>");
 	assert_contains(text, "<tr><th scope=\"row\" align=\"left\">write/t16</th>"
 			      "<td>1000</td><td align=\"left\">event/poll</td>"
 			      "<td>0.339</td><td>0.0992..0.579</td>"
@@ -68,12 +69,12 @@ static void test_software_device(void **unused)
 	sample.server.kind = "soft";
 	make("result.json");
 	assert_contains(text, "<section>\n<p class=\"soft\"><b>SOFTWARE DEVICE");
-	assert_contains(text, "<h3>Latency, microseconds</h3>");
+	assert_contains(text, ">Latency, microseconds</h3>");
 	free(text);
 	json_object_set_new(sample.cases[SAMPLE_LATENCY].parameters, "needs", json_true());
 	make("result.json");
-	assert_null(strstr(text, "<h3>Latency"));
-	assert_null(strstr(text, "<h3>Bandwidth"));
+	assert_null(strstr(text, ">Latency, microseconds</h3>"));
+	assert_null(strstr(text, ">Bandwidth</h3>"));
 }
 
 static void test_cases_without_figures(void **unused)
@@ -84,7 +85,8 @@ static void test_cases_without_figures(void **unused)
 	assert_contains(text,
 			"<li>read/bw/64/poll/t4/Q5: skipped: --cq-mod exceeds --tx-depth</li>");
 	assert_contains(text, "<li>read/lat/1m/adaptive: interrupted</li>");
-	assert_contains(text, "<div class=\"note bad\">\n<h3>Failed, lost or not run</h3>");
+	assert_contains(text,
+			"<div class=\"note bad\">\n<h3 id=\"s2\">Failed, lost or not run</h3>");
 }
 
 /* Two of the three latency trials did not converge. */
@@ -176,15 +178,15 @@ static void test_shares(void **unused)
 	shares->messages[0] = 5;
 	free(text);
 	make("result.json");
-	assert_contains(text, "<h3>Fairness</h3>");
+	assert_contains(text, ">Fairness</h3>");
 	assert_contains(text, ": fairness 0.500 of 2 threads</li>");
 }
 
 /* The page fetches nothing. Its only style and script are allowed by hash. */
 static void test_policy(void **unused)
 {
-	static const char *const forbidden[] = {
-		"style=", " src=", "href=\"", "https:", "url(", "@import", "onclick", "unsafe"};
+	static const char *const forbidden[] = {"style=",  " src=",   "https:", "url(",
+						"@import", "onclick", "unsafe"};
 
 	make("result.json");
 	assert_contains(text, "content=\"default-src 'none'; style-src 'sha256-");
@@ -193,6 +195,29 @@ static void test_policy(void **unused)
 	assert_int_equal(count("<style>"), 1);
 	for (size_t i = 0; i < ARRAY_LENGTH(forbidden); i++)
 		assert_null(strstr(text, forbidden[i]));
+	assert_int_equal(count("href="), count("href=\"#"));
+}
+
+/* The contents have a link to each heading. */
+static void test_contents(void **unused)
+{
+	size_t count_of[3];
+
+	make("result.json");
+	for (int level = 2; level <= 4; level++) {
+		char part[16];
+
+		snprintf(part, sizeof(part), "<h%d id=\"s", level);
+		count_of[level - 2] = count(part);
+		snprintf(part, sizeof(part), "<li class=\"h%d\"", level);
+		assert_int_equal(count(part), count_of[level - 2]);
+	}
+	assert_int_equal(count_of[0], 1);
+	assert_true(count_of[1] > 2);
+	assert_contains(text, "<nav aria-label=\"Contents\"><ol>\n<li class=\"h2\">"
+			      "<a href=\"#s1\">n01 mlx5_0/1 -&gt; n02 mlx5_1/2</a></li>\n");
+	assert_contains(text, "<a href=\"#s2\">Failed, lost or not run</a>");
+	assert_contains(text, "<h3 id=\"s2\">Failed, lost or not run</h3>");
 }
 
 #define on_sample(test) cmocka_unit_test_setup_teardown(test, open_sample, close_sample)
@@ -210,6 +235,7 @@ int main(void)
 		on_sample(test_loss),
 		on_sample(test_shares),
 		on_sample(test_policy),
+		on_sample(test_contents),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

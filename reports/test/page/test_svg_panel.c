@@ -5,6 +5,7 @@
 #include "core/base/compiler.h"
 #include "core/test/lib/check.h"
 #include "reports/page/chart.h"
+#include "reports/result/digits.h"
 
 static char *text;
 
@@ -85,20 +86,21 @@ static void test_numbers(void **unused)
 static void test_sizes(void **unused)
 {
 	static const struct {
-		double bytes;
+		uint64_t bytes;
 		const char *text;
 	} rows[] = {
-		{0,       "0"   },
-                {64,      "64"  },
-                {1000,    "1000"},
-                {4096,    "4k"  },
-                {1 << 20, "1m"  },
-                {1536,    "1536"},
+		{0,                 "0"    },
+		{64,                "64"   },
+		{1000,              "1000" },
+		{4096,              "4k"   },
+		{1 << 20,           "1M"   },
+		{1536,              "1536" },
+		{UINT64_C(3) << 40, "3072G"},
 	};
-	char size[HTML_NUMBER];
+	char size[DIGITS_SIZE];
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
-		html_size(size, rows[i].bytes);
+		digits_size(size, rows[i].bytes);
 		assert_string_equal(size, rows[i].text);
 	}
 }

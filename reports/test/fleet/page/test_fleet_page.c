@@ -29,14 +29,15 @@ static void make(void)
 {
 	struct error error = {0};
 	size_t length = 0;
+	struct page page;
 	FILE *out;
 
 	free(text);
 	out = open_memstream(&text, &length);
 	assert_non_null(out);
-	page_begin(out, "fleet");
-	assert_int_equal(fleet_page(out, NULL, &fleet, "a<b.json", &error), 0);
-	page_end(out);
+	assert_int_equal(page_open(&page), 0);
+	assert_int_equal(fleet_page(page.body, NULL, &fleet, "a<b.json", &error), 0);
+	assert_int_equal(page_print(&page, out, "fleet"), 0);
 	assert_int_equal(fclose(out), 0);
 }
 
@@ -96,7 +97,7 @@ static void test_culprits(void **unused)
 	assert_contains(text, "<option value=\"group\">");
 	assert_contains(text,
 			"failed: no reply for 10 s: transport retry counter exceeded</title>");
-	assert_contains(text, "<h3>Failed pairs</h3>");
+	assert_contains(text, ">Failed pairs</h3>");
 }
 
 #define HOSTILE "\"Q<Q>Q&Q'\n"
@@ -279,7 +280,7 @@ static void test_nothing_measured(void **unused)
 	fleet.n_spreads = 0;
 	make();
 	assert_contains(text, ">NOT JUDGED: too few figures");
-	assert_null(strstr(text, "<h3>Heat maps"));
+	assert_null(strstr(text, ">Heat maps</h3>"));
 	fleet_finish(&fleet);
 	make();
 	assert_contains(text, ">NOT JUDGED: too few figures");
