@@ -378,17 +378,35 @@ static void settle(struct chart *chart)
 	chart->y.scale = y.scale;
 }
 
+static size_t count_panels(const struct chart *chart)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < chart->n_panels; i++)
+		count += is_worth_while(chart, &chart->panels[i]);
+	return count;
+}
+
 static void print_panels(FILE *out, struct chart *chart)
 {
+	size_t total = count_panels(chart);
+	size_t count = 0;
+
 	settle(chart);
 	fputs("<div class=\"panels\">\n", out);
 	for (size_t i = 0; i < chart->n_panels; i++) {
 		if (!is_worth_while(chart, &chart->panels[i]))
 			continue;
+		if (chart->n_open && count == chart->n_open)
+			fprintf(out,
+				"</div>\n<details>\n<summary>%zu more panel%s</summary>\n"
+				"<div class=\"panels\">\n",
+				total - count, total - count > 1 ? "s" : "");
+		count++;
 		lay_out(chart, &chart->panels[i]);
 		svg_panel_print(out, &chart->panels[i].plot);
 	}
-	fputs("</div>\n", out);
+	fputs(chart->n_open && count > chart->n_open ? "</div>\n</details>\n" : "</div>\n", out);
 	if (chart->is_thinned)
 		fputs("<p>Too many cases to draw every size; the table of cases has all of "
 		      "them.</p>\n",
@@ -402,11 +420,7 @@ static void print_panels(FILE *out, struct chart *chart)
 
 void chart_print(FILE *out, struct chart *chart)
 {
-	bool is_worth = false;
-
-	for (size_t i = 0; i < chart->n_panels; i++)
-		is_worth = is_worth || is_worth_while(chart, &chart->panels[i]);
-	if (is_worth) {
+	if (count_panels(chart)) {
 		fputs("<div data-figure>\n", out);
 		html_element(out, "h4", chart->title);
 		if (chart->says)

@@ -27,6 +27,7 @@ struct chart {
 	bool is_told_elsewhere;       /* omit the table: the page has the values in another */
 	size_t least;                 /* a panel is drawn if a series has this many points */
 	size_t least_series;          /* and it has this many series */
+	size_t n_open;                /* further panels are folded; 0: none is */
 	size_t most;                  /* points in total; 0: CHART_POINTS */
 	bool is_thinned;              /* some sizes were omitted; the page says so */
 	struct chart_panel *panels;

@@ -14,11 +14,29 @@
 
 #define BANDS "Bands: 95 % confidence interval of the median over trials (six or more trials)."
 
-/* In the order of the page. */
+/* Panels that are not folded: a row on most screens. */
+#define OPEN 3
+
+/* In the order of the page: figures that answer a question, then those that explain the answer. */
 static const struct drawing drawings[] = {
 	{
          .table = CELLS_LATENCY,
-         .chart = {.title = "Latency by size", .says = BANDS, .is_shared = true, .least = 2},
+         .chart = {.title = "Latency by operation",
+			  .says = "Two-sided and one-sided. " BANDS,
+			  .is_shared = true,
+			  .n_open = OPEN,
+			  .least = 1,
+			  .least_series = 2},
+         .prepare = drawing_prepare_latency_by_size,
+         .add = drawing_add_latency_by_operation,
+	 },
+	{
+         .table = CELLS_LATENCY,
+         .chart = {.title = "Latency by size",
+			  .says = BANDS,
+			  .is_shared = true,
+			  .n_open = OPEN,
+			  .least = 2},
          .prepare = drawing_prepare_latency_by_size,
          .add = drawing_add_latency_by_size,
 	 },
@@ -27,6 +45,7 @@ static const struct drawing drawings[] = {
          .chart = {.title = "Latency by completion mode",
 			  .says = BANDS,
 			  .is_shared = true,
+			  .n_open = OPEN,
 			  .least = 1,
 			  .least_series = 2},
          .prepare = drawing_prepare_latency_by_size,
@@ -38,20 +57,11 @@ static const struct drawing drawings[] = {
 			  .says = "Per message; for ping-pong tests, per round trip. Values below "
 				  "1 ns are drawn at the bottom.",
 			  .is_shared = true,
+			  .n_open = OPEN,
 			  .least = 1,
 			  .least_series = 2},
          .prepare = drawing_prepare_cost,
          .add = drawing_add_cost,
-	 },
-	{
-         .table = CELLS_LATENCY,
-         .chart = {.title = "Latency by operation",
-			  .says = "Two-sided and one-sided. " BANDS,
-			  .is_shared = true,
-			  .least = 1,
-			  .least_series = 2},
-         .prepare = drawing_prepare_latency_by_size,
-         .add = drawing_add_latency_by_operation,
 	 },
 	{
          .table = CELLS_LATENCY,
@@ -87,9 +97,21 @@ static const struct drawing drawings[] = {
 	 },
 	{
          .table = CELLS_BANDWIDTH,
+         .chart = {.title = "Bandwidth by operation",
+			  .says = "Two-sided and one-sided. " BANDS,
+			  .is_shared = true,
+			  .n_open = OPEN,
+			  .least = 1,
+			  .least_series = 2},
+         .prepare = drawing_prepare_bandwidth,
+         .add = drawing_add_bandwidth_by_operation,
+	 },
+	{
+         .table = CELLS_BANDWIDTH,
          .chart = {.title = "Bandwidth by size",
 			  .says = BANDS,
 			  .is_shared = true,
+			  .n_open = OPEN,
 			  .least = 2},
          .prepare = drawing_prepare_bandwidth,
          .add = drawing_add_bandwidth,
@@ -99,6 +121,7 @@ static const struct drawing drawings[] = {
          .chart = {.title = "Message rate by size",
 			  .says = BANDS,
 			  .is_shared = true,
+			  .n_open = OPEN,
 			  .least = 2},
          .prepare = drawing_prepare_message_rate,
          .add = drawing_add_message_rate,
@@ -108,6 +131,7 @@ static const struct drawing drawings[] = {
          .chart = {.title = "CPU time by completion mode",
 			  .says = "Per message. Values below 1 ns are drawn at the bottom.",
 			  .is_shared = true,
+			  .n_open = OPEN,
 			  .least = 1,
 			  .least_series = 2},
          .prepare = drawing_prepare_cost,
@@ -115,20 +139,10 @@ static const struct drawing drawings[] = {
 	 },
 	{
          .table = CELLS_BANDWIDTH,
-         .chart = {.title = "Bandwidth by operation",
-			  .says = "Two-sided and one-sided. " BANDS,
-			  .is_shared = true,
-			  .least = 1,
-			  .least_series = 2},
-         .prepare = drawing_prepare_bandwidth,
-         .add = drawing_add_bandwidth_by_operation,
-	 },
-	{
-         .table = CELLS_BANDWIDTH,
-         .is_behind = true,
          .chart = {.title = "Throughput over time",
 			  .says = "Largest size, all trials concatenated. With many throughput "
 				  "windows, each point is the mean of several.",
+			  .n_open = OPEN,
 			  .least = 2},
          .prepare = drawing_prepare_windows,
          .add = drawing_add_windows,
@@ -145,7 +159,7 @@ static const struct drawing drawings[] = {
 	 },
 	{
          .table = CELLS_LOAD,
-         .chart = {.title = "Latency by rate", .says = BANDS, .least = 2},
+         .chart = {.title = "Latency by rate", .says = BANDS, .n_open = OPEN, .least = 2},
          .prepare = drawing_prepare_load,
          .add = drawing_add_load,
 	 },

@@ -164,6 +164,8 @@ static void open_grid(struct facts *facts, const char *const *names)
 
 static void print_and_close(FILE *out, struct facts *facts)
 {
+	if (!facts->is_differing)
+		fputs("<details>\n<summary>All facts of client and server</summary>\n", out);
 	fputs("<p>Hard facts determine what is measured: results that differ in one are not "
 	      "compared, and a client and a server that differ in one are not alike.</p>\n",
 	      out);
@@ -171,6 +173,8 @@ static void print_and_close(FILE *out, struct facts *facts)
 		page_table(out, &facts->grid);
 	else
 		html_element(out, "p", "None.");
+	if (!facts->is_differing)
+		fputs("</details>\n", out);
 	grid_close(&facts->grid);
 }
 

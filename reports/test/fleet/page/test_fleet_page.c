@@ -54,7 +54,7 @@ static void test_healthy(void **unused)
 {
 	fleets_make(&fleet, &healthy);
 	make();
-	assert_contains(text, "<h2 data-verdict=\"good\">All good</h2>");
+	assert_contains(text, "<h2 id=\"s1\" data-verdict=\"good\">All good</h2>");
 	assert_contains(
 		text,
 		"<p>a&lt;b.json: 8 nodes, 2 rails; 56 pairs measured; 7 rounds, 10 min 0 s</p>");
@@ -80,7 +80,7 @@ static void test_culprits(void **unused)
 	fleets_make(&fleet, &plan);
 	make();
 	assert_contains(text,
-			"<h2 data-verdict=\"bad\">BAD: node n003; rail 1 (mlx5_1) of n007; link "
+			"<h2 id=\"s1\" data-verdict=\"bad\">BAD: node n003; rail 1 (mlx5_1) of n007; link "
 			"n002 to n005, rail 0</h2>");
 	assert_contains(text, "<th scope=\"row\" align=\"left\">node n003</th>");
 	/* The bad ones: row and column of n003, and both directions of the link. */
@@ -191,7 +191,7 @@ static void test_lost(void **unused)
 	snprintf(fleet.nodes[4].error, sizeof(fleet.nodes[4].error), "died & gone");
 	fleet_warn(&fleet, "n004 has 1 rail, others have %d", 2);
 	make();
-	assert_contains(text, "<h2 data-verdict=\"bad\">BAD: lost node n005</h2>");
+	assert_contains(text, "<h2 id=\"s1\" data-verdict=\"bad\">BAD: lost node n005</h2>");
 	assert_contains(text,
 			"<th scope=\"row\" align=\"left\">node n005</th><td align=\"left\">died "
 			"&amp; gone</td>");
