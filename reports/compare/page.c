@@ -124,9 +124,12 @@ static void print_figure(FILE *out, const struct comparison *comparison)
 		.says = "One ratio per case, with its 95 % interval if repeated runs show the "
 			"spread. The dotted line marks no difference.",
 		.mark = SVG_PANEL_INTERVALS,
-		.level = {1, "no difference"},
+		.level = {1,   "no difference"},
 		.is_told_elsewhere = true,
 		.least = 1,
+ /* In the order of looks: orange, green and gray are for these verdicts. */
+		.looks = { "unclear", "worse", "better", "invalid", "", "same"},
+		.n_looks = 6,
 	};
 	struct rows rows = {{{0}}};
 
@@ -236,7 +239,10 @@ void compare_page(FILE *out, const struct table_unit *unit, const struct compari
 
 	fputs("<section>\n<h2>" TITLE "</h2>\n", out);
 	compare_sum(comparison, text);
-	print_bold(out, text);
+	fprintf(out, "<p data-verdict=\"%s\"><b>",
+		verdict_name(verdict_worst(comparison->n_verdicts)));
+	html_text(out, text);
+	fputs("</b></p>\n", out);
 	print_list(out, NULL, comparison, compare_say_head);
 	html_element(out, "h3", "Ratios");
 	print_figure(out, comparison);

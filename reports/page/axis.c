@@ -85,6 +85,11 @@ static void fit_linear(struct axis *axis)
 
 	if (axis->scale == AXIS_LINEAR)
 		axis->least = fmin(axis->least, 0);
+	/* A single value is in the middle. */
+	if (axis->most <= axis->least && !axis->is_counted) {
+		axis->least *= 0.95;
+		axis->most *= 1.05;
+	}
 	if (axis->most <= axis->least)
 		axis->most = axis->least + axis->unit;
 	while (linear_step(axis) > step) {
