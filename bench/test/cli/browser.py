@@ -205,14 +205,34 @@ class Browser(browsing.Browsing):
         self.assertEqual(browser.evaluate(DRAWN), drawn)
         self.assertEqual(browser.evaluate(wide), before)
 
+    def check_contents(self):
+        """Checks that the contents have a link to each heading, with its text."""
+        found = self.browser.evaluate("""[...document.querySelectorAll("nav a")].map(
+            link => [link.textContent, document.querySelector(link.hash)?.textContent])""")
+        self.assertEqual(found, [[text] * 2 for text in self.browser.evaluate(
+            "[...document.querySelectorAll('main :is(h2, h3, h4)')].map(one => one.textContent)")])
+
+    def test_contents_stay(self):
+        """The contents stay in the window while the page scrolls, beside or above the text."""
+        browser = self.browser
+        self.addCleanup(browser, "Emulation.clearDeviceMetricsOverride")
+        for width, is_beside in ((1440, True), (800, False), (400, False)):
+            browser("Emulation.setDeviceMetricsOverride", width=width, height=900,
+                    deviceScaleFactor=1, mobile=False)
+            browser.open(f"file://{self.page}")
+            nav, main = browser.evaluate("""scrollTo(0, 3000);
+                ["nav", "main"].map(name => document.querySelector(name).getBoundingClientRect())
+                    .map(({left, top, right, bottom}) => ({left, top, right, bottom}))""")
+            self.assertLess(main["top"], 0)
+            self.assertGreaterEqual(nav["top"], 0)
+            self.assertLessEqual(nav["bottom"], 900 if is_beside else 60)
+            self.assertLessEqual(nav["right"], main["left"] if is_beside else width)
+
     def test_contents(self):
         """The list of contents has all headings, and unfolds the one that is chosen."""
         browser = self.browser
         browser.open(f"file://{self.page}")
-        text = "one => one.textContent"
-        self.assertEqual(
-            browser.evaluate(f"[...document.querySelectorAll('nav a')].map({text})"),
-            browser.evaluate(f"[...document.querySelectorAll('main :is(h2, h3, h4)')].map({text})"))
+        self.check_contents()
         chosen = "[...document.querySelectorAll('h4')].find(one => one.textContent === 'Percentiles')"
         self.assertFalse(browser.evaluate(f"{chosen}.checkVisibility()"))
         browser.evaluate("""[...document.querySelectorAll('nav a')].find(
@@ -226,12 +246,28 @@ class Browser(browsing.Browsing):
         browser = self.browser
         with served(self.folder, JENKINS) as address:
             browser.open(f"{address}/page.html")
-            self.assertFalse(browser.evaluate("!!document.querySelector('nav')"))
+            self.check_contents()
             found = Figures(browser.evaluate("document.documentElement.outerHTML")).panels
             self.assertEqual(plain(found), plain(wanted))
             self.check_places(browser.evaluate(READ))
         for text in browser.complaints():
             self.assertRegex(text, "(?i)script|style|favicon|404")
+
+    def test_folding(self):
+        """A row of each figure is shown, and the rest of its panels when asked for."""
+        browser = self.browser
+        browser.open(f"file://{self.page}")
+        shown = """[...document.querySelectorAll("[data-figure]")].map(figure => [
+            figure.querySelector("h4").textContent, ...[true, false].map(isSeen => [
+                ...figure.querySelectorAll("svg")].filter(
+                    svg => svg.checkVisibility() === isSeen).length)])"""
+        found = dict((name, counts) for name, *counts in browser.evaluate(shown))
+        self.assertEqual(found["Latency by size"], [3, 6])
+        self.assertEqual(found["Bandwidth by size"], [2, 0])
+        browser.evaluate("[...document.querySelectorAll('summary')].find("
+                         "one => one.textContent.endsWith('more panels')).click()")
+        found = dict((name, counts) for name, *counts in browser.evaluate(shown))
+        self.assertEqual(found["Latency by size"], [9, 0])
 
     def test_narrow(self):
         self.check_narrow(self.page)

@@ -113,6 +113,18 @@ def spread(around):
 SIZES = (8, 64, 4096)
 
 
+def contrast(one, other):
+    """Returns the contrast ratio of two colors as WCAG 2 defines it."""
+    def luminance(color):
+        digits = color[1:] if len(color) == 7 else "".join(2 * digit for digit in color[1:])
+        parts = [int(digits[i:i + 2], 16) / 255 for i in (0, 2, 4)]
+        return sum(weight * (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4)
+                   for weight, part in zip((0.2126, 0.7152, 0.0722), parts))
+
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
 def sweep():
     cases = []
     for n, size in enumerate(SIZES):
@@ -506,6 +518,22 @@ class Page(unittest.TestCase):
         first = self.text.split("<h4 ")[1]
         lines = re.findall(r'stroke-dasharray="2 2" d="([^"]*)"', first)
         self.assertEqual(lines[-1].count("M"), 2)
+
+    def test_contrast(self):
+        """Text has a contrast of 4.5:1 in light and dark mode, and lines of figures 3:1."""
+        self.read(sweep())
+        style = re.search("<style>(.*?)</style>", self.text, re.S).group(1)
+        modes = [dict(re.findall(r"--([\w-]+): (#\w+)", block))
+                 for block in re.findall(r":root \{(.*?)\}", style, re.S)[:2]]
+        lines = set(re.findall(r'fill="(#\w{6})"', self.text))
+        self.assertGreaterEqual(len(lines), 3)
+        for colors in modes:
+            for text in ("ink", "faint", "accent"):
+                for ground in ("ground", "card", "stripe", "warn"):
+                    self.assertGreaterEqual(contrast(colors[text], colors[ground]), 4.5,
+                                            (text, ground))
+            for line in lines:
+                self.assertGreaterEqual(contrast(line, colors["card"]), 3, line)
 
     def test_no_figure_without_data(self):
         for document in (result(), result(latency("send/lat/64/poll", [[700] * 5]))):
