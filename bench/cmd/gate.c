@@ -33,6 +33,7 @@ enum {
 	OUTPUT_JSON,
 	OUTPUT_MARKDOWN,
 	OUTPUT_JUNIT,
+	OUTPUT_HTML,
 	OUTPUTS,
 };
 
@@ -80,6 +81,9 @@ static const struct option_row rows[] = {
 	 .group = OPTION_OUTPUT},
 	{"junit", 0, "FILE", option_text, FIELD(outputs[OUTPUT_JUNIT].path),
 	 "write JUnit XML to FILE",
+	 .group = OPTION_OUTPUT},
+	{"html", 0, "FILE", option_text, FIELD(outputs[OUTPUT_HTML].path),
+	 "write a page to FILE",
 	 .group = OPTION_OUTPUT},
 	{"annotations", 0, NULL, option_flag, FIELD(with_annotations),
 	 "print GitHub annotations",
@@ -187,6 +191,11 @@ static int write_junit(FILE *out, const void *what)
 	return 0;
 }
 
+static int write_html(FILE *out, const void *what)
+{
+	return gate_page(out, what);
+}
+
 /* Writes all files, even if one fails. */
 static int write_files(const struct settings *settings, const struct gate_record *gate,
 		       struct error *error)
@@ -226,7 +235,7 @@ static int check_apart(const struct settings *settings, struct error *error)
 	if (count_stdout(settings) > 1)
 		return error_set(
 			error, -EINVAL,
-			"only one of --json, --markdown and --junit may be standard output");
+			"only one of --json, --markdown, --junit and --html may be standard output");
 	for (size_t i = 1; i < OUTPUTS; i++)
 		for (size_t j = 0; j < i; j++)
 			if (outputs[i].path && outputs[j].path &&
@@ -337,7 +346,8 @@ static int cmd_gate_run(int argc, char *argv[], const char **operands, struct er
 		.gating = GATE_DEFAULTS,
 		.outputs = {[OUTPUT_JSON] = {.option = "--json", .write = write_json},
 			    [OUTPUT_MARKDOWN] = {.option = "--markdown", .write = write_markdown},
-			    [OUTPUT_JUNIT] = {.option = "--junit", .write = write_junit}},
+			    [OUTPUT_JUNIT] = {.option = "--junit", .write = write_junit},
+			    [OUTPUT_HTML] = {.option = "--html", .write = write_html}},
 	};
 	int status;
 	int code;

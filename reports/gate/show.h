@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The formats of a gate, one file each. Only the stream can fail. */
+/* The formats of a gate, one file each. Where a function returns nothing, only the stream can fail. */
 #ifndef REPORTS_GATE_SHOW_H
 #define REPORTS_GATE_SHOW_H
 
@@ -14,6 +14,9 @@ void gate_table(FILE *out, const struct gate_record *gate);
 
 /* Prints a job summary of at most room bytes. */
 void gate_markdown(FILE *out, const struct gate_record *gate, size_t room);
+
+/* Prints a page. -ENOMEM. */
+int gate_page(FILE *out, const struct gate_record *gate);
 
 /*
  * Prints one test for each figure: worse is a failure, invalid an error, unclear is skipped. In an

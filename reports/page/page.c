@@ -90,8 +90,8 @@ static void print_details(FILE *out, const struct charts *figures, enum cells_ta
 	charts_print_behind(memory, figures, which);
 	if (!fclose(memory) && length)
 		fprintf(out,
-			"<details class=\"more\">\n<summary>More figures: distributions, and "
-			"values by trial and over time</summary>\n%s</details>\n",
+			"<details class=\"more\">\n<summary>More figures: distributions and values "
+			"by trial</summary>\n%s</details>\n",
 			text);
 	free(text);
 }

@@ -407,10 +407,11 @@ class Gate(unittest.TestCase):
         shown = verbmark("gate", "--help").out
         self.assertRegex(shown, r"(?m)^ +--metric LIST +lat or bw \(lat\)$")
 
-    def test_markdown_junit_annotations(self):
-        markdown, junit = (f"{self.folder.name}/{name}" for name in ("gate.md", "gate.xml"))
-        document, shown = self.gate("--markdown", markdown, "--junit", junit, "--annotations",
-                                    head=self.side("lat=1.2"), status=1)
+    def test_markdown_junit_html_annotations(self):
+        markdown, junit, page = (f"{self.folder.name}/{name}"
+                                 for name in ("gate.md", "gate.xml", "gate.html"))
+        document, shown = self.gate("--markdown", markdown, "--junit", junit, "--html", page,
+                                    "--annotations", head=self.side("lat=1.2"), status=1)
         with open(markdown, encoding="utf-8") as file:
             text = file.read()
         self.assertTrue(text.startswith("### Gate: worse\n"))
@@ -427,6 +428,11 @@ class Gate(unittest.TestCase):
         self.assertEqual(len(re.findall("<failure ", text)), 2)
         self.assertIn('tests="4" failures="2" errors="0" skipped="0"', text)
         self.assertEqual(document["figures"][0]["verdict"], "worse")
+        with open(page, encoding="utf-8") as file:
+            text = file.read()
+        self.assertIn('data-verdict="worse">worse: 4 figures of 4 cases', text)
+        self.assertEqual(len(re.findall(r">send/lat/64/poll</th>.*>p50 us<.*>worse</td>", text)), 1)
+        self.assertIn("<li>send/lat/64/poll p50 us: worse: ", text)
 
     def test_invalid_is_no_regression(self):
         """Whatever the figures of an invalid gate say, no format reports a regression."""

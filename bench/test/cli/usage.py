@@ -50,7 +50,7 @@ OPTIONS["gate"] = OPTIONS["run"] - {
     "fail-above", "rdma-cm", "cpu-freq",
 } | {
     "base", "head", "base-device", "head-device", "rounds", "floor", "differs", "time-limit",
-    "order-seed", "markdown", "junit", "annotations", "bisect", "strict",
+    "order-seed", "markdown", "junit", "html", "annotations", "bisect", "strict",
 }
 OPTIONS["fleet"] = OPTIONS["run"] - {
     "budget", "precision", "all", "cpu-freq", "device", "device-port", "events", "fail-above", "fail-below", "launch",
