@@ -79,9 +79,10 @@ static void test_culprits(void **unused)
 	plan.n_groups = 2;
 	fleets_make(&fleet, &plan);
 	make();
-	assert_contains(text,
-			"<h2 id=\"s1\" data-verdict=\"bad\">BAD: node n003; rail 1 (mlx5_1) of n007; link "
-			"n002 to n005, rail 0</h2>");
+	assert_contains(
+		text,
+		"<h2 id=\"s1\" data-verdict=\"bad\">BAD: node n003; rail 1 (mlx5_1) of n007; link "
+		"n002 to n005, rail 0</h2>");
 	assert_contains(text, "<th scope=\"row\" align=\"left\">node n003</th>");
 	/* The bad ones: row and column of n003, and both directions of the link. */
 	assert_contains(
