@@ -53,7 +53,8 @@ class Pages(browsing.Browsing):
         made["run"] |= {"started": f"{when}5Z", "finished": f"{when}6Z"}
         for end in made["hosts"].values():
             end["hard_fingerprint"] = "0123456789abcdef"
-        path = f"{cls.folder}/{number}.json"
+        # No part of the name allows a line break.
+        path = f"{cls.folder}/{'long' * 20}{number}.json"
         with open(path, "w", encoding="utf-8") as file:
             json.dump(made, file)
         return path
