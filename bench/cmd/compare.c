@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "bench/cli/inputs.h"
+#include "bench/cli/tty.h"
 #include "bench/cli/units.h"
 #include "bench/cli/value.h"
 #include "bench/cmd/command.h"
@@ -52,13 +53,16 @@ struct settings {
 	uint64_t last;
 	bool with_cpu;
 	const struct table_unit *unit;
+	const struct option_value *color;
 	struct compare_sides sides; /* each with room for all operands */
 };
 
 static int show_table(FILE *out, const struct settings *settings,
 		      const struct comparison *comparison)
 {
-	compare_table(out, settings->unit, comparison);
+	struct terminal terminal = tty_find(out, settings->color);
+
+	compare_table(&terminal, settings->unit, comparison);
 	return 0;
 }
 
@@ -96,7 +100,9 @@ static int show_json(FILE *out, const struct settings *settings,
 static int show_fleet_table(FILE *out, const struct settings *settings,
 			    const struct fleet_comparison *comparison)
 {
-	fleet_comparison_table(out, settings->unit, comparison);
+	struct terminal terminal = tty_find(out, settings->color);
+
+	fleet_comparison_table(&terminal, settings->unit, comparison);
 	return 0;
 }
 
@@ -183,6 +189,7 @@ static const struct option_row rows[] = {
 	{"fail", 0, NULL, option_flag, FIELD(is_failing),
 	 "exit with status 1 unless every figure is the same or better",
 	 .group = OPTION_OUTPUT},
+	TTY_COLOR_ROW(FIELD(color), false),
 	{"units", 0, "UNIT", table_parse_unit, FIELD(unit),
 	 "bandwidth unit of table, html and markdown: Gb/s, Mb/s, GB/s, MB/s or MiB/s (Gb/s)",
 	 .group = OPTION_OUTPUT, .values = OPTION_VALUES(unit_values)},

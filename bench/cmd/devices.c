@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdbool.h>
 
+#include "bench/cli/tty.h"
 #include "bench/cmd/command.h"
 #include "bench/cmd/devices_memory.h"
 #include "bench/host/inventory.h"
@@ -68,6 +69,7 @@ static void print_table(const struct device_list *list)
 		{"NUMA",        GRID_FIGURES, 0},
                 {"ADDRESSES",   GRID_WORDS,   0},
 	};
+	struct terminal terminal = tty_find(stdout, NULL);
 	bool has_soft = false;
 	struct grid grid;
 
@@ -79,7 +81,7 @@ static void print_table(const struct device_list *list)
 	grid_add_columns(&grid, columns, ARRAY_LENGTH(columns));
 	for (size_t i = 0; i < list->n_ports; i++)
 		put_port(&grid, &list->ports[i]);
-	grid_text(stdout, &grid);
+	grid_text(&terminal, &grid);
 	grid_close(&grid);
 }
 

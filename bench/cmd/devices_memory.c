@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bench/cli/tty.h"
 #include "bench/host/gpu_list.h"
 #include "core/memory/gpu.h"
 #include "reports/table/grid.h"
@@ -63,13 +64,14 @@ static void print_table(const struct gpu_list *list)
                 {"SHARED",  GRID_WORDS,   0},
 		{"IOMMU",   GRID_WORDS,   0},
 	};
+	struct terminal terminal = tty_find(stdout, NULL);
 	struct grid grid;
 
 	grid_open(&grid);
 	grid_add_columns(&grid, columns, ARRAY_LENGTH(columns));
 	for (size_t i = 0; i < list->count; i++)
 		put_gpu(&grid, &list->gpus[i]);
-	grid_text(stdout, &grid);
+	grid_text(&terminal, &grid);
 	grid_close(&grid);
 }
 

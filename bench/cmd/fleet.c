@@ -6,6 +6,7 @@
 
 #include "bench/cli/progress.h"
 #include "bench/cli/signals.h"
+#include "bench/cli/tty.h"
 #include "bench/cli/utc.h"
 #include "bench/cli/value.h"
 #include "bench/cmd/command.h"
@@ -158,6 +159,7 @@ static const struct option_row rows[] = {
 	{"plant", 0, "LIST", plants_parse, FIELD(plants),
 	 "faults of the simulation, for example slow-node:17x0.85,dead-rail:3/1,slow-link:5-9",
 	 .group = OPTION_HOW, .is_rare = true},
+	TTY_COLOR_ROW(FIELD(plan.color), true),
 };
 // clang-format on
 
@@ -310,6 +312,7 @@ static int write_files(const struct settings *settings, const struct fleet *flee
 /* Writes the files first: the reader of standard output may exit at any time. */
 static int conclude(const struct settings *settings, struct fleet *fleet, struct error *error)
 {
+	struct terminal terminal;
 	bool has_stdout = false;
 
 	for (size_t i = 0; i < OUTPUTS; i++)
@@ -317,7 +320,8 @@ static int conclude(const struct settings *settings, struct fleet *fleet, struct
 			has_stdout || (settings->paths[i] && save_is_stdout(settings->paths[i]));
 	utc_stamp(fleet->finished);
 	write_files(settings, fleet, error);
-	fleet_table(has_stdout ? stderr : stdout, NULL, fleet, error);
+	terminal = tty_find(has_stdout ? stderr : stdout, settings->plan.color);
+	fleet_table(&terminal, NULL, fleet, error);
 	if (error->code && !fleet->n_blames)
 		return COMMAND_INVALID;
 	return fleet_exit_status(fleet);

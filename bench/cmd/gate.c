@@ -8,6 +8,7 @@
 
 #include "bench/cli/progress.h"
 #include "bench/cli/signals.h"
+#include "bench/cli/tty.h"
 #include "bench/cli/utc.h"
 #include "bench/cli/value.h"
 #include "bench/cmd/command.h"
@@ -127,6 +128,7 @@ static const struct option_row rows[] = {
 	{"progress", 0, NULL, option_flag, FIELD(plan.with_progress),
 	 "show progress even if standard error is not a terminal",
 	 .group = OPTION_OUTPUT, .is_rare = true},
+	TTY_COLOR_ROW(FIELD(plan.color), true),
 };
 // clang-format on
 
@@ -264,9 +266,10 @@ static int show(const struct settings *settings, const struct gate_record *gate,
 {
 	bool has_stdout = count_stdout(settings) > 0;
 	FILE *out = has_stdout ? stderr : stdout;
+	struct terminal terminal = tty_find(out, settings->plan.color);
 	int code = write_files(settings, gate, error);
 
-	gate_table(out, gate);
+	gate_table(&terminal, gate);
 	if (settings->with_annotations)
 		gate_annotations(out, gate);
 	if (!has_stdout && (fflush(stdout) || ferror(stdout)) && !code)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "bench/cli/inputs.h"
+#include "bench/cli/tty.h"
 #include "bench/cli/value.h"
 #include "bench/cmd/command.h"
 #include "bench/cmd/history_add.h"
@@ -59,7 +60,9 @@ struct settings {
 
 static int show_table(FILE *out, const struct history_view *view)
 {
-	history_table_show(out, view);
+	struct terminal terminal = tty_find(out, NULL);
+
+	history_table_show(&terminal, view);
 	return 0;
 }
 
@@ -147,10 +150,11 @@ static enum command_status history_run_list(const struct settings *settings,
 					    struct history *history, struct error *error)
 {
 	struct history_view view = {.choice = {.recent = LAST}};
+	struct terminal terminal = tty_find(stdout, NULL);
 	int code = history_view_fill(&view, history, error);
 
 	if (!code)
-		history_table_list(stdout, &view, settings->last ? settings->n_last : LAST);
+		history_table_list(&terminal, &view, settings->last ? settings->n_last : LAST);
 	history_view_finish(&view);
 	return code ? COMMAND_FAILED : COMMAND_GOOD;
 }
@@ -192,6 +196,7 @@ static enum command_status history_run_check(const struct settings *settings,
 					     struct history *history, struct error *error)
 {
 	struct history_view view = view_of(settings);
+	struct terminal terminal = tty_find(stdout, NULL);
 	size_t count = 0;
 	int code;
 
@@ -200,7 +205,7 @@ static enum command_status history_run_check(const struct settings *settings,
 	code = history_view_fill(&view, history, error);
 	if (!code) {
 		count = history_recent(&view, !settings->is_worse);
-		history_table_check(stdout, &view, !settings->is_worse);
+		history_table_check(&terminal, &view, !settings->is_worse);
 	}
 	history_view_finish(&view);
 	return code || count ? COMMAND_FAILED : COMMAND_GOOD;

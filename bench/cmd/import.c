@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "bench/cli/inputs.h"
+#include "bench/cli/tty.h"
 #include "bench/cmd/command.h"
 #include "reports/document/document.h"
 #include "reports/history/name.h"
@@ -61,13 +62,13 @@ static const struct option_table options = {
 
 static void show(const struct result *result)
 {
+	struct terminal terminal = tty_find(stdout, NULL);
 	struct table table;
 
-	table_open(&table, stdout, NULL, result);
+	table_open(&table, &terminal, NULL, result);
 	for (size_t i = 0; i < result->n_cases; i++)
 		table_line(&table, &result->cases[i]);
 	table_foot(&table);
-	table_warnings(&table);
 }
 
 static int import_all(struct result *result, const struct settings *settings, struct error *error)

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "bench/cli/inputs.h"
+#include "bench/cli/tty.h"
 #include "bench/cli/units.h"
 #include "bench/cmd/command.h"
 #include "bench/cmd/redact.h"
@@ -53,37 +54,27 @@ struct settings {
 	bool is_redacted;
 	const char *json;
 	const struct table_unit *unit;
+	const struct option_value *color;
 	const char **files; /* with room for all operands */
 	size_t n_files;
 	struct compare_sides baseline; /* only its BASE is used */
 };
-
-/* See no-color.org: any non-empty value of NO_COLOR disables color. */
-static bool wants_color(FILE *out)
-{
-	const char *refused = getenv("NO_COLOR");
-	const char *terminal = getenv("TERM");
-
-	if ((refused && *refused) || !terminal || !strcmp(terminal, "dumb"))
-		return false;
-	return isatty(fileno(out));
-}
 
 /* Prints the measured cases, the skipped ones, and the number of complete cases. */
 static int add_table(const struct settings *settings, const struct shown *shown, FILE *out)
 {
 	const struct result *result = shown->result;
 	struct table_count count;
+	struct terminal terminal = tty_find(out, settings->color);
 	struct table table;
 
-	table_open(&table, out, settings->unit, result);
-	table.is_colored = wants_color(out);
+	table_open(&table, &terminal, settings->unit, result);
 	for (size_t i = 0; i < result->n_cases; i++)
 		table_line(&table, &result->cases[i]);
 	count = table_foot(&table);
-	table_warnings(&table);
-	fprintf(out, "%zu/%zu complete, %s%s%s\n", count.complete, count.wanted, result->started,
-		result->started[0] ? ", " : "", shown->name);
+	fprintf(out, "%zu of %zu case%s complete, %s%s%s\n", count.complete, count.wanted,
+		count.wanted == 1 ? "" : "s", result->started, result->started[0] ? ", " : "",
+		shown->name);
 	return 0;
 }
 
@@ -102,7 +93,9 @@ static int add_fleet_page(const struct settings *settings, const struct fleet *f
 static int add_fleet_table(const struct settings *settings, const struct fleet *fleet,
 			   const char *name, FILE *out)
 {
-	return fleet_table(out, settings->unit, fleet, NULL);
+	struct terminal terminal = tty_find(out, settings->color);
+
+	return fleet_table(&terminal, settings->unit, fleet, NULL);
 }
 
 static int add_fleet_csv(const struct settings *settings, const struct fleet *fleet,
@@ -182,6 +175,7 @@ static const struct option_row rows[] = {
 	{"redact", 0, NULL, option_flag, FIELD(is_redacted),
 	 "omit host names and addresses from --json",
 	 .group = OPTION_OUTPUT},
+	TTY_COLOR_ROW(FIELD(color), false),
 	{"units", 0, "UNIT", table_parse_unit, FIELD(unit),
 	 "bandwidth unit of table, html and markdown: Gb/s, Mb/s, GB/s, MB/s or MiB/s (Gb/s)",
 	 .group = OPTION_OUTPUT, .values = OPTION_VALUES(unit_values)},

@@ -11,6 +11,7 @@
 
 #include "bench/cli/progress.h"
 #include "bench/cli/signals.h"
+#include "bench/cli/tty.h"
 #include "bench/cli/utc.h"
 #include "bench/client/sweep.h"
 #include "bench/cmd/command.h"
@@ -152,7 +153,9 @@ static void save_last(struct screen *screen, const struct result *result, const 
 /* Opens the table, and prints which defaults chose what is measured. */
 static void open_table(struct screen *screen, const struct result *result)
 {
-	table_open(&screen->table, screen->out, screen->plan->unit, result);
+	struct terminal terminal = tty_find(screen->out, screen->plan->color);
+
+	table_open(&screen->table, &terminal, screen->plan->unit, result);
 	if (screen->plan->usual)
 		fprintf(screen->out,
 			"preset %s, because no option such as --op or --size chooses cases\n",
@@ -167,7 +170,7 @@ static void case_ends(struct sweep_view *view, struct result *result, size_t num
 	struct screen *screen = CONTAINER_OF(view, struct screen, view);
 
 	progress_wipe(&screen->progress);
-	if (!screen->table.out)
+	if (!screen->table.result)
 		open_table(screen, result);
 	table_line(&screen->table, &result->cases[number]);
 	fflush(screen->out);
@@ -240,10 +243,9 @@ static void conclude(struct screen *screen, const struct result *result)
 	struct table_count count;
 	char elapsed[DURATION_TEXT];
 
-	if (!screen->table.out)
+	if (!screen->table.result)
 		open_table(screen, result);
 	count = table_foot(&screen->table);
-	table_warnings(&screen->table);
 	duration_words(elapsed, clock_now_ns() - screen->progress.start_ns);
 	fprintf(screen->out, "%zu of %zu case%s complete in %s", count.complete, count.wanted,
 		count.wanted == 1 ? "" : "s", elapsed);

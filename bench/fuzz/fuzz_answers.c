@@ -215,10 +215,9 @@ static void show(struct heard *heard)
 
 	result->warnings = advice_make(&heard->near, &heard->far);
 	check_warnings(result->warnings);
-	table_open(&table, nowhere(), NULL, result);
+	table_open(&table, &(struct terminal){.out = nowhere()}, NULL, result);
 	table_line(&table, result->cases);
 	table_foot(&table);
-	table_warnings(&table);
 	document = document_make(result);
 	if (parse_document(&again, document, &error)) {
 		fprintf(stderr, "%s\n", error.text);

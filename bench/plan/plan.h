@@ -48,14 +48,15 @@ struct plan {
 	bool is_dry;
 	bool is_quiet;
 	bool with_progress;
-	bool with_events;              /* -e */
-	bool all_sizes;                /* -a */
-	bool ignored;                  /* -R and -F of perftest, which have no effect */
-	const struct table_unit *unit; /* for the bandwidths in the table */
-	struct threshold_list limits;  /* limits that cases must keep */
-	struct product asked;          /* by the options */
-	uint64_t budget_ns;            /* for the cases that have a budget; 0: none has one */
-	json_t *made;                  /* the plan as in a plan file */
+	bool with_events;                 /* -e */
+	bool all_sizes;                   /* -a */
+	bool ignored;                     /* -R and -F of perftest, which have no effect */
+	const struct table_unit *unit;    /* for the bandwidths in the table */
+	const struct option_value *color; /* a value of --color; NULL: auto */
+	struct threshold_list limits;     /* limits that cases must keep */
+	struct product asked;             /* by the options */
+	uint64_t budget_ns;               /* for the cases that have a budget; 0: none has one */
+	json_t *made;                     /* the plan as in a plan file */
 	struct plan_case *cases;
 	size_t n_cases;
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The options of 'verbmark run' that are not parameters of a case. */
+#include "bench/cli/tty.h"
 #include "bench/cli/units.h"
 #include "bench/plan/plan.h"
 #include "bench/plan/preset.h"
@@ -64,6 +65,7 @@ static const struct option_row rows[] = {
 	{"units", 0, "UNIT", table_parse_unit, FIELD(unit),
 	 "bandwidth unit of the table: Gb/s, Mb/s, GB/s, MB/s or MiB/s (Gb/s)",
 	 .group = OPTION_OUTPUT, .is_rare = true, .values = OPTION_VALUES(unit_values)},
+	TTY_COLOR_ROW(FIELD(color), true),
 	{"quiet", 0, FLAG(is_quiet),
 	 "do not show progress",
 	 .group = OPTION_OUTPUT, .is_rare = true},

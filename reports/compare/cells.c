@@ -68,7 +68,7 @@ void compare_cells_add(struct grid *grid, const struct table_unit *unit,
 	double size = is_rate ? table_unit_bytes(unit) : figure->unit;
 	char text[64];
 
-	cells_names(grid, cell->line);
+	cells_names(grid, cell->line, cells_extras(cell->line));
 	if (compare_cells_table(cell) == CELLS_LATENCY)
 		grid_put(grid, "%s", result_kind_name(cell->line->kind));
 	grid_put(grid, "%s", is_rate ? table_unit_name(unit) : figure->title);

@@ -4,19 +4,9 @@
 #include "reports/compare/cells.h"
 #include "reports/compare/sentences.h"
 
-static void say(void *owner, const char *text)
-{
-	fprintf(owner, "%s\n", text);
-}
-
-static void say_note(void *owner, const char *text)
-{
-	fprintf(owner, "! %s\n", text);
-}
-
 /* Indented lines; the first one also prints the title. */
 struct value_list {
-	FILE *out;
+	const struct terminal *terminal;
 	const char *title; /* NULL: printed */
 };
 
@@ -25,28 +15,36 @@ static void say_below(void *owner, const char *text)
 	struct value_list *list = owner;
 
 	if (list->title)
-		fprintf(list->out, "%s\n", list->title);
+		terminal_wrap(list->terminal, terminal_heading, list->title, 0, "");
 	list->title = NULL;
-	fprintf(list->out, "  %s\n", text);
+	terminal_wrap(list->terminal, NULL, "  ", 4, text);
 }
 
-void compare_table(FILE *out, const struct table_unit *unit, const struct comparison *comparison)
+void compare_table(const struct terminal *terminal, const struct table_unit *unit,
+		   const struct comparison *comparison)
 {
-	struct value_list list = {out, "NOT COMPARED, OR NOT IN ALL RUNS"};
+	struct terminal shown = *terminal;
+	struct value_list list = {terminal, "\nNOT COMPARED, OR NOT IN ALL RUNS"};
 	char text[COMPARE_TEXT];
 	struct grid grid;
 
-	compare_say_head(comparison, say, out);
+	compare_say_head(comparison, terminal_say, &shown);
 	for (enum cells_table which = CELLS_LATENCY; which <= CELLS_LOAD; which++) {
 		compare_cells_grid(&grid, unit, comparison, which);
-		if (grid.n_cells)
-			grid_text(out, &grid);
+		grid_color_verdicts(&grid);
+		grid_rank(&grid, "runs", 2);
+		grid_rank(&grid, "95 %", 1);
+		if (grid.n_cells) {
+			fputc('\n', terminal->out);
+			grid_text(terminal, &grid);
+		}
 		grid_close(&grid);
 	}
 	compare_say_gaps(comparison, say_below, &list);
-	compare_say_notes(comparison, say_note, out);
+	fputc('\n', terminal->out);
+	compare_say_notes(comparison, terminal_say_note, &shown);
 	if (compare_forced(comparison, text))
-		say(out, text);
+		terminal_say(&shown, text);
 	compare_sum(comparison, text);
-	say(out, text);
+	terminal_say(&shown, text);
 }

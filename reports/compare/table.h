@@ -9,6 +9,7 @@
 #include "reports/table/cells.h"
 
 /* unit: of bandwidths; NULL: Gb/s. */
-void compare_table(FILE *out, const struct table_unit *unit, const struct comparison *comparison);
+void compare_table(const struct terminal *terminal, const struct table_unit *unit,
+		   const struct comparison *comparison);
 
 #endif

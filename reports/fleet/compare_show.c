@@ -139,29 +139,25 @@ static void say_rest(const struct fleet_comparison *comparison, size_t left_out,
 	}
 }
 
-static void say_line(void *owner, const char *text)
-{
-	fprintf(owner, "%s\n", text);
-}
-
 static void say_item(void *owner, const char *text)
 {
 	html_element(owner, "li", text);
 }
 
-void fleet_comparison_table(FILE *out, const struct table_unit *unit,
+void fleet_comparison_table(const struct terminal *terminal, const struct table_unit *unit,
 			    const struct fleet_comparison *comparison)
 {
+	struct terminal shown = *terminal;
 	char text[SENTENCE];
 	struct grid grid;
 	size_t left_out = fill_grid(&grid, unit, comparison);
 
 	if (grid.n_cells)
-		grid_text(out, &grid);
+		grid_text(terminal, &grid);
 	grid_close(&grid);
-	say_rest(comparison, left_out, say_line, out);
+	say_rest(comparison, left_out, terminal_say, &shown);
 	sum(text, comparison);
-	say_line(out, text);
+	terminal_say(&shown, text);
 }
 
 void fleet_comparison_page(FILE *out, const struct table_unit *unit,

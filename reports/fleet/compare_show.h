@@ -7,7 +7,7 @@
 
 #include "reports/fleet/compare.h"
 
-void fleet_comparison_table(FILE *out, const struct table_unit *unit,
+void fleet_comparison_table(const struct terminal *terminal, const struct table_unit *unit,
 			    const struct fleet_comparison *comparison);
 void fleet_comparison_page(FILE *out, const struct table_unit *unit,
 			   const struct fleet_comparison *comparison);

@@ -121,25 +121,25 @@ void fleet_table_counts(FILE *out, const struct fleet *fleet)
 	print_duration(out, fleet);
 }
 
-static void print_summary(FILE *out, const struct fleet *fleet)
+static void print_summary(const struct terminal *terminal, const struct fleet *fleet)
 {
 	size_t culprits = count_culprits(fleet);
 
 	if (fleet_uses_soft(fleet))
-		fprintf(out, "%s\n", BANNER_SOFT);
+		fprintf(terminal->out, "%s\n", BANNER_SOFT);
 	if (fleet->is_simulated)
-		fputs("SIMULATION: no link was measured\n", out);
+		fputs("SIMULATION: no link was measured\n", terminal->out);
 	if (culprits)
-		fprintf(out, "BAD (%zu): ", culprits);
+		fprintf(terminal->out, "BAD (%zu): ", culprits);
 	else
-		fputs(fleet_exit_status(fleet) ? "INCOMPLETE: " : "All good: ", out);
-	fleet_table_counts(out, fleet);
-	fputc('\n', out);
+		fputs(fleet_exit_status(fleet) ? "INCOMPLETE: " : "All good: ", terminal->out);
+	fleet_table_counts(terminal->out, fleet);
+	fputc('\n', terminal->out);
 	if (fleet_exit_status(fleet) == 3 && !fleet->is_interrupted)
 		fputs("too few figures to compare, and no floor: nothing was judged; see --floor\n",
-		      out);
+		      terminal->out);
 	if (fleet->is_interrupted)
-		fprintf(out, "interrupted%s%s\n", fleet->interruption[0] ? ": " : "",
+		fprintf(terminal->out, "interrupted%s%s\n", fleet->interruption[0] ? ": " : "",
 			fleet->interruption);
 }
 
@@ -159,7 +159,7 @@ static void put_blame(struct grid *grid, const struct fleet *fleet, const struct
 	grid_put(grid, "%s", blame->reason);
 }
 
-static void print_culprits(FILE *out, const struct fleet *fleet)
+static void print_culprits(const struct terminal *terminal, const struct fleet *fleet)
 {
 	static const char *const titles[] = {"BAD", "WHERE", "WHY"};
 	size_t count = count_culprits(fleet);
@@ -177,11 +177,12 @@ static void print_culprits(FILE *out, const struct fleet *fleet)
 			put_lost(&grid, &fleet->nodes[i]);
 			shown++;
 		}
-	fputc('\n', out);
-	grid_text(out, &grid);
+	fputc('\n', terminal->out);
+	grid_text(terminal, &grid);
 	grid_close(&grid);
 	if (count > shown)
-		fprintf(out, "and %zu more, which --json and --csv list\n", count - shown);
+		fprintf(terminal->out, "and %zu more, which --json and --csv list\n",
+			count - shown);
 }
 
 static void put_figure(struct grid *grid, const struct table_unit *unit,
@@ -229,8 +230,8 @@ static void put_worst(struct grid *grid, const struct table_unit *unit, const st
 		grid_put(grid, "%s", fleet_faults_text(pair->faults, faults, sizeof(faults)));
 }
 
-static int print_worst(FILE *out, const struct table_unit *unit, const struct fleet *fleet,
-		       struct error *error)
+static int print_worst(const struct terminal *terminal, const struct table_unit *unit,
+		       const struct fleet *fleet, struct error *error)
 {
 	static const struct grid_column columns[] = {
 		{"WORST PAIRS: FROM", GRID_WORDS,   0},
@@ -252,8 +253,8 @@ static int print_worst(FILE *out, const struct table_unit *unit, const struct fl
 	grid_add_columns(&grid, columns, ARRAY_LENGTH(columns));
 	for (size_t i = 0; i < count; i++)
 		put_worst(&grid, unit, fleet, &worst[i]);
-	fputc('\n', out);
-	grid_text(out, &grid);
+	fputc('\n', terminal->out);
+	grid_text(terminal, &grid);
 	grid_close(&grid);
 	return 0;
 }
@@ -313,7 +314,8 @@ static void put_spread(struct grid *grid, const struct table_unit *unit, const s
 					 : spread->median / usual_rate(fleet, spread->rail));
 }
 
-static void print_spreads(FILE *out, const struct table_unit *unit, const struct fleet *fleet)
+static void print_spreads(const struct terminal *terminal, const struct table_unit *unit,
+			  const struct fleet *fleet)
 {
 	static const struct grid_column columns[] = {
 		{"CASE",    GRID_WORDS,   0},
@@ -334,63 +336,63 @@ static void print_spreads(FILE *out, const struct table_unit *unit, const struct
 	grid_add_columns(&grid, columns, ARRAY_LENGTH(columns));
 	for (size_t i = 0; i < fleet->n_spreads; i++)
 		put_spread(&grid, unit, fleet, &fleet->spreads[i]);
-	fputc('\n', out);
-	grid_text(out, &grid);
+	fputc('\n', terminal->out);
+	grid_text(terminal, &grid);
 	grid_close(&grid);
 }
 
-static void print_warnings(FILE *out, const struct fleet *fleet)
+static void print_warnings(const struct terminal *terminal, const struct fleet *fleet)
 {
 	size_t count = json_array_size(fleet->warnings);
 
 	if (count)
-		fputc('\n', out);
+		fputc('\n', terminal->out);
 	for (size_t i = 0; i < count; i++)
-		fprintf(out, "warning: %s\n",
+		fprintf(terminal->out, "warning: %s\n",
 			json_string_value(json_array_get(fleet->warnings, i)));
 }
 
 /* Prints how to measure again the rail of the first blame. */
-static void print_repeat(FILE *out, const struct fleet *fleet)
+static void print_repeat(const struct terminal *terminal, const struct fleet *fleet)
 {
 	const struct fleet_blame *blame = &fleet->blames[0];
 	const struct fleet_node *node = &fleet->nodes[blame->node];
 	uint8_t rail = blame->rail == FLEET_ALL_RAILS ? 0 : blame->rail;
 
 	if (rail < node->n_rails)
-		fprintf(out,
+		fprintf(terminal->out,
 			"to measure one link alone: 'verbmark serve' on %s, then 'verbmark run %s "
 			"-d %s' on another node\n",
 			node->host, node->host, node->rails[rail].device);
 }
 
-static void print_advice(FILE *out, const struct fleet *fleet)
+static void print_advice(const struct terminal *terminal, const struct fleet *fleet)
 {
 	char *bad = fleet_bad_nodes(fleet);
 
 	if (count_culprits(fleet))
-		fputc('\n', out);
+		fputc('\n', terminal->out);
 	if (bad && *bad && strcmp(fleet->launcher, "slurm") == 0)
-		fprintf(out,
+		fprintf(terminal->out,
 			"to exclude them: scontrol update NodeName=%s State=DRAIN Reason=verbmark\n",
 			bad);
 	else if (bad && *bad)
-		fprintf(out, "bad nodes: %s\n", bad);
+		fprintf(terminal->out, "bad nodes: %s\n", bad);
 	free(bad);
 	if (fleet->n_blames)
-		print_repeat(out, fleet);
+		print_repeat(terminal, fleet);
 }
 
-int fleet_table(FILE *out, const struct table_unit *unit, const struct fleet *fleet,
-		struct error *error)
+int fleet_table(const struct terminal *terminal, const struct table_unit *unit,
+		const struct fleet *fleet, struct error *error)
 {
 	int code;
 
-	print_summary(out, fleet);
-	print_culprits(out, fleet);
-	code = print_worst(out, unit, fleet, error);
-	print_spreads(out, unit, fleet);
-	print_warnings(out, fleet);
-	print_advice(out, fleet);
+	print_summary(terminal, fleet);
+	print_culprits(terminal, fleet);
+	code = print_worst(terminal, unit, fleet, error);
+	print_spreads(terminal, unit, fleet);
+	print_warnings(terminal, fleet);
+	print_advice(terminal, fleet);
 	return code;
 }

@@ -15,8 +15,8 @@
  * Prints it; reasons of blame are always in Gb/s. Returns 0, or -ENOMEM if the worst pairs are
  * missing. Errors of the stream are detected when it is flushed.
  */
-int fleet_table(FILE *out, const struct table_unit *unit, const struct fleet *fleet,
-		struct error *error);
+int fleet_table(const struct terminal *terminal, const struct table_unit *unit,
+		const struct fleet *fleet, struct error *error);
 
 /* Prints "4 nodes, 2 rails; 3 pairs measured; 3 rounds, 2 min 5 s". */
 void fleet_table_counts(FILE *out, const struct fleet *fleet);

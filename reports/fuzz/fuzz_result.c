@@ -25,11 +25,10 @@ static void show(const struct result *result)
 	struct table_count count;
 	struct page page;
 
-	table_open(&table, out, NULL, result);
+	table_open(&table, &(struct terminal){.out = out}, NULL, result);
 	for (size_t i = 0; i < result->n_cases; i++)
 		table_line(&table, &result->cases[i]);
 	count = table_foot(&table);
-	table_warnings(&table);
 	FUZZ_CHECK(count.complete <= count.wanted && count.wanted <= result->n_cases);
 	FUZZ_CHECK(!page_open(&page));
 	page_add(page.body, &(struct charts){.result = result}, "name");

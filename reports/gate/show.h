@@ -6,11 +6,12 @@
 #include <stdio.h>
 
 #include "reports/gate/record.h"
+#include "reports/table/terminal.h"
 
 #define GATE_SCHEMA "verbmark.gate/1"
 
 /* Prints a table for terminals and logs. */
-void gate_table(FILE *out, const struct gate_record *gate);
+void gate_table(const struct terminal *terminal, const struct gate_record *gate);
 
 /* Prints a job summary of at most room bytes. */
 void gate_markdown(FILE *out, const struct gate_record *gate, size_t room);

@@ -2,27 +2,23 @@
 #include "reports/gate/sentences.h"
 #include "reports/gate/show.h"
 
-static void say(void *owner, const char *text)
+void gate_table(const struct terminal *terminal, const struct gate_record *gate)
 {
-	fprintf(owner, "%s\n", text);
-}
-
-static void say_note(void *owner, const char *text)
-{
-	fprintf(owner, "! %s\n", text);
-}
-
-void gate_table(FILE *out, const struct gate_record *gate)
-{
+	struct terminal shown = *terminal;
 	char text[GATE_TEXT];
 	struct grid grid;
 
-	gate_say_head(gate, say, out);
+	gate_say_head(gate, terminal_say, &shown);
 	gate_grid(&grid, gate);
-	if (grid.n_cells)
-		grid_text(out, &grid);
+	grid_color_verdicts(&grid);
+	grid_rank(&grid, "pairs", 1);
+	if (grid.n_cells) {
+		fputc('\n', terminal->out);
+		grid_text(terminal, &grid);
+	}
 	grid_close(&grid);
-	gate_say_notes(gate, say_note, out);
+	fputc('\n', terminal->out);
+	gate_say_notes(gate, terminal_say_note, &shown);
 	gate_sum(gate, text);
-	say(out, text);
+	terminal_say(&shown, text);
 }

@@ -4,12 +4,15 @@
 #include "reports/history/sentences.h"
 #include "reports/table/cells.h"
 
+#define INDENT 2 /* of the lines after the first of a paragraph */
+
 static const char *or_dash(const char *text)
 {
 	return *text ? text : "-";
 }
 
-static void print_runs(FILE *out, const struct history_view *view, size_t newest)
+static void print_runs(const struct terminal *terminal, const struct history_view *view,
+		       size_t newest)
 {
 	static const char *const titles[] = {"RUN",    "setup",  "version",
 					     "commit", "status", "started"};
@@ -28,38 +31,40 @@ static void print_runs(FILE *out, const struct history_view *view, size_t newest
 		grid_put(&grid, "%s", run->status);
 		grid_put(&grid, "%s", run->started);
 	}
-	grid_text(out, &grid);
+	grid_text(terminal, &grid);
 	grid_close(&grid);
 	if (first)
-		fprintf(out, "%zu older runs; --last 0 lists all\n", first);
+		fprintf(terminal->out, "%zu older runs; --last 0 lists all\n", first);
 }
 
-static void print_head(FILE *out, const struct history_view *view)
+static void print_head(const struct terminal *terminal, const struct history_view *view)
 {
 	if (history_view_banner(view))
-		fprintf(out, "%s\n", history_view_banner(view));
+		terminal_wrap(terminal, terminal_yellow, history_view_banner(view), INDENT, "");
 }
 
-static void print_setup(FILE *out, const struct history_view *view, size_t setup)
+static void print_setup(const struct terminal *terminal, const struct history_view *view,
+			size_t setup)
 {
 	char text[HISTORY_TEXT];
 
 	history_describe_setup(text, view, setup);
-	fprintf(out, "%s", text);
+	fprintf(terminal->out, "%s", text);
 }
 
-void history_table_list(FILE *out, const struct history_view *view, size_t newest)
+void history_table_list(const struct terminal *terminal, const struct history_view *view,
+			size_t newest)
 {
-	print_head(out, view);
+	print_head(terminal, view);
 	for (size_t i = 0; i < view->n_setups; i++) {
 		size_t count = 0;
 
 		for (size_t j = 0; j < view->n_series; j++)
 			count += view->series[j].setup == i;
-		print_setup(out, view, i);
-		fprintf(out, ", %zu series\n", count);
+		print_setup(terminal, view, i);
+		fprintf(terminal->out, ", %zu series\n", count);
 	}
-	print_runs(out, view, newest);
+	print_runs(terminal, view, newest);
 }
 
 static void put_value(struct grid *grid, const struct history_series *series,
@@ -73,7 +78,7 @@ static void put_value(struct grid *grid, const struct history_series *series,
 	cells_put_amount(grid, point->value / series->figure->unit);
 }
 
-static void print_values(FILE *out, const struct history_view *view,
+static void print_values(const struct terminal *terminal, const struct history_view *view,
 			 const struct history_series *series, size_t count)
 {
 	static const char *const titles[] = {"started", "version", "commit"};
@@ -93,62 +98,62 @@ static void print_values(FILE *out, const struct history_view *view,
 		for (size_t i = 0; i < count; i++)
 			put_value(&grid, &series[i], walk.points[i]);
 	}
-	grid_text(out, &grid);
+	grid_text(terminal, &grid);
 	grid_close(&grid);
 }
 
-static void print_changes(FILE *out, const struct history_view *view,
+static void print_changes(const struct terminal *terminal, const struct history_view *view,
 			  const struct history_series *series)
 {
 	char text[HISTORY_TEXT];
 
 	for (size_t i = 0; i < series->n_changes; i++) {
 		history_describe_change(text, view, series, &series->changes[i]);
-		fprintf(out, "* %s\n", text);
+		terminal_wrap(terminal, NULL, "* ", INDENT, text);
 	}
 }
 
-static void print_group(FILE *out, const struct history_view *view,
+static void print_group(const struct terminal *terminal, const struct history_view *view,
 			const struct history_series *series, size_t count)
 {
 	char text[HISTORY_TEXT];
 	size_t left_out = 0;
 
 	history_describe_case(text, series);
-	fprintf(out, "\n%s\n", text);
-	print_values(out, view, series, count);
+	terminal_wrap(terminal, NULL, "\n", INDENT, text);
+	print_values(terminal, view, series, count);
 	for (size_t i = 0; i < count; i++)
 		left_out = series[i].n_left_out > left_out ? series[i].n_left_out : left_out;
 	if (left_out)
-		fprintf(out, "%zu older runs; --last 0 shows all\n", left_out);
+		fprintf(terminal->out, "%zu older runs; --last 0 shows all\n", left_out);
 	for (size_t i = 0; i < count; i++)
-		print_changes(out, view, &series[i]);
+		print_changes(terminal, view, &series[i]);
 }
 
-void history_table_show(FILE *out, const struct history_view *view)
+void history_table_show(const struct terminal *terminal, const struct history_view *view)
 {
 	size_t setup = view->n_setups;
 	char text[HISTORY_TEXT];
 	size_t count;
 
-	print_head(out, view);
+	print_head(terminal, view);
 	for (size_t i = 0; i < view->n_series; i += count) {
 		count = history_view_group(view, i);
 		if (view->series[i].setup != setup) {
-			fputs(i ? "\n" : "", out);
-			print_setup(out, view, view->series[i].setup);
-			fputc('\n', out);
+			fputs(i ? "\n" : "", terminal->out);
+			print_setup(terminal, view, view->series[i].setup);
+			fputc('\n', terminal->out);
 		}
 		setup = view->series[i].setup;
-		print_group(out, view, &view->series[i], count);
+		print_group(terminal, view, &view->series[i], count);
 	}
 	history_describe_rule(text, view);
-	fprintf(out, "\n%s\n", text);
+	terminal_wrap(terminal, NULL, "\n", INDENT, text);
 	history_describe_total(text, view);
-	fprintf(out, "%s\n", text);
+	terminal_wrap(terminal, NULL, "", INDENT, text);
 }
 
-static void print_recent(FILE *out, const struct history_view *view,
+static void print_recent(const struct terminal *terminal, const struct history_view *view,
 			 const struct history_series *series, bool with_better)
 {
 	for (size_t i = 0; i < series->n_changes; i++) {
@@ -161,23 +166,24 @@ static void print_recent(FILE *out, const struct history_view *view,
 			continue;
 		history_describe_case(name, series);
 		history_describe_change(text, view, series, change);
-		fprintf(out, "setup %zu: %s: %s\n", series->setup + 1, name, text);
+		fprintf(terminal->out, "setup %zu: %s: %s\n", series->setup + 1, name, text);
 	}
 }
 
-void history_table_check(FILE *out, const struct history_view *view, bool with_better)
+void history_table_check(const struct terminal *terminal, const struct history_view *view,
+			 bool with_better)
 {
 	char text[HISTORY_TEXT];
 
-	print_head(out, view);
+	print_head(terminal, view);
 	for (size_t i = 0; i < view->n_setups; i++) {
 		if (!view->setups[i].is_current)
 			continue;
-		print_setup(out, view, i);
-		fputc('\n', out);
+		print_setup(terminal, view, i);
+		fputc('\n', terminal->out);
 	}
 	for (size_t i = 0; i < view->n_series; i++)
-		print_recent(out, view, &view->series[i], with_better);
+		print_recent(terminal, view, &view->series[i], with_better);
 	history_describe_total(text, view);
-	fprintf(out, "%s\n", text);
+	terminal_wrap(terminal, NULL, "", INDENT, text);
 }

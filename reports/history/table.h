@@ -6,14 +6,17 @@
 #include <stdio.h>
 
 #include "reports/history/view.h"
+#include "reports/table/terminal.h"
 
 /* Prints the setups and the given number of newest runs; 0: all. */
-void history_table_list(FILE *out, const struct history_view *view, size_t newest);
+void history_table_list(const struct terminal *terminal, const struct history_view *view,
+			size_t newest);
 
 /* Prints the series by run, with the series of a case side by side, and their change points. */
-void history_table_show(FILE *out, const struct history_view *view);
+void history_table_show(const struct terminal *terminal, const struct history_view *view);
 
 /* Prints the change points in the newest runs; with_better: improvements too. */
-void history_table_check(FILE *out, const struct history_view *view, bool with_better);
+void history_table_check(const struct terminal *terminal, const struct history_view *view,
+			 bool with_better);
 
 #endif

@@ -49,12 +49,12 @@ double table_unit_bytes(const struct table_unit *unit)
 }
 
 enum {
-	WIDTH_SIZE = 5,
-	WIDTH_FIGURE = 7,
+	WIDTH_FIGURE = 6,
 	WIDTH_INTERVAL = 12,
 	WIDTH_PART = 5,
 	WIDTH_WINDOWS = 14,
-	WIDTH_RATE = 8,
+	WIDTH_RATE = 7,
+	WIDTH_COSTS = 11,
 };
 
 #define INTERVAL "95% CI"
@@ -118,14 +118,14 @@ void cells_modes(char text[static CELLS_MODES], const struct result_case *line)
 		 has_two ? line->server_cq : "");
 }
 
-void cells_names(struct grid *grid, const struct result_case *line)
+void cells_names(struct grid *grid, const struct result_case *line, const char *extras)
 {
 	char modes[CELLS_MODES];
 	char size[DIGITS_SIZE];
 
 	cells_modes(modes, line);
 	digits_size(size, line->size);
-	grid_put(grid, "%s%s", line->op, cells_extras(line));
+	grid_put(grid, "%s%s", line->op, extras);
 	grid_put(grid, "%s", size);
 	grid_put(grid, "%s", modes);
 }
@@ -308,11 +308,11 @@ void cells_open(struct grid *grid, const struct table_unit *unit, const struct r
 	};
 	static const struct grid_column kind = {"kind", GRID_WORDS, 0};
 	static const struct grid_column calls = {"calls/s", GRID_FIGURES, WIDTH_RATE};
-	static const struct grid_column cpu = {"CPU us/msg client/server", GRID_WORDS, 0};
+	static const struct grid_column cpu = {"CPU us/msg client/server", GRID_WORDS, WIDTH_COSTS};
 	const struct grid_column names[] = {
-		{titles[which], GRID_WORDS,   0         },
-		{"size",        GRID_FIGURES, WIDTH_SIZE},
-		{"mode",        GRID_WORDS,   0         },
+		{titles[which], GRID_WORDS,   0},
+		{"size",        GRID_FIGURES, 0},
+		{"mode",        GRID_WORDS,   0},
 	};
 
 	grid_open(grid);
@@ -337,9 +337,9 @@ void cells_open(struct grid *grid, const struct table_unit *unit, const struct r
 }
 
 void cells_add(struct grid *grid, const struct table_unit *unit, const struct result *result,
-	       const struct result_case *line)
+	       const struct result_case *line, const char *extras)
 {
-	cells_names(grid, line);
+	cells_names(grid, line, extras);
 	switch (cells_table(line)) {
 	case CELLS_BANDWIDTH:
 		add_bandwidth(grid, unit ? unit : &units[0], result, line);
@@ -408,7 +408,7 @@ bool cells_grid(struct grid *grid, const struct table_unit *unit, const struct r
 
 		if (!cells_has_figures(line) || cells_table(line) != which)
 			continue;
-		cells_add(grid, unit, result, line);
+		cells_add(grid, unit, result, line, cells_extras(line));
 		if (has_windows)
 			add_windows(grid, unit ? unit : &units[0], line);
 		has_any = true;

@@ -29,6 +29,8 @@ enum cells_table {
 	CELLS_CALLS, /* latencies and rates of verbs calls */
 };
 
+#define CELLS_TABLES (CELLS_CALLS + 1)
+
 enum cells_table cells_table(const struct result_case *line);
 
 /* Opens a table of that kind, without rows. */
@@ -42,12 +44,12 @@ const char *cells_extras(const struct result_case *line);
 #define CELLS_MODES 160
 void cells_modes(char text[static CELLS_MODES], const struct result_case *line);
 
-/* Adds the first three cells of a row, which name the case. */
-void cells_names(struct grid *grid, const struct result_case *line);
+/* Adds the first three cells of a row, which name the case. extras: those after the operation. */
+void cells_names(struct grid *grid, const struct result_case *line, const char *extras);
 
 /* Adds the row of a case with trials. */
 void cells_add(struct grid *grid, const struct table_unit *unit, const struct result *result,
-	       const struct result_case *line);
+	       const struct result_case *line, const char *extras);
 
 /*
  * Builds the whole table; has_windows: with the range of throughput windows. Returns false if it

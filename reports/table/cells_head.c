@@ -160,9 +160,12 @@ void cells_head(char text[static CELLS_HEAD], const struct result *result)
 		snprintf(common[2], sizeof(common[2]), " MTU %u", mtu_of(result, mtu));
 	if (transport)
 		snprintf(common[0], sizeof(common[0]), " %s", transport->transport);
-	if (qps && json_object_get(qps->parameters, "qps"))
-		snprintf(common[1], sizeof(common[1]), " q%" JSON_INTEGER_FORMAT,
-			 json_integer_value(json_object_get(qps->parameters, "qps")));
+	if (qps && json_object_get(qps->parameters, "qps")) {
+		json_int_t count = json_integer_value(json_object_get(qps->parameters, "qps"));
+
+		snprintf(common[1], sizeof(common[1]), " %" JSON_INTEGER_FORMAT " QP%s", count,
+			 count == 1 ? "" : "s");
+	}
 	add_access(access, sizeof(access), result);
 	cells_pair(ends, result);
 	if (mbps)

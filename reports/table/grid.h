@@ -7,9 +7,8 @@
 #ifndef REPORTS_TABLE_GRID_H
 #define REPORTS_TABLE_GRID_H
 
-#include <stdio.h>
-
 #include "core/base/compiler.h"
+#include "reports/table/terminal.h"
 
 #define GRID_COLUMNS 26
 
@@ -24,8 +23,16 @@ struct grid_column {
 	int width; /* in a terminal, at least */
 };
 
+/* How a terminal shows a column. A zeroed one is shown always, without color. */
+struct grid_view {
+	int rank; /* columns that do not fit the width are hidden from the highest rank on */
+	bool is_hidden;
+	const char *(*color)(const char *cell); /* returns NULL for no color; NULL: no color */
+};
+
 struct grid {
 	struct grid_column columns[GRID_COLUMNS];
+	struct grid_view views[GRID_COLUMNS];
 	size_t n_columns;
 	size_t n_cells;
 	FILE *memory; /* cells, row by row, each ended by '\0' */
@@ -50,17 +57,38 @@ void grid_put_exact(struct grid *grid, double value);
 /* Returns the first cell; each further cell starts after the '\0' of the one before. */
 const char *grid_cells(struct grid *grid);
 
-/* Makes columns as wide as their contents. */
+/* Returns the number of the column with that title; n_columns: none. */
+size_t grid_find(const struct grid *grid, const char *title);
+
+/* Sets the rank of the column with that title. */
+void grid_rank(struct grid *grid, const char *title, int rank);
+
+/* Colors the column "verdict". */
+void grid_color_verdicts(struct grid *grid);
+
+/* Makes columns as wide as their contents. Titles of several words may take two lines. */
 void grid_fit(struct grid *grid);
 
-/* Prints the grid for terminals, with columns as wide as their contents. */
-void grid_text(FILE *out, struct grid *grid);
+/* Hides columns until the others fit the width, but none of rank 0. 0: unlimited. */
+void grid_squeeze(struct grid *grid, int width);
+
+/* Returns the width of the columns that are not hidden. */
+int grid_width(const struct grid *grid);
+
+/* Prints the grid, with columns as wide as their contents. */
+void grid_text(const struct terminal *terminal, struct grid *grid);
 
 /*
- * Prints one row for terminals, without a newline and in the given column widths, for rows that are
- * shown before the others are known. cell NULL: the titles. Returns the first cell of the next row.
+ * Print single lines in the given column widths, for rows that are shown before the others are
+ * known: a heading, which shares its line with the first line of long titles if there is room; the
+ * titles; a row, without a newline. A row whose first cell is too wide for its column continues on
+ * the next line. grid_text_row returns the first cell of the next row.
  */
-const char *grid_text_row(FILE *out, const struct grid *grid, const char *cell);
+void grid_text_heading(const struct terminal *terminal, const struct grid *grid,
+		       const char *heading);
+void grid_text_titles(const struct terminal *terminal, const struct grid *grid);
+const char *grid_text_row(const struct terminal *terminal, const struct grid *grid,
+			  const char *cell);
 
 /* Print CSV according to RFC 4180: only the rows, or titles and rows. */
 void grid_csv_rows(FILE *out, struct grid *grid);

@@ -7,6 +7,7 @@
 
 #include "reports/finding/load_knee.h"
 #include "reports/finding/qp_limit.h"
+#include "reports/io/json_member.h"
 #include "reports/table/cells.h"
 
 void said_knees(const struct result *result, said *say, void *owner)
@@ -51,6 +52,69 @@ void said_means(const struct result *result, said *say, void *owner)
 		snprintf(text, sizeof(text), "%s: %s us", line->id, mean);
 		say(owner, text);
 	}
+}
+
+/* Codes of warnings, most important first: what happened during the run, then how it is set up. */
+static const char *const importance[] = {
+	"link-errors", "lost-packets", "receiver-not-ready",
+	"throttled",   "heat",         "steal",
+	"shared-cpu",  "threads",      "mtu",
+	"link-layer",  "pcie",         "numa",
+};
+
+static size_t rank_of(const json_t *warning)
+{
+	const char *code = json_member_or_empty(warning, "code");
+	size_t i = 0;
+
+	while (i < ARRAY_LENGTH(importance) && strcmp(importance[i], code) != 0)
+		i++;
+	return i;
+}
+
+static bool is_same(const json_t *one, const json_t *other)
+{
+	return json_equal(json_object_get(one, "what"), json_object_get(other, "what")) &&
+	       json_equal(json_object_get(one, "mend"), json_object_get(other, "mend"));
+}
+
+/* Reports a warning with all hosts that have it, unless an earlier one has done so. */
+static void say_warning(const json_t *warnings, size_t number, said *say, void *owner)
+{
+	const json_t *warning = json_array_get(warnings, number);
+	const char *mend = json_member_or_empty(warning, "mend");
+	char *text = NULL;
+	size_t length = 0;
+	FILE *memory;
+
+	for (size_t i = 0; i < number; i++)
+		if (is_same(json_array_get(warnings, i), warning))
+			return;
+	memory = open_memstream(&text, &length);
+	if (!memory)
+		return;
+	fputs(json_member_or_empty(warning, "host"), memory);
+	for (size_t i = number + 1; i < json_array_size(warnings); i++)
+		if (is_same(json_array_get(warnings, i), warning))
+			fprintf(memory, ", %s",
+				json_member_or_empty(json_array_get(warnings, i), "host"));
+	fprintf(memory, ": %s%s%s", json_member_or_empty(warning, "what"), *mend ? "; fix: " : "",
+		mend);
+	if (!fclose(memory))
+		say(owner, text);
+	free(text);
+}
+
+void said_warnings(const struct result *result, said *say, void *owner)
+{
+	const json_t *warning;
+	size_t i;
+
+	for (size_t rank = 0; rank <= ARRAY_LENGTH(importance); rank++)
+		json_array_foreach(result->warnings, i,
+				   warning) if (rank_of(warning) == rank &&
+						json_is_true(json_object_get(warning, "spoils")))
+			say_warning(result->warnings, i, say, owner);
 }
 
 void said_printed(const struct result *result,

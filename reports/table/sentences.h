@@ -18,6 +18,12 @@ void said_shares(const struct result *result, said *say, void *owner);
 /* Reports the mean of imported cases that have no median. */
 void said_means(const struct result *result, said *say, void *owner);
 
+/*
+ * Reports what invalidates the measurement, most important first; the same about several hosts
+ * once.
+ */
+void said_warnings(const struct result *result, said *say, void *owner);
+
 /* Reports each line that print writes as a sentence. */
 void said_printed(const struct result *result,
 		  void (*print)(FILE *out, const struct result *result), said *say, void *owner);

@@ -8,141 +8,181 @@
 #include "reports/finding/precision.h"
 #include "reports/finding/semantics.h"
 #include "reports/finding/summary.h"
-#include "reports/io/json_member.h"
 #include "reports/result/banner.h"
 #include "reports/table/sentences.h"
-
-/* Minimum widths of the columns of words, which are as wide as their contents. */
-enum {
-	NAME_LEAST = 16,
-	CQ_LEAST = 5,
-	KIND_LEAST = 4,
-};
 
 /* Up to this many cases that are skipped for the same reason are listed individually. */
 #define SKIPPED_MOST 4
 
-void table_open(struct table *table, FILE *out, const struct table_unit *unit,
+/* Indentation of the lines after the first. */
+#define INDENT 2
+
+/* Fewer capitals are a name such as UD, and no title. */
+#define TITLE_LEAST 5
+
+void table_open(struct table *table, const struct terminal *terminal, const struct table_unit *unit,
 		const struct result *result)
 {
-	static const struct grid_column names[] = {
-		{"", GRID_WORDS,   NAME_LEAST},
-		{"", GRID_FIGURES, 0         },
-		{"", GRID_WORDS,   CQ_LEAST  },
-		{"", GRID_WORDS,   KIND_LEAST},
-	};
 	char head[CELLS_HEAD];
-	struct grid grid;
 
-	grid_open(&grid);
-	grid_add_columns(&grid, names, ARRAY_LENGTH(names));
-	for (size_t i = 0; i < result->n_cases; i++) {
-		const struct result_case *line = &result->cases[i];
-		bool has_kind = strcmp(line->metric, "bw") != 0;
-
-		if (line->status == RESULT_SKIPPED)
-			continue;
-		cells_names(&grid, line);
-		grid_put(&grid, "%s", has_kind ? result_kind_name(line->kind) : "");
-	}
-	grid_fit(&grid);
-	*table = (struct table){
-		.out = out,
-		.unit = unit,
-		.result = result,
-		.width = {grid.columns[0].width, grid.columns[2].width, grid.columns[3].width},
-	};
-	grid_close(&grid);
+	*table = (struct table){.terminal = *terminal, .unit = unit, .result = result};
+	for (enum cells_table which = 0; which < CELLS_TABLES; which++)
+		layout_make(&table->layouts[which], unit, result, which, terminal->width);
 	if (banner_of(result))
-		fprintf(out, "%s\n", banner_of(result));
+		terminal_wrap(terminal, terminal_yellow, banner_of(result), INDENT, "");
 	cells_head(head, result);
-	fprintf(out, "%s\n", head);
+	terminal_wrap(terminal, NULL, "", INDENT, head);
 }
 
-/* Opens a grid with the column widths of the whole table. */
-static void open_line(struct grid *grid, const struct table *table, const struct result_case *line)
+/* Formats what belongs to a row but is in no column. */
+static void describe_aside(char *text, size_t size, const struct table *table,
+			   const struct result_case *line)
 {
-	size_t n_names = 0;
+	char lost[64] = "";
+	char evenness[160] = "";
+	char mean[64] = "";
+	bool has_evenness = cells_evenness(evenness, table->unit, line);
+	bool has_mean = cells_lone_mean(line, mean);
 
-	cells_open(grid, table->unit, table->result, cells_table(line));
-	for (size_t i = 0; i < grid->n_columns; i++) {
-		struct grid_column *column = &grid->columns[i];
-
-		if (column->align == GRID_WORDS && n_names < TABLE_NAMES)
-			column->width = table->width[n_names++];
-	}
+	if (line->lost)
+		snprintf(lost, sizeof(lost), "  lost %" PRIu64 " of %" PRIu64, line->lost,
+			 line->sent);
+	snprintf(text, size, "%s%s%s%s%s", lost, has_evenness ? "  " : "", evenness,
+		 has_mean ? "  " : "", mean);
 }
 
-static const char bold[] = "1";
-static const char red[] = "31";
-static const char yellow[] = "33";
-
-static void start_color(const struct table *table, const char *code)
+static void print_row(const struct table *table, struct grid *grid, const struct result_case *line)
 {
-	if (table->is_colored)
-		fprintf(table->out, "\033[%sm", code);
+	const struct terminal *terminal = &table->terminal;
+	char aside[320];
+
+	grid_text_row(terminal, grid, grid_cells(grid));
+	describe_aside(aside, sizeof(aside), table, line);
+	if (*aside && terminal->width &&
+	    grid_width(grid) + terminal_columns(aside) > terminal->width)
+		fputc('\n', terminal->out);
+	terminal_wrap(terminal, NULL, "", INDENT, aside);
 }
 
-/* Resets the color and ends the line. */
-static void end_color(const struct table *table)
+/* Prints a case without figures, with the reason below. */
+static void print_failed(const struct table *table, const struct result_case *line)
 {
-	start_color(table, "");
-	fputc('\n', table->out);
-}
+	const struct terminal *terminal = &table->terminal;
 
-static void print_shares(const struct table *table, const struct result_case *line)
-{
-	char text[160];
-
-	if (cells_evenness(text, table->unit, line))
-		fprintf(table->out, "  %s", text);
-}
-
-static void print_mean(const struct table *table, const struct result_case *line)
-{
-	char text[64];
-
-	if (cells_lone_mean(line, text))
-		fprintf(table->out, "  %s", text);
+	terminal_start(terminal, terminal_red);
+	fprintf(terminal->out, "%s: %s", line->id, result_status_name(line->status));
+	terminal_end(terminal, terminal_red);
+	fputc('\n', terminal->out);
+	if (line->error[0])
+		terminal_wrap(terminal, NULL, "  ", INDENT, line->error);
 }
 
 void table_line(struct table *table, const struct result_case *line)
 {
+	enum cells_table which = cells_table(line);
+	const struct table_layout *layout = &table->layouts[which];
 	struct grid grid;
 
 	if (line->status == RESULT_INTERRUPTED || line->status == RESULT_SKIPPED)
 		return;
 	if (!cells_has_figures(line)) {
-		start_color(table, red);
-		fprintf(table->out, "%s: %s", line->id,
-			line->error[0] ? line->error : result_status_name(line->status));
-		end_color(table);
+		print_failed(table, line);
 		return;
 	}
 	if (!banner_allows_times(table->result))
 		return;
-	open_line(&grid, table, line);
-	if (!table->last || cells_table(table->last) != cells_table(line)) {
-		start_color(table, bold);
-		grid_text_row(table->out, &grid, NULL);
-		end_color(table);
+	layout_open(layout, &grid, table->unit, table->result, which);
+	if (!table->last || cells_table(table->last) != which) {
+		fputc('\n', table->terminal.out);
+		grid_text_heading(&table->terminal, &grid, layout->heading);
+		grid_text_titles(&table->terminal, &grid);
 	}
 	table->last = line;
-	cells_add(&grid, table->unit, table->result, line);
-	grid_text_row(table->out, &grid, grid_cells(&grid));
+	cells_add(&grid, table->unit, table->result, line,
+		  layout->has_extras ? cells_extras(line) : "");
+	print_row(table, &grid, line);
 	grid_close(&grid);
-	if (line->lost)
-		fprintf(table->out, "  lost %" PRIu64 " of %" PRIu64, line->lost, line->sent);
-	print_shares(table, line);
-	print_mean(table, line);
-	fputc('\n', table->out);
 }
 
-/* Prints a single line, since a sweep that was stopped early has many interrupted cases. */
-static void print_interrupted(const struct table *table)
+/* Sentences, separated by an empty line from what precedes them. */
+struct block {
+	const struct terminal *terminal;
+	const char *prefix;
+	const char *color; /* of the prefix */
+	bool is_begun;
+};
+
+/* Returns the length of a title in capitals at the start of a text; 0: it has none. */
+static size_t title_length(const char *text)
+{
+	size_t length = strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
+
+	return length >= TITLE_LEAST ? length : 0;
+}
+
+static void say(void *owner, const char *text)
+{
+	struct block *block = owner;
+	const struct terminal *terminal = block->terminal;
+	int indent = INDENT + (int)strspn(text, " ->");
+	char title[32] = "";
+
+	if (!block->is_begun)
+		fputc('\n', terminal->out);
+	block->is_begun = true;
+	snprintf(title, sizeof(title), "%.*s", (int)title_length(text), text);
+	if (*title)
+		terminal_wrap(terminal, terminal_heading, title, indent, text + strlen(title));
+	else
+		terminal_wrap(terminal, block->color, block->prefix, indent, text);
+}
+
+/* Says what the kinds of latency are if there are several. */
+static void say_kinds(const struct table *table, struct block *block)
+{
+	const struct result *result = table->result;
+	bool is_present[RESULT_CALL + 1] = {0};
+	char text[256] = "";
+	size_t count = 0;
+
+	for (size_t i = 0; i < result->n_cases; i++)
+		if (cells_has_figures(&result->cases[i]) && !result->cases[i].windows)
+			is_present[result->cases[i].kind] = true;
+	for (enum result_kind kind = RESULT_HALF; kind <= RESULT_COMPLETION; kind++) {
+		size_t length = strlen(text);
+
+		if (!is_present[kind])
+			continue;
+		snprintf(text + length, sizeof(text) - length, "%s: %s; ", result_kind_name(kind),
+			 layout_explain_kind(kind));
+		count++;
+	}
+	snprintf(text + strlen(text), sizeof(text) - strlen(text),
+		 "compare only cases of one kind");
+	if (count > 1 && banner_allows_times(result))
+		say(block, text);
+}
+
+/* Lists the columns that do not fit the terminal. */
+static void say_dropped(const struct table *table, struct block *block)
+{
+	const char *dropped = "";
+	char text[160];
+
+	for (enum cells_table which = 0; which < CELLS_TABLES; which++)
+		if (strlen(table->layouts[which].dropped) > strlen(dropped))
+			dropped = table->layouts[which].dropped;
+	snprintf(text, sizeof(text), "not shown in %d columns: %s", table->terminal.width, dropped);
+	if (*dropped && table->last)
+		say(block, text);
+}
+
+/* Says one line, since a sweep that was stopped early has many interrupted cases. */
+static void say_interrupted(const struct table *table, struct block *block)
 {
 	const struct result_case *first = NULL;
 	const struct result_case *last = NULL;
+	char text[2 * CASE_ID + 512];
 	size_t n = 0;
 
 	for (size_t i = 0; i < table->result->n_cases; i++) {
@@ -154,14 +194,14 @@ static void print_interrupted(const struct table *table)
 	if (!n)
 		return;
 	if (n > 1)
-		fprintf(table->out, "%zu cases interrupted or not run, from %s to %s", n, first->id,
-			last->id);
+		snprintf(text, sizeof(text), "%zu cases interrupted or not run, from %s to %s", n,
+			 first->id, last->id);
 	else
-		fprintf(table->out, "%s: interrupted", first->id);
+		snprintf(text, sizeof(text), "%s: interrupted", first->id);
 	/* Only the first may have been running. A user who interrupted it needs no reason. */
 	if (first->error[0] && strcmp(first->error, result_status_name(RESULT_INTERRUPTED)) != 0)
-		fprintf(table->out, ": %s", first->error);
-	fputc('\n', table->out);
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), ": %s", first->error);
+	say(block, text);
 }
 
 /* Returns the number of skipped cases by reason, or NULL if memory runs out. */
@@ -181,84 +221,75 @@ static json_t *count_skipped(const struct result *result)
 	return reasons;
 }
 
-/* Prints skipped cases, many with the same reason as one line; documents list all of them. */
-static void print_skipped(const struct table *table)
+/* Says which cases were skipped, many with the same reason at once; documents list all of them. */
+static void say_skipped(const struct table *table, struct block *block)
 {
 	json_t *reasons = count_skipped(table->result);
 
 	for (size_t i = 0; i < table->result->n_cases; i++) {
 		const struct result_case *line = &table->result->cases[i];
+		char more[48] = "";
+		char text[CASE_ID + 600];
 		json_int_t n;
 
 		if (line->status != RESULT_SKIPPED)
 			continue;
 		n = json_integer_value(json_object_get(reasons, line->error));
 		if (n > SKIPPED_MOST)
-			fprintf(table->out, "%s and %lld more: skipped: %s\n", line->id, n - 1,
-				line->error);
-		else if (n >= 0)
-			fprintf(table->out, "%s: skipped: %s\n", line->id, line->error);
-		/* Mark the reason as printed. */
+			snprintf(more, sizeof(more), " and %lld more", n - 1);
+		snprintf(text, sizeof(text), "%s%s: skipped: %s", line->id, more, line->error);
+		if (n >= 0)
+			say(block, text);
+		/* Mark the reason as said. */
 		if (n > SKIPPED_MOST)
 			json_object_set_new_nocheck(reasons, line->error, json_integer(-1));
 	}
 	json_decref(reasons);
 }
 
-static void print_unsteady(const struct table *table)
+static void say_unsteady(const struct table *table, struct block *block)
 {
-	char text[256];
+	char unsteady[256];
+	char text[320];
 
-	if (!banner_allows_times(table->result) || !cells_unsteady(text, table->result))
+	if (!banner_allows_times(table->result) || !cells_unsteady(unsteady, table->result))
 		return;
-	start_color(table, yellow);
-	fprintf(table->out, "! %s; use a longer --warmup", text);
-	end_color(table);
+	snprintf(text, sizeof(text), "%s; use a longer --warmup", unsteady);
+	say(block, text);
 }
 
-static void say(void *owner, const char *text)
+static struct table_count count_cases(const struct result *result)
 {
-	const struct table *table = owner;
+	struct table_count count = {0};
 
-	fprintf(table->out, "%s\n", text);
+	for (size_t i = 0; i < result->n_cases; i++) {
+		count.complete += result->cases[i].status == RESULT_COMPLETE;
+		count.wanted += result->cases[i].status != RESULT_SKIPPED;
+	}
+	return count;
 }
 
 struct table_count table_foot(const struct table *table)
 {
 	const struct result *result = table->result;
-	struct table_count found = {0};
+	struct block reading = {.terminal = &table->terminal, .prefix = ""};
+	struct block findings = reading;
+	struct block gaps = reading;
+	struct block summary = reading;
+	struct block warnings = {
+		.terminal = &table->terminal, .prefix = "warning: ", .color = terminal_yellow};
 
-	said_knees(result, say, (void *)(uintptr_t)table);
-	semantics_print(table->out, result);
-	paired_trials_print(table->out, result);
-	precision_print(table->out, result);
-	summary_print(table->out, result);
-	for (size_t i = 0; i < result->n_cases; i++) {
-		const struct result_case *line = &result->cases[i];
-
-		found.complete += line->status == RESULT_COMPLETE;
-		found.wanted += line->status != RESULT_SKIPPED;
-	}
-	print_skipped(table);
-	print_interrupted(table);
-	print_unsteady(table);
-	return found;
-}
-
-void table_warnings(const struct table *table)
-{
-	const json_t *warning;
-	size_t i;
-
-	json_array_foreach(table->result->warnings, i, warning)
-	{
-		const char *mend = json_member_or_empty(warning, "mend");
-
-		if (!json_is_true(json_object_get(warning, "spoils")))
-			continue;
-		start_color(table, yellow);
-		fprintf(table->out, "! %s: %s%s%s", json_member_or_empty(warning, "host"),
-			json_member_or_empty(warning, "what"), *mend ? "; fix: " : "", mend);
-		end_color(table);
-	}
+	say_kinds(table, &reading);
+	say_dropped(table, &reading);
+	said_knees(result, say, &findings);
+	said_printed(result, semantics_print, say, &findings);
+	said_printed(result, paired_trials_print, say, &findings);
+	said_printed(result, precision_print, say, &findings);
+	say_skipped(table, &gaps);
+	say_interrupted(table, &gaps);
+	said_printed(result, summary_print, say, &summary);
+	said_warnings(result, say, &warnings);
+	say_unsteady(table, &warnings);
+	fputc('\n', table->terminal.out);
+	return count_cases(result);
 }

@@ -3,23 +3,18 @@
 #ifndef REPORTS_TABLE_TABLE_H
 #define REPORTS_TABLE_TABLE_H
 
-#include <stdio.h>
-
-#include "reports/table/cells.h"
-
-#define TABLE_NAMES 3
+#include "reports/table/layout.h"
 
 struct table {
-	FILE *out;
+	struct terminal terminal;
 	const struct table_unit *unit; /* of bandwidths; NULL: Gb/s */
 	const struct result *result;
 	const struct result_case *last; /* last line with figures */
-	int width[TABLE_NAMES];         /* of the columns of words */
-	bool is_colored;                /* the caller sets it for terminals */
+	struct table_layout layouts[CELLS_TABLES];
 };
 
 /* Prints the heading. All cases must be in the result, including those that have not run yet. */
-void table_open(struct table *table, FILE *out, const struct table_unit *unit,
+void table_open(struct table *table, const struct terminal *terminal, const struct table_unit *unit,
 		const struct result *result);
 
 /*
@@ -35,12 +30,10 @@ struct table_count {
 };
 
 /*
- * Prints what follows the lines: findings about the cases together, the cases that were skipped or
- * interrupted, and a warning about those that did not stabilize during warm-up.
+ * Prints what follows the lines: how to read them, findings about the cases together, cases that
+ * were skipped or interrupted, and warnings about what invalidates the measurement. The caller adds
+ * the last line.
  */
 struct table_count table_foot(const struct table *table);
-
-/* Prints one line for each finding that invalidates the measurement. */
-void table_warnings(const struct table *table);
 
 #endif

@@ -77,9 +77,10 @@ def in_help():
 
 
 def table_shape(lines):
-    """Returns the words of a table without hosts, figures, warnings and the last line."""
-    return [[word for word in line.split() if word.isalpha()]
-            for line in lines if not re.match(r"\S+ soft0/1 -> |\d+/|!", line)]
+    """Returns the words of the tables, without hosts and figures."""
+    lines = itertools.takewhile(lambda line: not re.match("SUMMARY|warning:", line), lines)
+    return [words for words in ([word for word in line.split() if word.isalpha()]
+                                for line in lines if not re.match(r"\S+ soft0/1 -> ", line)) if words]
 
 
 class Commands(unittest.TestCase):
@@ -133,7 +134,7 @@ class Commands(unittest.TestCase):
 
     def test_table_of_the_readme(self):
         with open(os.path.join(TOP, "README.md"), encoding="utf-8") as file:
-            shown = re.search(r"^    \$ (verbmark run .*)\n((?:    .*\n)+)", file.read(), re.M)
+            shown = re.search(r"^    \$ (verbmark run .*)\n((?:(?:    .*)?\n)+)", file.read(), re.M)
         ended = Ended(Program(VERBMARK, *after_verbmark(shown[1]), "-D", "30ms", "--trials", 6,
                               "--no-save", "--quiet"))
         self.assertEqual(ended.status, 0, ended.err)

@@ -112,7 +112,7 @@ class Compare(unittest.TestCase):
         shown = self.compared(one, other)
         self.assertRegex(shown, r"(?m)^send +64 poll half p50 us +1\.24 +1\.36 +1\.100 +- +1/1 +"
                                 r"unclear$")
-        self.assertIn("! the spread between runs is unknown, so such figures are unclear: alternate several runs", shown)
+        self.assertIn("note: the spread between runs is unknown, so such figures are unclear: alternate several runs", shown)
         self.assertIn("verbmark run --interleave", shown)
         self.assertNotIn("verbmark gate", shown)
         self.assertTrue(shown.endswith("unclear: 2 figures of 2 cases: 2 unclear; 0 cases not "
@@ -174,7 +174,7 @@ class Compare(unittest.TestCase):
         self.assertAlmostEqual(figure["detectable"], 1.05 * high - 1, places=6)
         shown = self.compared(*sides)
         self.assertRegex(shown, r"(?m)^send .* unclear \(detects 766 %\)$")
-        self.assertRegex(shown, r"! unclear, for example: NEW's p50 us of send/lat/64/poll is 0\.0 % "
+        self.assertRegex(shown, r"note: unclear, for example: NEW's p50 us of send/lat/64/poll is 0\.0 % "
                                 r"\w+ \(-87\.9 to \+723\.9 %\); the smallest difference that the "
                                 r"data could have shown is 766 %")
         base = self.runs("base")
@@ -236,7 +236,7 @@ class Compare(unittest.TestCase):
         # An unknown fact is no difference, but it is reported.
         del other["hosts"]["server"]["hard_fingerprint"]
         shown = self.compared(base, self.write("new.json", other))
-        self.assertIn("! 1 of 2 results do not record the setup of both hosts", shown)
+        self.assertIn("note: 1 of 2 results do not record the setup of both hosts", shown)
 
     def test_software_device(self):
         def soft(document):
@@ -376,7 +376,7 @@ class Compare(unittest.TestCase):
         new = self.runs("new", 2)
         self.assertRegex(self.refused(*base, "--new", base[1], *new),
                          r"^\S+base-1\.json of BASE and \S+base-1\.json of NEW are the same run$")
-        self.assertIn("! BASE and NEW are the same run", self.compared(base[0], base[0]))
+        self.assertIn("note: BASE and NEW are the same run", self.compared(base[0], base[0]))
         self.assertNotIn("are the same run", self.compared(base[0], new[0]))
 
     def test_broken_files(self):

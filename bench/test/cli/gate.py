@@ -111,9 +111,9 @@ class Gate(unittest.TestCase):
         self.assertEqual((figure["verdict"], figure["first"]["rounds"]), ("unclear", 4 * ROUNDS))
         self.assertGreater(figure["detectable"], 0.05)
         self.assertRegex(shown, r"(?m)^send/lat/64/poll .* unclear \(detects \d+ %\)$")
-        self.assertRegex(shown, r"(?m)^! send/lat/64/poll p50 us: unclear: .*; the smallest "
+        self.assertRegex(shown, r"(?m)^note: send/lat/64/poll p50 us: unclear: .*; the smallest "
                                 r"difference that the data could have shown is \d+ %$")
-        self.assertIn("! 12 pairs of runs left 1 figure unclear; added 36 pairs for it\n", shown)
+        self.assertIn("note: 12 pairs of runs left 1 figure unclear; added 36 pairs for it\n", shown)
         self.assertIn("\nunclear: 1 figure of 1 case in 48 pairs of runs: 1 unclear\n", shown)
         self.assertIn("::warning title=verbmark gate::unclear: 1 figure", shown)
         self.assertNotRegex(shown, "PASSED")
@@ -133,7 +133,7 @@ class Gate(unittest.TestCase):
         self.assertEqual(document["verdict"], "worse")
         self.assertEqual([each["again"] for each in document["rounds"]],
                          [False] * 2 * ROUNDS + [True] * 2 * ROUNDS)
-        self.assertIn("! 12 pairs of runs left 1 figure unclear; added 12 pairs for it\n", shown)
+        self.assertIn("note: 12 pairs of runs left 1 figure unclear; added 12 pairs for it\n", shown)
 
     def test_lower_bandwidth(self):
         document, _ = self.gate(head=self.side("bw=0.8"), status=1)
@@ -264,7 +264,7 @@ class Gate(unittest.TestCase):
         """If both sides lose messages, the path does; if only the base does, it looks slow."""
         document, shown = self.gate(base=self.side("losses=1"), head=self.side("losses=1"))
         self.assertEqual(document["verdict"], "same")
-        self.assertIn("! in 4 of 4 cases (e.g. ", shown)
+        self.assertIn("note: in 4 of 4 cases (e.g. ", shown)
         document, shown = self.gate(base=self.side("losses=1"), status=3)
         self.assertEqual(document["verdict"], "invalid")
         self.assertIn("messages were lost and retransmitted in 12 of 12 runs of the base, and in 0 "
@@ -278,7 +278,7 @@ class Gate(unittest.TestCase):
         ):
             document, shown = self.gate(head=self.side(*words), status=3)
             self.assertIn(reason, document["reason"])
-            self.assertIn("! " + reason, shown)
+            self.assertIn("note: " + reason, shown)
         document, _ = self.gate(head="/no/such/verbmark", status=3)
         self.assertIn("cannot run /no/such/verbmark: No such file", document["reason"])
 
@@ -394,9 +394,9 @@ class Gate(unittest.TestCase):
             program.signal(signal.SIGINT)
             self.assertEqual(program.wait(), 3, program.errors)
             shown = "\n".join(program.out)
-        self.assertRegex(shown, r"(?m)^! too few pairs of runs for a verdict: \d of 12$")
+        self.assertRegex(shown, r"(?m)^note: too few pairs of runs for a verdict: \d of 12$")
         self.assertEqual(shown.count("too few pairs of runs"), 1, shown)
-        self.assertIn("\n! interrupted\n", shown)
+        self.assertIn("\nnote: interrupted\n", shown)
 
     def test_no_side(self):
         ended = verbmark("gate", "--base", "/no/such/program", "--head", "/no/such/program")
@@ -475,7 +475,7 @@ class Gate(unittest.TestCase):
                                     base=self.side("warm=0.3"), head=self.side("warm=0.3"))
         self.assertEqual(document["verdict"], "same")
         self.assertRegex("\n".join(document["notes"]), note)
-        self.assertRegex(shown, f"(?m)^! {note}")
+        self.assertRegex(shown, f"(?m)^note: {note}")
         self.assertRegex(shown, f"(?m)^::warning title=verbmark gate::{note}")
         with open(markdown, encoding="utf-8") as file:
             self.assertRegex(file.read(), note)

@@ -161,7 +161,7 @@ class Compared(Histories):
             self.assertEqual({figure["base_runs"] for figure in figures}, {8})
         self.compared("--fail", slower, status=1)
         shown = self.compared(slower).out
-        self.assertIn("! NEW is a single run and is assumed to vary like those of BASE; run it "
+        self.assertIn("note: NEW is a single run and is assumed to vary like those of BASE; run it "
                       "again to be sure", shown)
         self.assertEqual(
             {figure["base_runs"] for figure in self.found("--last", "5", other)["figures"]}, {5}

@@ -402,7 +402,7 @@ class Import(unittest.TestCase):
             document = parse(file.read())
         self.assertEqual(document["run"]["started"], "2025-11-23T10:12:44Z")
         self.assertEqual(parse(verbmark("report", "--format", "json", out).out), document)
-        self.assertIn(f"1/1 complete, 2025-11-23T10:12:44Z, {out}", verbmark("report", out).out)
+        self.assertIn(f"1 of 1 case complete, 2025-11-23T10:12:44Z, {out}", verbmark("report", out).out)
         self.assertIn("<dt>Measured</dt>\n<dd>2025-11-23T10:12:44Z</dd>",
                       verbmark("report", "--format", "html", out).out)
         self.assertIn('timestamp="2025-11-23T10:12:44"',

@@ -20,7 +20,7 @@ OPTIONS = {
         "arrivals", "seed", "sge", "buffer", "access", "doorbell-every", "mr-access",
         "pages", "cq-depth", "registration", "interleave", "step", "pattern", "budget", "precision",
         "preset", "plan", "dry-run", "device", "device-port", "server-device", "port", "launch",
-        "wait", "json", "save-dir", "no-save", "redact", "units", "fail-below", "fail-above", "quiet",
+        "wait", "json", "save-dir", "no-save", "redact", "units", "color", "fail-below", "fail-above", "quiet",
         "progress", "rdma-cm", "cpu-freq",
     },
     "serve": {
@@ -28,9 +28,9 @@ OPTIONS = {
         "max-clients", "max-qps", "max-size", "max-memory", "max-client-memory", "max-time",
         "max-pause", "pool", "pool-share", "pool-clients", "pool-cq", "pool-receives", "pool-dump",
     },
-    "report": {"format", "baseline", "output", "merge", "json", "redact", "units"},
+    "report": {"format", "baseline", "output", "merge", "json", "redact", "units", "color"},
     "compare": {
-        "new", "history", "last", "format", "output", "cpu", "force", "fail", "units",
+        "new", "history", "last", "format", "output", "cpu", "force", "fail", "units", "color",
     },
     "export": {"format", "metric", "case", "output"},
     "history": {
@@ -157,6 +157,7 @@ class Usage(unittest.TestCase):
             (("run", "-c"), ("RC", "UC", "UD")),
             (("run", "--preset"), ("quick", "gate")),
             (("run", "--units"), ("Gb/s", "MiB/s")),
+            (("run", "--color"), ("auto", "always", "never")),
             (("run", "--pin"), ("auto", "N-M+STEP")),
             (("gate", "--cq"), ("poll", "event", "adaptive")),
             (("report", "--format"), ("table", "json")),

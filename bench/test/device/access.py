@@ -72,13 +72,13 @@ class Access(Served):
     def test_default_is_shown(self):
         ended = measure(self.server, "-n", 20)
         self.assertEqual(ended.document["cases"][0]["access"], "same")
-        self.assertIn(" RC q1 access same", ended.err)
+        self.assertIn(" RC 1 QP access same", ended.err)
         ended = measure(self.server, "--metric", "lat,bw", "-n", 20)
         self.assertEqual([case["access"] for case in ended.document["cases"]], ["same", "random"])
         self.assertEqual(ended.document["cases"][1]["buffer"], 4 << 20)
-        self.assertIn(" RC q1 access lat same, bw random", ended.err)
+        self.assertIn(" RC 1 QP access lat same, bw random", ended.err)
         ended = measure(self.server, "-n", 20, "--buffer", "64k,128k")
-        self.assertIn(" RC q1 access random", ended.err)
+        self.assertIn(" RC 1 QP access random", ended.err)
         self.assertEqual(
             [case["id"] for case in ended.document["cases"]],
             ["send/lat/64/poll/buffer64k", "send/lat/64/poll/buffer128k"],

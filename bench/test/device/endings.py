@@ -292,7 +292,7 @@ class Asked(unittest.TestCase):
             port=self.server.port,
         )
         self.addCleanup(program.kill)
-        wait_until(lambda: len(below_heading(program.out)) == 3, what="the first case")
+        wait_until(lambda: len(below_heading(program.out)) == 4, what="the first case")
         before = counter("sent_pkts")
         # Setting up the second case sends fewer packets.
         wait_until(lambda: counter("sent_pkts") > before + 1000, what="the second case")

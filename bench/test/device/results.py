@@ -313,7 +313,8 @@ class Results(Served):
         words += options
         process = subprocess.Popen(
             [VERBMARK, "run", ADDRESS, "-p", str(self.server.port), *map(str, words)],
-            stdin=subprocess.DEVNULL, **{"stdout": terminal, "stderr": terminal, **streams},
+            stdin=subprocess.DEVNULL, env=os.environ | {"NO_COLOR": "1"},
+            **{"stdout": terminal, "stderr": terminal, **streams},
         )
         os.close(terminal)
         shown = b""
@@ -338,8 +339,8 @@ class Results(Served):
         lines = [line.rpartition("\033[K")[2].strip("\r") for line in shown.split("\n")]
         lines = below_heading(lines)
         self.assertFalse([line for line in lines if "left" in line or "\033" in line])
-        self.assertRegex(lines[2], r"^send +64 poll +half ")
-        self.assertRegex(lines[3], r"^send +128 poll +half ")
+        self.assertRegex(lines[3], r"^send +64 ")
+        self.assertRegex(lines[4], r"^send +128 ")
         self.assertNotIn("\033", self.on_a_terminal(*options, "--no-save", "--quiet")[0])
 
     def test_progress_with_document_on_stdout(self):

@@ -223,8 +223,8 @@ class Ended:
 
 
 def below_heading(lines):
-    """Returns the lines without the heading that marks output of a software device."""
-    return [line for line in lines if not line.startswith("SOFTWARE DEVICE")]
+    """Returns the lines without empty ones and the heading of output of a software device."""
+    return [line for line in lines if line and not line.startswith("SOFTWARE DEVICE")]
 
 
 def verbmark(*words, **options):

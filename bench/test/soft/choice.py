@@ -234,7 +234,7 @@ class Fallback(OnSoft):
         controller, terminal = pty.openpty()
         process = subprocess.Popen(
             [VERBMARK, *map(str, words)], stdout=terminal, stderr=terminal, stdin=subprocess.DEVNULL,
-            env=self.environment, cwd=self.folder,
+            env=self.environment | {"NO_COLOR": "1"}, cwd=self.folder,
         )
         self.addCleanup(process.kill)
         os.close(terminal)

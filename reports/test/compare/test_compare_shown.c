@@ -122,7 +122,7 @@ static void test_empty(void **unused)
 
 	assert_non_null(made);
 	json_decref(made);
-	compare_table(out, NULL, &empty);
+	compare_table(&(struct terminal){.out = out}, NULL, &empty);
 	fclose(out);
 	assert_contains(shown, "0 figures of 0 cases");
 }

@@ -96,11 +96,10 @@ static void use(void)
 
 	assert_non_null(out);
 	assert_non_null(again);
-	table_open(&table, out, NULL, &result);
+	table_open(&table, &(struct terminal){.out = out}, NULL, &result);
 	for (size_t i = 0; i < result.n_cases; i++)
 		table_line(&table, &result.cases[i]);
 	table_foot(&table);
-	table_warnings(&table);
 	page_add(out, &(struct charts){.result = &result}, "result.json");
 	fclose(out);
 	json_decref(again);

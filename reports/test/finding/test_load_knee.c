@@ -268,7 +268,7 @@ static void test_below_shown(void **unused)
 	struct table table;
 
 	loads_init(&result, rows, ARRAY_LENGTH(rows));
-	table_open(&table, out, NULL, &result);
+	table_open(&table, &(struct terminal){.out = out}, NULL, &result);
 	table_foot(&table);
 	page_add(out, &(struct charts){.result = &result}, "it");
 	fclose(out);
@@ -302,7 +302,7 @@ static void test_shown(void **unused)
 	struct table table;
 
 	loads_init(&result, curve, ARRAY_LENGTH(curve));
-	table_open(&table, out, NULL, &result);
+	table_open(&table, &(struct terminal){.out = out}, NULL, &result);
 	table_foot(&table);
 	page_add(out, &(struct charts){.result = &result}, "it");
 	fclose(out);

@@ -164,7 +164,7 @@ static void test_shown(void **unused)
 	struct table table;
 
 	qp_sweeps_init(&result, fall, ARRAY_LENGTH(fall));
-	table_open(&table, out, NULL, &result);
+	table_open(&table, &(struct terminal){.out = out}, NULL, &result);
 	table_foot(&table);
 	page_add(out, &(struct charts){.result = &result}, "it");
 	fclose(out);

@@ -61,7 +61,7 @@ static void show_table(void)
 {
 	FILE *out = open_text();
 
-	fleet_comparison_table(out, NULL, &comparison);
+	fleet_comparison_table(&(struct terminal){.out = out}, NULL, &comparison);
 	assert_int_equal(fclose(out), 0);
 }
 

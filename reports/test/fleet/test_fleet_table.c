@@ -12,7 +12,7 @@ static char *shown(void)
 	FILE *out = open_memstream(&made, &length);
 
 	assert_non_null(out);
-	assert_int_equal(fleet_table(out, NULL, &fleet, NULL), 0);
+	assert_int_equal(fleet_table(&(struct terminal){.out = out}, NULL, &fleet, NULL), 0);
 	fclose(out);
 	return made;
 }

@@ -46,20 +46,20 @@ static void test_head(void **unused)
 		char wanted[64];
 
 		snprintf(facts, sizeof(facts), "{\"port\": {\"gid_types\": %s}}", types[i][0]);
-		snprintf(wanted, sizeof(wanted), "%s 2.5 Gb/s MTU 1024 RC q4", types[i][1]);
+		snprintf(wanted, sizeof(wanted), "%s 2.5 Gb/s MTU 1024 RC 4 QPs", types[i][1]);
 		sample.client.facts = sample_json(facts);
 		check_head(wanted);
 		json_decref(sample.client.facts);
 		sample.client.facts = NULL;
 	}
 	sample.cases[SAMPLE_FAILED].transport = "UC";
-	check_head("Ethernet 2.5 Gb/s MTU 1024 q4");
+	check_head("Ethernet 2.5 Gb/s MTU 1024 4 QPs");
 	/* A rate of 0 is unknown. */
 	sample.server.rate_mbps = 0;
-	check_head("Ethernet MTU 1024 q4");
+	check_head("Ethernet MTU 1024 4 QPs");
 	sample.server.rate_mbps = 2500;
 	sample.cases[SAMPLE_FAILED].status = RESULT_SKIPPED;
-	check_head("Ethernet 2.5 Gb/s MTU 1024 RC q4");
+	check_head("Ethernet 2.5 Gb/s MTU 1024 RC 4 QPs");
 }
 
 /* The MTU is the smaller of both ports', or the requested one; no MTU if cases differ. */

@@ -55,7 +55,7 @@ static void assert_shown(const char *wanted)
 static void test_text(void **unused)
 {
 	fill();
-	grid_text(out, &grid);
+	grid_text(&(struct terminal){.out = out}, &grid);
 	assert_shown("name        us  remark\n"
 		     "a, b|< 12345.5  say \"so\"\n"
 		     "\xc2\xb5          0.5  \n");
@@ -64,17 +64,88 @@ static void test_text(void **unused)
 /* Single rows have the given column widths, whatever the width of other rows. */
 static void test_text_row(void **unused)
 {
+	const struct terminal terminal = {.out = out};
 	const char *next;
 
 	fill();
-	grid_text_row(out, &grid, NULL);
+	grid_text_titles(&terminal, &grid);
+	next = grid_text_row(&terminal, &grid, grid_cells(&grid));
 	fputc('\n', out);
-	next = grid_text_row(out, &grid, grid_cells(&grid));
-	fputc('\n', out);
-	grid_text_row(out, &grid, next);
-	assert_shown("name   us  remark\n"
-		     "a, b|< 12345.5  say \"so\"\n"
-		     "\xc2\xb5  0.5  ");
+	grid_text_row(&terminal, &grid, next);
+	assert_shown("name\n"
+		     "   us  remark\n"
+		     "a, b|<\n"
+		     " 12345.5  say \"so\"\n"
+		     "\xc2\xb5\n"
+		     "  0.5  ");
+}
+
+/* A long title takes two lines; a heading shares the first if both fit. */
+static void test_two_lines(void **unused)
+{
+	const struct terminal terminal = {.out = out};
+	const struct grid_column columns[] = {
+		{"",			 GRID_WORDS,   8},
+		{"thousands every second",   GRID_FIGURES, 0},
+		{"CPU us/msg client/server", GRID_WORDS,   0},
+	};
+
+	grid.n_columns = 0;
+	grid_add_columns(&grid, columns, ARRAY_LENGTH(columns));
+	grid_fit(&grid);
+	grid_text_heading(&terminal, &grid, "SHORT");
+	grid_text_heading(&terminal, &grid, "A LONG HEADING");
+	grid_text_titles(&terminal, &grid);
+	assert_shown("SHORT    thousands every  CPU us/msg\n"
+		     "A LONG HEADING\n"
+		     "         thousands every  CPU us/msg\n"
+		     "                  second  client/server\n");
+}
+
+/* The column of the highest rank goes first; without a rank, a column stays. */
+static void test_squeeze(void **unused)
+{
+	const struct terminal narrow = {.out = out, .width = 12};
+
+	fill();
+	grid_rank(&grid, "us", 1);
+	grid_rank(&grid, "remark", 2);
+	grid_rank(&grid, "none", 3);
+	grid_fit(&grid);
+	assert_int_equal(grid_width(&grid), 6 + 1 + 7 + 2 + 8);
+	grid_squeeze(&grid, 24);
+	assert_false(grid.views[2].is_hidden);
+	grid_squeeze(&grid, 23);
+	assert_true(grid.views[2].is_hidden);
+	assert_false(grid.views[1].is_hidden);
+	grid_text(&narrow, &grid);
+	assert_shown("name  \na, b|<\n\xc2\xb5     \n");
+}
+
+/* Words at the end of a row continue below themselves. */
+static void test_wrapped_words(void **unused)
+{
+	fill();
+	grid_text(&(struct terminal){.out = out, .width = 20}, &grid);
+	assert_shown("name        us  remark\n"
+		     "a, b|< 12345.5  say\n"
+		     "                \"so\"\n"
+		     "\xc2\xb5          0.5  \n");
+}
+
+static const char *color(const char *cell)
+{
+	return *cell == 'a' ? terminal_red : NULL;
+}
+
+static void test_colors(void **unused)
+{
+	fill();
+	grid.views[0].color = color;
+	grid_text(&(struct terminal){.out = out, .is_colored = true}, &grid);
+	assert_shown("\033[2mname\033[m        \033[2mus\033[m  \033[2mremark\033[m\n"
+		     "\033[31ma, b|<\033[m 12345.5  say \"so\"\n"
+		     "\xc2\xb5          0.5  \n");
 }
 
 static void test_csv(void **unused)
@@ -130,7 +201,7 @@ static void test_no_rows(void **unused)
 	struct markdown page = {.out = out, .room = 1000};
 
 	markdown_grid(&page, &grid);
-	grid_text(out, &grid);
+	grid_text(&(struct terminal){.out = out}, &grid);
 	grid_csv(out, &grid);
 	assert_shown("name   us  remark\nname,us,remark\n");
 }
@@ -142,7 +213,7 @@ static void test_no_memory(void **unused)
 	fclose(grid.memory);
 	grid.memory = NULL;
 	grid_put(&grid, "more");
-	grid_text(out, &grid);
+	grid_text(&(struct terminal){.out = out}, &grid);
 	assert_shown("error\nnot enough memory for this table\n");
 }
 
@@ -152,6 +223,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		on_grid(test_text),    on_grid(test_text_row),
+		on_grid(test_colors),  on_grid(test_two_lines),
+		on_grid(test_squeeze), on_grid(test_wrapped_words),
 		on_grid(test_csv),     on_grid(test_markdown),
 		on_grid(test_page),    on_grid(test_markdown_without_room),
 		on_grid(test_no_rows), on_grid(test_no_memory),
