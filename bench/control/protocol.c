@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <string.h>
 
+#include "bench/plan/memory_name.h"
 #include "bench/plan/rules.h"
 #include "core/base/clock.h"
 #include "core/base/printable.h"
@@ -193,6 +194,12 @@ int protocol_read_case(json_t *message, struct protocol_case *wanted, struct err
 		return error_set(error, -EPROTO, "malformed case: invalid device port %d", port);
 	wanted->port = (unsigned int)port;
 	return decode(object, &wanted->op, &wanted->parameters, error);
+}
+
+void protocol_release_case(const struct protocol_case *wanted)
+{
+	memory_name_release(wanted->parameters.memory);
+	memory_name_release(wanted->parameters.server_memory);
 }
 
 json_t *protocol_failure(const struct error *fault)

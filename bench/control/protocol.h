@@ -75,7 +75,7 @@ struct protocol_describe {
 
 int protocol_read_describe(json_t *message, struct protocol_describe *asked, struct error *error);
 
-/* A case as sent to the server. Strings point into the message. */
+/* A case as sent to the server. Strings point into the message. protocol_release_case ends it. */
 struct protocol_case {
 	const struct operation *op;
 	struct parameters parameters; /* defaults are filled in */
@@ -85,7 +85,10 @@ struct protocol_case {
 };
 
 json_t *protocol_case(const struct parameters *wanted, const struct result_end *server);
+/* On failure, the case must be released, too. */
 int protocol_read_case(json_t *message, struct protocol_case *wanted, struct error *error);
+/* Accepts a zeroed case. */
+void protocol_release_case(const struct protocol_case *wanted);
 
 /*
  * The code of a failure that the server reports as unsupported (-EOPNOTSUPP there). No library

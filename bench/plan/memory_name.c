@@ -12,10 +12,11 @@
 struct name {
 	char text[MEMORY_TEXT];
 	struct memory_choice choice;
+	size_t n_holders; /* protected by the lock */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct name *_Atomic names[MEMORY_NAMES];
+static struct name *_Atomic names[MEMORY_NAMES + 1]; /* by number, from 1 on */
 
 /* Case ids contain the text, between slashes. */
 static bool is_plain(const char *text)
@@ -34,25 +35,38 @@ static void lower_kind(char *text)
 		*text = (char)tolower((unsigned char)*text);
 }
 
-/* Expects the lock. */
-static int add_name(const struct name *wanted, uint64_t *number, struct error *error)
+/* Returns the number of the text, or else a free one; 0: all are held. Expects the lock. */
+static uint64_t find_number(const char *text)
 {
-	struct name *made;
-	size_t i;
+	uint64_t unused = 0;
 
-	for (i = 0; i < MEMORY_NAMES && names[i]; i++) {
-		*number = i;
-		if (!strcmp(names[i]->text, wanted->text))
-			return 0;
+	for (uint64_t i = MEMORY_NAMES; i; i--) {
+		if (!names[i])
+			unused = i;
+		else if (!strcmp(names[i]->text, text))
+			return i;
 	}
-	made = i < MEMORY_NAMES ? malloc(sizeof(*made)) : NULL;
-	if (!made)
+	return unused;
+}
+
+/* Expects the lock. */
+static int hold_name(const struct name *wanted, uint64_t *number, struct error *error)
+{
+	uint64_t found = find_number(wanted->text);
+
+	if (found && !names[found]) {
+		struct name *made = malloc(sizeof(*made));
+
+		if (made)
+			*made = *wanted;
+		names[found] = made;
+	}
+	if (!found || !names[found])
 		return error_set(error, -ENOMEM,
-				 "is one of more than %d different ones; restart this program",
+				 "is one of more than %d different ones; use fewer, or retry later",
 				 MEMORY_NAMES);
-	*made = *wanted;
-	names[i] = made;
-	*number = i;
+	names[found]->n_holders++;
+	*number = found;
 	return 0;
 }
 
@@ -69,19 +83,45 @@ int memory_name_find(const char *text, uint64_t *number, struct error *error)
 	snprintf(wanted.text, sizeof(wanted.text), "%s", text);
 	lower_kind(wanted.text);
 	pthread_mutex_lock(&lock);
-	code = add_name(&wanted, number, error);
+	code = hold_name(&wanted, number, error);
 	pthread_mutex_unlock(&lock);
 	return code;
 }
 
+static const struct name *name_of(uint64_t number)
+{
+	return number <= MEMORY_NAMES ? names[number] : NULL;
+}
+
+void memory_name_hold(uint64_t number)
+{
+	pthread_mutex_lock(&lock);
+	if (name_of(number))
+		names[number]->n_holders++;
+	pthread_mutex_unlock(&lock);
+}
+
+void memory_name_release(uint64_t number)
+{
+	pthread_mutex_lock(&lock);
+	if (name_of(number) && !--names[number]->n_holders) {
+		free(names[number]);
+		names[number] = NULL;
+	}
+	pthread_mutex_unlock(&lock);
+}
+
 const char *memory_name_text(uint64_t number)
 {
-	return number < MEMORY_NAMES && names[number] ? names[number]->text : "host";
+	const struct name *name = name_of(number);
+
+	return name ? name->text : "host";
 }
 
 const struct memory_choice *memory_name_choice(uint64_t number)
 {
 	static const struct memory_choice host;
+	const struct name *name = name_of(number);
 
-	return number < MEMORY_NAMES && names[number] ? &names[number]->choice : &host;
+	return name ? &name->choice : &host;
 }

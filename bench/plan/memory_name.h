@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Numbers for the kinds of memory that cases name, since a parameter is a number. A number stands
- * for the same text as long as the process runs. May be called from any thread.
+ * for the same text until all of its holders have released it; a plan never does, but a server
+ * releases those of its clients. May be called from any thread.
  */
 #ifndef BENCH_PLAN_MEMORY_NAME_H
 #define BENCH_PLAN_MEMORY_NAME_H
@@ -10,16 +11,20 @@
 
 #include "core/base/memory_choice.h"
 
-/* Number of different texts that a process can use. */
+/* Number of different texts that can be held at once. */
 #define MEMORY_NAMES 1024
 
-/* Finds or assigns the number of a text. */
+/* Finds or assigns the number of a text, and holds it. */
 int memory_name_find(const char *text, uint64_t *number, struct error *error);
+
+/* Adds a holder, and removes one. PARAMETER_AUTO and 0 are ignored. */
+void memory_name_hold(uint64_t number);
+void memory_name_release(uint64_t number);
 
 /* Returns the text: the kind in lower case, and its detail as given. */
 const char *memory_name_text(uint64_t number);
 
-/* Returns its choice. Host memory, a zeroed choice, for PARAMETER_AUTO. */
+/* Returns its choice. Host memory, a zeroed choice, for PARAMETER_AUTO and 0. */
 const struct memory_choice *memory_name_choice(uint64_t number);
 
 #endif

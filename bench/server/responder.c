@@ -71,15 +71,15 @@ struct session {
 	struct place *place;
 	const char *offered; /* the only device offered; NULL: all */
 	struct quota *quota;
-	struct quota_share taken; /* of the quota, by the lanes and the spare buffer */
-	struct threads threads;   /* zeroed: none */
-	struct memory spare;      /* buffer of the previous lanes, for reuse */
-	struct worker *workers;   /* one for each thread */
-	struct parameters parameters;
-	char device[64];          /* of the lanes */
-	struct snapshot snapshot; /* zeroed until the client asks for facts */
-	struct effective chosen;  /* of the first lane's first trial; the same for all */
-	bool has_next;            /* another trial of the case follows this one */
+	struct quota_share taken;     /* of the quota, by the lanes and the spare buffer */
+	struct threads threads;       /* zeroed: none */
+	struct memory spare;          /* buffer of the previous lanes, for reuse */
+	struct worker *workers;       /* one for each thread */
+	struct parameters parameters; /* of the lanes, which hold the names of its memory */
+	char device[64];              /* of the lanes */
+	struct snapshot snapshot;     /* zeroed until the client asks for facts */
+	struct effective chosen;      /* of the first lane's first trial; the same for all */
+	bool has_next;                /* another trial of the case follows this one */
 };
 
 /* A task for the threads of a session. */
@@ -150,6 +150,9 @@ static void close_lanes(struct session *session)
 	threads_close(&session->threads);
 	free(session->workers);
 	session->workers = NULL;
+	memory_name_release(session->parameters.memory);
+	memory_name_release(session->parameters.server_memory);
+	session->parameters = (struct parameters){0};
 	quota_keep(session->quota, &session->taken, session->spare.size);
 }
 
@@ -177,6 +180,8 @@ static int make_lanes(struct session *session, const struct protocol_case *wante
 		return error->code;
 	session->chosen = (struct effective){0};
 	session->parameters = wanted->parameters;
+	memory_name_hold(wanted->parameters.memory);
+	memory_name_hold(wanted->parameters.server_memory);
 	snprintf(session->device, sizeof(session->device), "%s", wanted->device);
 	session->workers = cacheline_calloc(n, sizeof(*session->workers));
 	code = session->workers ? threads_open(&session->threads, n, error)
@@ -416,7 +421,7 @@ static int run_trials(struct session *session, const struct protocol_case *wante
  */
 static int run_case(struct session *session, json_t *message, struct error *error)
 {
-	struct protocol_case wanted;
+	struct protocol_case wanted = {0};
 	struct error fault = {0};
 	int code = protocol_expect(message, "case", "the client", &fault);
 
@@ -432,6 +437,7 @@ static int run_case(struct session *session, json_t *message, struct error *erro
 		code = take_lanes(session, &wanted, &fault);
 	if (!code)
 		code = run_trials(session, &wanted, message, &fault);
+	protocol_release_case(&wanted);
 	if (code == -ECANCELED && !fault.code)
 		return 0;
 	/* If the connection or the server ends, that is not the case's failure. */

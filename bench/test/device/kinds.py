@@ -6,7 +6,9 @@ import re
 import tempfile
 import unittest
 
-from verbmark import FAULTY, IS_SOFT, RUN_PATIENCE, Ended, Served, Server, client, measure
+from verbmark import (
+    CASE, FAULTY, IS_SOFT, RUN_PATIENCE, Ended, Peer, Served, Server, client, measure,
+)  # fmt: skip
 
 KINDS = ("nic", "odp", "odp:warm", "odp:prefetch", "dmabuf:memfd")
 BOTH = "host,nic,odp,dmabuf:memfd"
@@ -91,6 +93,20 @@ class Kinds(Served):
             self.assertEqual([case["status"] for case in cases], ["complete", "skipped"])
             self.assertIn("try 'truncate -s", cases[1]["error"])
             self.assertNotEqual(file.read(), bytes(1 << 16))
+
+    def test_a_client_cannot_use_up_the_names(self):
+        """The server has room for 1024 names at once."""
+        with Peer.greeted(self.server.port) as peer:
+            for i in range(1100):
+                peer.send(
+                    CASE
+                    | {
+                        "parameters": CASE["parameters"]
+                        | {"memory": f"file:/client{i}", "server-memory": f"file:/server{i}"}
+                    }
+                )
+                self.assertIn(f"clients may not write to /server{i}", peer.expect("failed")["reason"])
+            peer.send({"type": "bye"})
 
     def test_files_of_the_server_are_closed(self):
         """A client must not write to files that the server does not offer."""

@@ -178,6 +178,12 @@ static void test_values_round_trip(void **unused)
 		const struct parameter *parameter = &parameter_table[i];
 		uint64_t most = last(parameter);
 
+		/* These numbers are assigned when a text is parsed. */
+		if (parameter->type == PARAMETER_MEMORY) {
+			assert_null(parameter_parse(parameter, "nic", &most));
+			check_round_trip(parameter, most);
+			continue;
+		}
 		for (uint64_t n = 0; n <= 64 && parameter->least + n <= most; n++) {
 			check_round_trip(parameter, parameter->least + n);
 			check_round_trip(parameter, most - n);
