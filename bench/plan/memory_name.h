@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Numbers for the kinds of memory that cases name, since a parameter is a number. A number stands
- * for the same text until all of its holders have released it; a plan never does, but a server
- * releases those of its clients. May be called from any thread.
+ * for the same text until its last holder releases it. Plans hold theirs as long as the process
+ * runs; a server releases the numbers of a client's case after it. May be called from any thread.
  */
 #ifndef BENCH_PLAN_MEMORY_NAME_H
 #define BENCH_PLAN_MEMORY_NAME_H

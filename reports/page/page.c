@@ -16,6 +16,7 @@
 #include "reports/page/table.h"
 #include "reports/page/tiles.h"
 #include "reports/result/banner.h"
+#include "reports/table/memory_matrix.h"
 #include "reports/table/sentences.h"
 
 static void print_head(FILE *out, const char *title)
@@ -113,6 +114,31 @@ static void print_metric(FILE *out, const struct charts *figures, enum cells_tab
 		print_details(out, figures, which);
 	}
 	grid_close(&grid);
+}
+
+/* Prints figures by kind of memory, folded. */
+static void print_matrices(FILE *out, const struct charts *figures)
+{
+	json_t *groups = memory_matrix_groups(figures->result, figures->unit);
+	const char *title;
+	json_t *group;
+
+	if (json_object_size(groups))
+		fputs("<details class=\"more\">\n<summary>Memory of the client (rows) and the server "
+		      "(columns)</summary>\n",
+		      out);
+	json_object_foreach(groups, title, group)
+	{
+		struct grid grid;
+
+		html_element(out, "p", title);
+		memory_matrix_open(&grid, figures->unit, figures->result, group);
+		page_table(out, &grid);
+		grid_close(&grid);
+	}
+	if (json_object_size(groups))
+		fputs("</details>\n", out);
+	json_decref(groups);
 }
 
 static void print_loss(FILE *out, const struct result_case *line)
@@ -328,6 +354,7 @@ void page_add(FILE *out, const struct charts *figures, const char *name)
 		print_metric(out, figures, CELLS_CALLS);
 		print_metric(out, figures, CELLS_BANDWIDTH);
 		print_metric(out, figures, CELLS_LOAD);
+		print_matrices(out, figures);
 	}
 	print_said(out, "Knees", result, said_knees);
 	print_plain(out, "Operation requirements and costs", result, semantics_print);

@@ -9,10 +9,14 @@
 #include "reports/finding/semantics.h"
 #include "reports/finding/summary.h"
 #include "reports/result/banner.h"
+#include "reports/table/memory_matrix.h"
 #include "reports/table/sentences.h"
 
 /* Up to this many cases that are skipped for the same reason are listed individually. */
 #define SKIPPED_MOST 4
+
+/* Up to this many matrices are shown; pages have all. */
+#define MATRICES_MOST 4
 
 /* Indentation of the lines after the first. */
 #define INDENT 2
@@ -269,6 +273,40 @@ static struct table_count count_cases(const struct result *result)
 	return count;
 }
 
+/* Shows figures by kind of memory. */
+static void print_matrices(const struct table *table)
+{
+	json_t *groups = NULL;
+	const char *title;
+	json_t *group;
+	size_t shown = 0;
+
+	if (banner_allows_times(table->result))
+		groups = memory_matrix_groups(table->result, table->unit);
+	json_object_foreach(groups, title, group)
+	{
+		struct block block = {.terminal = &table->terminal,
+				      .prefix = "MEMORY, client by server: "};
+		struct grid grid;
+
+		if (shown++ == MATRICES_MOST)
+			break;
+		say(&block, title);
+		memory_matrix_open(&grid, table->unit, table->result, group);
+		grid_text(&table->terminal, &grid);
+		grid_close(&grid);
+	}
+	if (json_object_size(groups) > MATRICES_MOST) {
+		char text[96];
+
+		snprintf(text, sizeof(text),
+			 "%zu more in the page of 'verbmark report --format html'",
+			 json_object_size(groups) - MATRICES_MOST);
+		say(&(struct block){.terminal = &table->terminal, .prefix = "MEMORY: "}, text);
+	}
+	json_decref(groups);
+}
+
 struct table_count table_foot(const struct table *table)
 {
 	const struct result *result = table->result;
@@ -285,6 +323,7 @@ struct table_count table_foot(const struct table *table)
 	said_printed(result, semantics_print, say, &findings);
 	said_printed(result, paired_trials_print, say, &findings);
 	said_printed(result, precision_print, say, &findings);
+	print_matrices(table);
 	say_skipped(table, &gaps);
 	say_interrupted(table, &gaps);
 	said_printed(result, summary_print, say, &summary);
