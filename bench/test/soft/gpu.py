@@ -97,6 +97,27 @@ class Memory(OnStandIn):
                      for c in cases}
             self.assertEqual(pairs, {(a, b) for a in ("host", kind) for b in ("host", kind)})
 
+    def test_a_wrong_byte_is_found(self):
+        """One end puts it into its GPU. Half of the copies clear buffers, so N is odd."""
+        environment = dict(self.environment, STAND_IN_WRONG="9")
+        for kind in KINDS:
+            for options, finder in (
+                (("--memory", kind), "the server: "),
+                (("--server-memory", kind), ""),
+                (("--memory", kind, "--server-memory", kind), "(the server: )?"),
+            ):
+                with self.subTest(options):
+                    ended = self.run_it(
+                        "run", *SOFT, *SHORT, "--op", "send", "-s", 64, *options, "--verify",
+                        "--json", "-", env=environment,
+                    )
+                    self.assertEqual(ended.status, 1)
+                    (case,) = documents.parse(ended.out)["cases"]
+                    self.assertRegex(
+                        case["error"],
+                        f"^{finder}byte 63 of message [0-9]+ is 0x.., expected 0x..",
+                    )
+
     def test_other_kinds(self):
         for kind in ("cuda:0,path=host-mapped", "rocm:0,path=host-mapped", "cuda-managed:0",
                      "cuda-pinned:0", "cuda:0,path=dmabuf"):

@@ -126,7 +126,7 @@ int hipMemcpy(void *to, const void *from, size_t size, int direction)
 	if (!bytes || (direction != 1 && direction != 2))
 		return INVALID_VALUE;
 	if (direction == 1)
-		memcpy(bytes, from, size);
+		stand_in_copy(bytes, from, size);
 	else
 		memcpy(to, bytes, size);
 	return GOOD;

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -130,6 +131,17 @@ char *stand_in_bytes(uint64_t address, size_t size)
 	bytes = buffer ? buffer->bytes + (address - (uintptr_t)buffer->address) : NULL;
 	pthread_mutex_unlock(&lock);
 	return bytes;
+}
+
+void stand_in_copy(char *bytes, const void *from, size_t size)
+{
+	static atomic_ulong copies;
+	const char *wish = getenv("STAND_IN_WRONG");
+	unsigned long every = wish ? strtoul(wish, NULL, 10) : 0;
+
+	memcpy(bytes, from, size);
+	if (every && size && ++copies % every == 0)
+		bytes[size - 1] ^= 1;
 }
 
 int stand_in_export(uint64_t address, size_t size, uint64_t *offset)

@@ -2,8 +2,8 @@
 /*
  * The memory of the stand-in GPUs. A buffer's address is reserved and inaccessible, so that a stray
  * access by the CPU crashes; its bytes are in a memfd, which the export returns. Of the environment,
- * STAND_IN_FAIL=[CALL:]N makes the N-th call fail, of CALL or of all, and STAND_IN_GPUS sets the
- * number of GPUs (1). Buffers and contexts that are left at exit are printed.
+ * STAND_IN_FAIL=[CALL:]N makes the N-th call fail, of CALL or of all, STAND_IN_WRONG=N makes the
+ * last byte of every N-th copy to a GPU wrong, and STAND_IN_GPUS sets the number of GPUs (1). Buffers and contexts that are left at exit are printed.
  */
 #ifndef CORE_TEST_GPU_STAND_IN_H
 #define CORE_TEST_GPU_STAND_IN_H
@@ -30,6 +30,8 @@ uint64_t stand_in_allocate(size_t size, bool is_shared);
 bool stand_in_release(uint64_t address);
 /* Returns the bytes of an address range within one buffer, or NULL. */
 char *stand_in_bytes(uint64_t address, size_t size);
+/* Copies to the bytes of a buffer. */
+void stand_in_copy(char *bytes, const void *from, size_t size);
 /* Returns a new descriptor for the buffer, and sets *offset to the address in it; or -1. */
 EXPORTED int stand_in_export(uint64_t address, size_t size, uint64_t *offset);
 
