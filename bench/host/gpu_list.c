@@ -101,6 +101,30 @@ enum pci_distance gpu_distance(const char *root, const char *address, const char
 					       : PCI_DISTANCE_UNKNOWN;
 }
 
+unsigned int gpu_nearest(const char *root, const struct gpu_driver *driver, const char *device)
+{
+	enum pci_distance least = PCI_DISTANCE_UNKNOWN;
+	unsigned int nearest = 0;
+	unsigned int count = 0;
+	struct error ignored = {0};
+
+	if (driver->count(&count, &ignored))
+		return 0;
+	for (unsigned int i = 0; i < count; i++) {
+		enum pci_distance distance;
+		struct gpu gpu;
+
+		if (driver->describe(i, &gpu, &ignored))
+			continue;
+		distance = gpu_distance(root, gpu.address, device);
+		if (distance < least) {
+			least = distance;
+			nearest = i;
+		}
+	}
+	return nearest;
+}
+
 static bool share_group(const char *root, const char *a, const char *b)
 {
 	char group[SYSFS_NAME];

@@ -10,6 +10,7 @@
 #include <stddef.h>
 
 #include "core/base/sysfs.h"
+#include "core/memory/gpu.h"
 
 /* The closest part of the machine that two PCI devices share. */
 enum pci_distance {
@@ -50,5 +51,11 @@ struct gpu_entry *gpu_list_add(struct gpu_list *list, const char *address);
 
 /* Returns the distance between a GPU and an RDMA device. */
 enum pci_distance gpu_distance(const char *root, const char *address, const char *device);
+
+/*
+ * Returns the driver's number of the GPU that is nearest to an RDMA device: the first one of these,
+ * and 0 if the places or the driver's GPUs are unknown.
+ */
+unsigned int gpu_nearest(const char *root, const struct gpu_driver *driver, const char *device);
 
 #endif

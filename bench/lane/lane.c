@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "bench/lane/lane.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/host/gpu_list.h"
 #include "bench/host/soft_device.h"
 #include "bench/lane/layout.h"
 #include "bench/plan/memory_name.h"
@@ -111,6 +113,18 @@ static struct memory_choice chosen_memory(const struct lane *lane)
 	return choice;
 }
 
+/* Adds the number of the GPU that is nearest to the device, unless the case names one. */
+static void choose_gpu(struct memory_choice *choice, const char *device)
+{
+	char rest[MEMORY_TEXT];
+
+	if (!choice->kind || !choice->kind->gpu || isdigit((unsigned char)choice->detail[0]))
+		return;
+	memcpy(rest, choice->detail, sizeof(rest));
+	snprintf(choice->detail, sizeof(choice->detail), "%u%s%.80s",
+		 gpu_nearest("", choice->kind->gpu, device), *rest ? "," : "", rest);
+}
+
 static struct endpoint_settings endpoint_settings(const struct lane *lane, enum rdma_wait_mode cq)
 {
 	const struct parameters *p = lane->settings.parameters;
@@ -210,7 +224,7 @@ static int build(struct lane *lane, const struct lane_wish *wanted, struct error
 	const struct parameters *p = lane->settings.parameters;
 	const char *device = wanted->device;
 	bool is_server = wanted->is_server;
-	const struct memory_choice memory = chosen_memory(lane);
+	struct memory_choice memory = chosen_memory(lane);
 	struct placement_wish wish;
 	struct endpoint_settings settings = endpoint_settings(lane, lane_wait_mode(p, is_server));
 	struct placement *placement = &lane->placement;
@@ -218,6 +232,7 @@ static int build(struct lane *lane, const struct lane_wish *wanted, struct error
 
 	if (code)
 		return code;
+	choose_gpu(&memory, device);
 	settings.memory = memory.kind;
 	settings.detail = memory.detail[0] ? memory.detail : NULL;
 	settings.spare = wanted->spare;

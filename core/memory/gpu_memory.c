@@ -30,17 +30,16 @@ struct gpu_wish {
 /* A kind, and the memory that it allocates. */
 struct gpu_kind {
 	const struct memory_kind *kind;
-	const struct gpu_driver *driver;
 	enum gpu_place place;
 	const char *paths[4]; /* names, by enum gpu_path; NULL: not available */
 };
 
 // clang-format off
 static const struct gpu_kind gpu_kinds[] = {
-	{&memory_cuda, &gpu_cuda, GPU_PLACE_DEVICE, {NULL, "dmabuf", "peermem", "host-mapped"}},
-	{&memory_cuda_managed, &gpu_cuda, GPU_PLACE_MANAGED, {NULL}},
-	{&memory_cuda_pinned, &gpu_cuda, GPU_PLACE_PINNED, {NULL}},
-	{&memory_rocm, &gpu_rocm, GPU_PLACE_DEVICE, {NULL, "dmabuf", NULL, "host-mapped"}},
+	{&memory_cuda, GPU_PLACE_DEVICE, {NULL, "dmabuf", "peermem", "host-mapped"}},
+	{&memory_cuda_managed, GPU_PLACE_MANAGED, {NULL}},
+	{&memory_cuda_pinned, GPU_PLACE_PINNED, {NULL}},
+	{&memory_rocm, GPU_PLACE_DEVICE, {NULL, "dmabuf", NULL, "host-mapped"}},
 };
 // clang-format on
 
@@ -123,7 +122,7 @@ static int check_path(const struct gpu_kind *row, const struct gpu_wish *wish, s
 	if (row->place != GPU_PLACE_DEVICE || (is_any && has_peermem()))
 		return 0;
 	if (wish->path != GPU_PATH_PEERMEM)
-		return row->driver->check_dmabuf(wish->index, error);
+		return row->kind->gpu->check_dmabuf(wish->index, error);
 	return has_peermem() ? 0
 			     : error_set(error, -EOPNOTSUPP,
 					 "the kernel module nvidia_peermem is not loaded; try "
@@ -133,7 +132,7 @@ static int check_path(const struct gpu_kind *row, const struct gpu_wish *wish, s
 static int check(const struct gpu_kind *row, const struct gpu_wish *wish, struct error *error)
 {
 	unsigned int count;
-	int code = row->driver->count(&count, error);
+	int code = row->kind->gpu->count(&count, error);
 
 	if (code)
 		return code;
@@ -155,9 +154,9 @@ static int cannot_map(const struct gpu_memory *state, int code, struct error *er
 static int export_memory(struct memory *memory, struct gpu_memory *state, struct error *error)
 {
 	char *cpu;
-	int code =
-		state->row->driver->export_dmabuf(state->wish.index, memory->address, memory->size,
-						  &state->dmabuf, &state->dmabuf_offset, error);
+	int code = state->row->kind->gpu->export_dmabuf(state->wish.index, memory->address,
+							memory->size, &state->dmabuf,
+							&state->dmabuf_offset, error);
 
 	if (code)
 		state->dmabuf = -1;
@@ -176,7 +175,7 @@ static int export_memory(struct memory *memory, struct gpu_memory *state, struct
 static int allocate_bytes(struct memory *memory, struct gpu_memory *state, size_t size,
 			  struct error *error)
 {
-	const struct gpu_driver *driver = state->row->driver;
+	const struct gpu_driver *driver = state->row->kind->gpu;
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
 	int code;
 
@@ -205,7 +204,7 @@ static bool may_be_peer(const struct gpu_memory *state)
 
 static int build(struct memory *memory, struct gpu_memory *state, size_t size, struct error *error)
 {
-	const struct gpu_driver *driver = state->row->driver;
+	const struct gpu_driver *driver = state->row->kind->gpu;
 	int code = check(state->row, &state->wish, error);
 
 	if (!code)
@@ -251,9 +250,9 @@ static void gpu_release(struct memory *memory)
 	if (state->dmabuf >= 0)
 		close(state->dmabuf);
 	if (state->start)
-		state->row->driver->release(state->wish.index, state->row->place, state->start);
+		state->row->kind->gpu->release(state->wish.index, state->row->place, state->start);
 	if (state->is_open)
-		state->row->driver->close(state->wish.index);
+		state->row->kind->gpu->close(state->wish.index);
 	free(state);
 }
 
@@ -299,8 +298,8 @@ static void gpu_read(const struct memory *memory, size_t offset, void *into, siz
 {
 	struct gpu_memory *state = memory->state;
 
-	if (state->row->driver->read(state->wish.index, into, memory->address + offset, length,
-				     &state->fault))
+	if (state->row->kind->gpu->read(state->wish.index, into, memory->address + offset, length,
+					&state->fault))
 		memset(into, 0, length);
 }
 
@@ -308,8 +307,8 @@ static void gpu_write(const struct memory *memory, size_t offset, const void *fr
 {
 	struct gpu_memory *state = memory->state;
 
-	state->row->driver->write(state->wish.index, memory->address + offset, from, length,
-				  &state->fault);
+	state->row->kind->gpu->write(state->wish.index, memory->address + offset, from, length,
+				     &state->fault);
 }
 
 static int gpu_copy_error(const struct memory *memory, struct error *error)
@@ -358,13 +357,13 @@ static bool is_mapped(const char *detail)
 	return found && !found[sizeof(path) - 1];
 }
 
-#define GPU_KIND(kind_name, function)                                                      \
+#define GPU_KIND(kind_name, function, vendor)                                              \
 	.name = (kind_name), .parse = function##_parse, .check = function##_check,         \
 	.allocate = gpu_allocate, .release = gpu_release, .register_region = gpu_register, \
 	.read = gpu_read, .write = gpu_write, .copy_error = gpu_copy_error,                \
-	.describe = gpu_describe, .is_kept = true
+	.describe = gpu_describe, .gpu = &(vendor), .is_kept = true
 
-const struct memory_kind memory_cuda = {GPU_KIND("cuda", cuda), .is_polled = is_mapped};
-const struct memory_kind memory_cuda_managed = {GPU_KIND("cuda-managed", cuda_managed)};
-const struct memory_kind memory_cuda_pinned = {GPU_KIND("cuda-pinned", cuda_pinned)};
-const struct memory_kind memory_rocm = {GPU_KIND("rocm", rocm), .is_polled = is_mapped};
+const struct memory_kind memory_cuda = {GPU_KIND("cuda", cuda, gpu_cuda), .is_polled = is_mapped};
+const struct memory_kind memory_cuda_managed = {GPU_KIND("cuda-managed", cuda_managed, gpu_cuda)};
+const struct memory_kind memory_cuda_pinned = {GPU_KIND("cuda-pinned", cuda_pinned, gpu_cuda)};
+const struct memory_kind memory_rocm = {GPU_KIND("rocm", rocm, gpu_rocm), .is_polled = is_mapped};

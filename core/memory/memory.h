@@ -18,6 +18,8 @@
 #include "core/base/error.h"
 #include "core/base/memory_choice.h"
 
+struct gpu_driver;
+
 struct memory {
 	const struct memory_kind *kind; /* NULL: closed */
 	uint64_t address;               /* in work requests; 0 is valid */
@@ -83,7 +85,8 @@ struct memory_kind {
 	int (*copy_error)(const struct memory *memory, struct error *error);
 	/* Optional: adds facts to a zeroed struct. */
 	void (*describe)(const struct memory *memory, struct memory_facts *facts);
-	bool is_kept; /* memory_keep keeps it: it belongs to no device */
+	const struct gpu_driver *gpu; /* allocates the memory; its detail may name a GPU */
+	bool is_kept;                 /* memory_keep keeps it: it belongs to no device */
 };
 
 extern const struct memory_kind memory_host;   /* ordinary pages */

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include <errno.h>
+
 #include "bench/host/gpu_list.h"
 #include "bench/test/unit.d/section.h"
 
@@ -108,6 +110,43 @@ static void test_distances(void **unused)
 	made_up_close(&machine);
 }
 
+static const char *const addresses[] = {"0000:9a:00.0", "0000:9b:00.0", "0000:18:00.0",
+					"0000:18:00.0"};
+
+static int count_gpus(unsigned int *count, struct error *error)
+{
+	*count = ARRAY_LENGTH(addresses);
+	return 0;
+}
+
+static int describe_gpu(unsigned int index, struct gpu *gpu, struct error *error)
+{
+	gpu_set_address(gpu, addresses[index]);
+	return 0;
+}
+
+static int fail_to_count(unsigned int *count, struct error *error)
+{
+	return error_set(error, -ENODEV, "no driver");
+}
+
+static void test_nearest_gpu(void **unused)
+{
+	static const struct gpu_driver driver = {.count = count_gpus, .describe = describe_gpu};
+	static const struct gpu_driver none = {.count = fail_to_count};
+	struct made_up machine;
+
+	open_machine(&machine);
+	add_nic(&machine, "mlx5_2", "pci0000:30/0000:30:01.0", "0000:31:00.0", "0");
+	made_up_file(&machine, "/sys/class/infiniband/rxe0/parent", "eth0");
+	assert_int_equal(gpu_nearest(machine.root, &driver, "mlx5_0"), 2);
+	assert_int_equal(gpu_nearest(machine.root, &driver, "mlx5_1"), 0);
+	assert_int_equal(gpu_nearest(machine.root, &driver, "mlx5_2"), 2);
+	assert_int_equal(gpu_nearest(machine.root, &driver, "rxe0"), 0);
+	assert_int_equal(gpu_nearest(machine.root, &none, "mlx5_0"), 0);
+	made_up_close(&machine);
+}
+
 /* Groups of their own mean that the ports of the switch have Access Control Services. */
 static void test_iommu_groups(void **unused)
 {
@@ -148,9 +187,8 @@ static void test_facts(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_nearest_device),
-		cmocka_unit_test(test_distances),
-		cmocka_unit_test(test_iommu_groups),
+		cmocka_unit_test(test_nearest_device), cmocka_unit_test(test_distances),
+		cmocka_unit_test(test_nearest_gpu),    cmocka_unit_test(test_iommu_groups),
 		cmocka_unit_test(test_facts),
 	};
 

@@ -119,7 +119,7 @@ class Memory(OnStandIn):
                     )
 
     def test_other_kinds(self):
-        for kind in ("cuda:0,path=host-mapped", "rocm:0,path=host-mapped", "cuda-managed:0",
+        for kind in ("cuda:0,path=host-mapped", "rocm:path=host-mapped", "cuda-managed",
                      "cuda-pinned:0", "cuda:0,path=dmabuf"):
             self.check(kind, ops="send,write", both=False)
 
