@@ -4,9 +4,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "bench/cli/tty.h"
 #include "core/base/clock.h"
 
 /* Lines that do not replace themselves are this far apart. */
@@ -46,13 +46,9 @@ void progress_restart(struct progress *progress, uint64_t estimate_ns)
 
 static size_t find_columns(FILE *out)
 {
-	const char *text = getenv("COLUMNS");
-	unsigned long columns = text ? strtoul(text, NULL, 10) : 0;
-	struct winsize size;
+	struct terminal terminal = tty_find(out, NULL);
 
-	if (!ioctl(fileno(out), TIOCGWINSZ, &size) && size.ws_col)
-		columns = size.ws_col;
-	return columns && columns <= COLUMNS_MOST ? columns : COLUMNS;
+	return terminal.width ? (size_t)terminal.width : COLUMNS;
 }
 
 /* Appends a bar of that many cells between brackets. */

@@ -306,8 +306,8 @@ static void warn_of_trial(const struct case_loop *loop, size_t number, struct er
 	json_array_append_new(
 		result->warnings,
 		advice_finding("failed-trial", true, result->client.host, what,
-			       "a case that fails now and then has figures of the trials that "
-			       "succeeded, and gets no further ones",
+			       "the figures cover only the trials that succeeded; the case got "
+			       "no further trials",
 			       ""));
 }
 

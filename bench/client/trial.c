@@ -315,6 +315,9 @@ static int add_combined_figures(struct trial *trial, struct result_trial *found,
 		p->bidirectional && (is_each_received(wanted->op) || trial->outcome.driven >= 0);
 	if (found->has_far)
 		found->far_messages_per_s = far_rate(trial);
+	if (!lane_is_lossy(&trial->lanes->lane) && p->metric == METRIC_BW && !found->messages)
+		return error_set(error, -ENODATA,
+				 "no message completed during the measurement; use a longer -D");
 	if (!lane_is_lossy(&trial->lanes->lane))
 		return 0;
 	if (p->metric == METRIC_BW)

@@ -120,7 +120,7 @@ static int add_drivers(struct gpu_list *list, struct error *error)
 	for (size_t i = 0; i < ARRAY_LENGTH(drivers); i++) {
 		struct error fault = {0};
 
-		/* A driver without a GPU is not worth a word. */
+		/* Report a driver's error only if the machine has one of its GPUs. */
 		if (add_driver(list, drivers[i], &fault) && has_kind(list, drivers[i]->name))
 			fprintf(stderr, "%s: %s\n", drivers[i]->name, fault.text);
 	}

@@ -40,11 +40,12 @@ static void add_far(const json_t *facts, const char *address, const json_t *gpu,
 	char what[ADVICE_TEXT];
 	char mend[ADVICE_TEXT];
 
-	snprintf(what, sizeof(what),
-		 "%.40s is the nearest RDMA device of no GPU: %.20s (%.40s) is %s it, and %s %.40s",
-		 advice_device(facts), address, text_of(gpu, "name"),
-		 pci_distance_text(distance_of(gpu, "distance")),
-		 pci_distance_text(distance_of(gpu, "nearest_distance")), better);
+	snprintf(
+		what, sizeof(what),
+		"no GPU has %.40s as its nearest RDMA device: GPU %.20s (%.40s) is %s it, but %s %.40s",
+		advice_device(facts), address, text_of(gpu, "name"),
+		pci_distance_text(distance_of(gpu, "distance")),
+		pci_distance_text(distance_of(gpu, "nearest_distance")), better);
 	snprintf(mend, sizeof(mend), "for memory of that GPU, --device %.40s", better);
 	add(findings, facts, "gpu-far", what,
 	    "DMA between a GPU and a distant device is slower, or not possible", mend);

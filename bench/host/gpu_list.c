@@ -202,7 +202,7 @@ struct gpu_entry *gpu_list_add(struct gpu_list *list, const char *address)
 	return gpu;
 }
 
-/* As numbers: the addresses are hexadecimal and of one length. */
+/* Orders addresses as texts: they are hexadecimal numbers of the same length. */
 static int compare_addresses(const void *a, const void *b)
 {
 	const struct gpu_entry *one = a;

@@ -11,6 +11,9 @@
 /* Cases with fewer trials have no interval either. */
 #define TRIALS_LEAST 6
 
+/* Preferred to the smallest size: perftest measures latency at it. */
+#define USUAL_SIZE 64
+
 /* The sizes between which a typical one is chosen. */
 #define MIDDLE_LEAST (4U << 10)
 #define MIDDLE_MOST  (64U << 10)
@@ -171,11 +174,29 @@ static void add_race(struct contests *contests, struct contest_list *list, bool 
 	}
 }
 
+/* Returns the usual small size, or the smallest one; UINT64_MAX: there are no cases. */
+static uint64_t find_small(const struct contests *contests, bool is_bw)
+{
+	const struct result *result = contests->result;
+	uint64_t least = UINT64_MAX;
+
+	for (size_t i = 0; i < result->n_cases; i++) {
+		const struct result_case *line = &result->cases[i];
+
+		if (!can_compare(contests, line) || is_bandwidth(line) != is_bw)
+			continue;
+		if (line->size == USUAL_SIZE)
+			return USUAL_SIZE;
+		least = line->size < least ? line->size : least;
+	}
+	return least;
+}
+
 static void add_races(struct contests *contests, struct contest_list lists[CONTESTS_SIZES],
 		      bool is_bw)
 {
 	const struct result *result = contests->result;
-	uint64_t least = UINT64_MAX;
+	uint64_t least = find_small(contests, is_bw);
 	uint64_t most = 0;
 	uint64_t middle = UINT64_MAX;
 
@@ -184,7 +205,6 @@ static void add_races(struct contests *contests, struct contest_list lists[CONTE
 
 		if (!can_compare(contests, line) || is_bandwidth(line) != is_bw)
 			continue;
-		least = line->size < least ? line->size : least;
 		most = line->size > most ? line->size : most;
 	}
 	for (size_t i = 0; i < result->n_cases; i++) {
@@ -241,16 +261,17 @@ static void find_polling(const struct contests *contests, const struct result_ca
 	}
 }
 
-/* Compares polling with events, for the first operation at the smallest size. */
+/* Compares polling with events, for the first operation at the small or a larger size. */
 static void add_events(struct contests *contests)
 {
 	const struct result *result = contests->result;
+	uint64_t least = find_small(contests, false);
 	struct contest found = {0};
 
 	for (size_t i = 0; i < result->n_cases; i++) {
 		const struct result_case *event = &result->cases[i];
 
-		if (is_latency(contests, event) && waits(event, "event") &&
+		if (is_latency(contests, event) && waits(event, "event") && event->size >= least &&
 		    (!found.line || event->size < found.line->size))
 			find_polling(contests, event, &found);
 	}

@@ -14,7 +14,7 @@
 #define CONTESTS_MOST 64
 
 enum contests_size {
-	CONTESTS_SMALLEST,
+	CONTESTS_SMALLEST, /* or 64 bytes */
 	CONTESTS_MIDDLE, /* 4 to 64 KiB */
 	CONTESTS_LARGEST,
 	CONTESTS_SIZES,

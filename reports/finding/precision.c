@@ -126,8 +126,11 @@ void precision_print(FILE *out, const struct result *result)
 			add(&tally, &result->cases[i]);
 	if (!tally.n_cases)
 		return;
-	fprintf(out, "%zu of %zu cases reached --precision, in %zu to %zu trials\n",
-		tally.n_reached, tally.n_cases, tally.least, tally.most);
+	fprintf(out, "%zu of %zu cases reached --precision, in %zu", tally.n_reached, tally.n_cases,
+		tally.least);
+	if (tally.most > tally.least)
+		fprintf(out, " to %zu", tally.most);
+	fputs(" trials\n", out);
 	if (tally.n_worst)
 		print_worst(out, &tally);
 }

@@ -7,6 +7,7 @@
 
 #include "core/base/compiler.h"
 #include "reports/finding/contests.h"
+#include "reports/finding/precision.h"
 #include "reports/result/banner.h"
 #include "reports/result/digits.h"
 
@@ -103,7 +104,8 @@ static void print_fastest(struct summary *summary, const struct contest *next)
 
 	size_words(size, line->size);
 	value_words(value, summary, line);
-	ratio_words(ratio, 1 / next->judged.ratio);
+	ratio_words(ratio, contests_value(&summary->contests, next->rival) /
+				   contests_value(&summary->contests, line));
 	say(summary, "%s at %s: %s, %s%s; next is %s, x%s",
 	    is_bw ? "Highest bandwidth" : "Lowest latency", size, line->op, value, kind_words(line),
 	    next->rival->op, ratio);
@@ -167,14 +169,18 @@ static void cpu_words(char text[static SUMMARY_TEXT], const struct summary *summ
 {
 	const struct contest *cpu = &summary->contests.contest[summary->contests.events.first + 1];
 	char ratio[SUMMARY_TEXT];
+	double factor;
 
 	text[0] = '\0';
 	if (summary->contests.events.count < 2 || !is_shown(cpu))
 		return;
-	ratio_words(ratio, cpu->judged.ratio);
-	if (cpu->judged.ratio < 1)
+	factor = result_cpu_ns(&cpu->line->client) / result_cpu_ns(&cpu->rival->client);
+	if ((factor > 1) != (cpu->judged.ratio > 1))
+		return;
+	ratio_words(ratio, factor);
+	if (factor < 1)
 		snprintf(text, SUMMARY_TEXT, "save %.0f %% of the client's CPU time",
-			 100 * (1 - cpu->judged.ratio));
+			 100 * (1 - factor));
 	else
 		snprintf(text, SUMMARY_TEXT, "multiply the client's CPU time by %.16s", ratio);
 }
@@ -195,7 +201,8 @@ static void print_events(struct summary *summary)
 	more_ns = contests_value(&summary->contests, latency->line) -
 		  contests_value(&summary->contests, latency->rival);
 	digits_print(us, fabs(more_ns) / NS_PER_US, DIGITS_US);
-	ratio_words(ratio, latency->judged.ratio);
+	ratio_words(ratio, contests_value(&summary->contests, latency->line) /
+				   contests_value(&summary->contests, latency->rival));
 	if (is_shown(latency) && (more_ns > 0) == (latency->judged.ratio > 1))
 		say(summary, "Events %s %.16s us of latency at %s (%s, x%s)%s%s",
 		    more_ns > 0 ? "cost" : "save", us, size, latency->line->op, ratio,
@@ -203,6 +210,45 @@ static void print_events(struct summary *summary)
 	else if (cpu[0] && !is_shown(latency))
 		say(summary, "Events %s at %s (%s); no difference in latency shown", cpu, size,
 		    latency->line->op);
+}
+
+/* Smaller ratios of the tail to the median are not worth a sentence. */
+#define TAIL_LEAST 2
+
+/* Returns the percentile that shows the tail; NAN: unknown. */
+static double tail_of(const struct result_case *line)
+{
+	double tail = result_named(line, "p99_9");
+
+	return isnan(tail) ? result_named(line, "p99") : tail;
+}
+
+/* Prints the longest tail, relative to the median, at the size of the first race. */
+static void print_tail(struct summary *summary)
+{
+	const struct contest_list *list = &summary->contests.latency[CONTESTS_SMALLEST];
+	const struct result_case *best = summary->contests.contest[list->first].line;
+	const struct result_case *worst = best;
+	char size[SUMMARY_TEXT];
+	char us[DIGITS_TEXT];
+	char ratio[SUMMARY_TEXT];
+
+	if (!list->count)
+		return;
+	for (size_t i = list->first; i < list->first + list->count; i++) {
+		const struct result_case *rival = summary->contests.contest[i].rival;
+
+		if (tail_of(rival) / contests_value(&summary->contests, rival) >
+		    tail_of(worst) / contests_value(&summary->contests, worst))
+			worst = rival;
+	}
+	if (!(tail_of(worst) / contests_value(&summary->contests, worst) >= TAIL_LEAST))
+		return;
+	size_words(size, worst->size);
+	digits_print(us, tail_of(worst) / NS_PER_US, DIGITS_US);
+	ratio_words(ratio, tail_of(worst) / contests_value(&summary->contests, worst));
+	say(summary, "Longest tail at %s: %s, %s %.16s us, x%s the median", size, worst->op,
+	    isnan(result_named(worst, "p99_9")) ? "p99" : "p99.9", us, ratio);
 }
 
 static void print_sides(struct summary *summary)
@@ -215,8 +261,8 @@ static void print_sides(struct summary *summary)
 		return;
 	size_words(size, contest->line->size);
 	ratio_words(ratio, contest->judged.ratio);
-	say(summary, "Two-sided send needs %s times the latency of one-sided write at %s", ratio,
-	    size);
+	say(summary, "At %s, two-sided send has %s times the latency of one-sided write", size,
+	    ratio);
 }
 
 /* Prints how close the highest bandwidth is to the rate of the link. */
@@ -243,6 +289,28 @@ static void print_limit(struct summary *summary)
 	    size, 100 * contests_value(&summary->contests, best) / rate);
 }
 
+/* Returns whether trials of a case were run in turn with those of others. */
+static bool took_turns(const struct result_case *line)
+{
+	return line->beside[0] || !isnan(precision_wanted(line)) ||
+	       json_is_true(json_object_get(line->parameters, "interleave"));
+}
+
+/* Prints that drift was not ruled out, if so. */
+static void print_caveat(const struct summary *summary)
+{
+	const struct result *result = summary->contests.result;
+
+	for (size_t i = 0; i < result->n_cases && summary->contests.count; i++) {
+		if (!result->cases[i].n_trials || took_turns(&result->cases[i]))
+			continue;
+		fputs("  Cases ran one after another: drift of the hosts counts as a difference; "
+		      "see --budget\n",
+		      summary->out);
+		return;
+	}
+}
+
 void summary_print(FILE *out, const struct result *result)
 {
 	struct summary summary = {.out = out};
@@ -251,6 +319,7 @@ void summary_print(FILE *out, const struct result *result)
 	if (banner_allows_times(result) && !contests_open(&summary.contests, result)) {
 		print_race(&summary, &contests->latency[CONTESTS_SMALLEST]);
 		print_events(&summary);
+		print_tail(&summary);
 		print_limit(&summary);
 		print_race(&summary, &contests->bandwidth[CONTESTS_LARGEST]);
 		print_sides(&summary);
@@ -258,6 +327,8 @@ void summary_print(FILE *out, const struct result *result)
 		print_race(&summary, &contests->latency[CONTESTS_MIDDLE]);
 		print_race(&summary, &contests->bandwidth[CONTESTS_MIDDLE]);
 		print_race(&summary, &contests->bandwidth[CONTESTS_SMALLEST]);
+		if (summary.n_lines)
+			print_caveat(&summary);
 	}
 	contests_close(&summary.contests);
 }

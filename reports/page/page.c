@@ -226,6 +226,30 @@ static void print_plain(FILE *out, const char *title, const struct result *resul
 	free(text);
 }
 
+static void print_warning(FILE *out, const json_t *warning)
+{
+	const char *mend = json_member_or_empty(warning, "mend");
+
+	fputs("<li>", out);
+	html_text(out, json_member_or_empty(warning, "host"));
+	fputs(": ", out);
+	html_text(out, json_member_or_empty(warning, "what"));
+	if (*mend) {
+		fputs("; fix: <code>", out);
+		html_text(out, mend);
+		fputs("</code>", out);
+	}
+	fputs("</li>\n", out);
+}
+
+static void print_unsteady(FILE *out, const char *text)
+{
+	fputs("<li>", out);
+	html_text(out, text);
+	fputs("; fix: a longer <code>--warmup</code></li>\n", out);
+}
+
+/* Prints what invalidates the measurement first, then mere notes. */
 static void print_warnings(FILE *out, const struct result *result)
 {
 	bool is_unsteady;
@@ -237,22 +261,12 @@ static void print_warnings(FILE *out, const struct result *result)
 	if (!is_unsteady && !json_array_size(result->warnings))
 		return;
 	fputs("<div class=\"note\">\n<h3>Findings</h3>\n<ul>\n", out);
-	if (is_unsteady)
-		html_element(out, "li", text);
-	json_array_foreach(result->warnings, i, warning)
-	{
-		const char *mend = json_member_or_empty(warning, "mend");
-
-		fputs("<li>", out);
-		html_text(out, json_member_or_empty(warning, "host"));
-		fputs(": ", out);
-		html_text(out, json_member_or_empty(warning, "what"));
-		if (*mend) {
-			fputs("; fix: <code>", out);
-			html_text(out, mend);
-			fputs("</code>", out);
-		}
-		fputs("</li>\n", out);
+	for (int spoils = 1; spoils >= 0; spoils--) {
+		if (spoils && is_unsteady)
+			print_unsteady(out, text);
+		json_array_foreach(result->warnings, i,
+				   warning) if (json_is_true(json_object_get(warning, "spoils")) ==
+						spoils) print_warning(out, warning);
 	}
 	fputs("</ul>\n</div>\n", out);
 }
@@ -347,6 +361,7 @@ void page_add(FILE *out, const struct charts *figures, const char *name)
 	print_run(out, result, name);
 	if (has_times)
 		tiles_print(out, figures->unit, result);
+	print_said(out, "Summary", result, said_summary);
 	print_others(out, result);
 	print_warnings(out, result);
 	if (has_times) {

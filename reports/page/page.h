@@ -11,7 +11,7 @@
 
 #include "reports/page/charts.h"
 
-/* A page in memory: its contents are listed before the sections, and known only after them. */
+/* A page in memory, because the list of contents precedes the sections that it is made from. */
 struct page {
 	FILE *body; /* for what the page shows */
 	char *text;

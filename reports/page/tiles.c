@@ -88,15 +88,20 @@ static void print_latency(FILE *out, const struct best *best, const char *kind)
 {
 	struct bounded tail;
 	char more[64];
+	bool is_far;
 
 	snprintf(more, sizeof(more), ", %s", kind);
 	begin(out, "Lowest latency, p50", best->figure.value / 1000, "us", DIGITS_US);
 	print_interval(out, &best->figure, 0.001, DIGITS_US);
 	end(out, best->line, more);
-	bounded_latency(&tail, best->line, "p99");
+	bounded_latency(&tail, best->line, "p99_9");
+	is_far = !isnan(tail.value);
+	if (!is_far)
+		bounded_latency(&tail, best->line, "p99");
 	if (isnan(tail.value))
 		return;
-	begin(out, "Its tail, p99", tail.value / 1000, "us", DIGITS_US);
+	begin(out, is_far ? "Its tail, p99.9" : "Its tail, p99", tail.value / 1000, "us",
+	      DIGITS_US);
 	print_interval(out, &tail, 0.001, DIGITS_US);
 	end(out, best->line, more);
 }

@@ -6,9 +6,13 @@
 #include <string.h>
 
 #include "reports/finding/load_knee.h"
+#include "reports/finding/precision.h"
 #include "reports/finding/qp_limit.h"
+#include "reports/finding/summary.h"
 #include "reports/io/json_member.h"
+#include "reports/result/banner.h"
 #include "reports/table/cells.h"
+#include "reports/table/layout.h"
 
 void said_knees(const struct result *result, said *say, void *owner)
 {
@@ -40,6 +44,53 @@ void said_shares(const struct result *result, said *say, void *owner)
 	}
 }
 
+void said_kinds(const struct result *result, said *say, void *owner)
+{
+	bool is_present[RESULT_CALL + 1] = {0};
+	char text[256] = "";
+	size_t count = 0;
+
+	for (size_t i = 0; i < result->n_cases; i++)
+		if (cells_has_figures(&result->cases[i]) && !result->cases[i].windows)
+			is_present[result->cases[i].kind] = true;
+	for (enum result_kind kind = RESULT_HALF; kind <= RESULT_COMPLETION; kind++) {
+		size_t length = strlen(text);
+
+		if (!is_present[kind])
+			continue;
+		snprintf(text + length, sizeof(text) - length, "%s: %s; ", result_kind_name(kind),
+			 layout_explain_kind(kind));
+		count++;
+	}
+	snprintf(text + strlen(text), sizeof(text) - strlen(text),
+		 "compare only cases of one kind");
+	if (count > 1 && banner_allows_times(result))
+		say(owner, text);
+}
+
+/* Passes on the sentences of a summary, which are indented below its heading. */
+struct unindented {
+	said *say;
+	void *owner;
+};
+
+static void say_unindented(void *owner, const char *text)
+{
+	const struct unindented *to = owner;
+
+	if (*text == ' ')
+		to->say(to->owner, text + strspn(text, " "));
+}
+
+void said_summary(const struct result *result, said *say, void *owner)
+{
+	struct unindented to = {say, owner};
+
+	said_printed(result, summary_print, say_unindented, &to);
+	said_kinds(result, say, owner);
+	said_printed(result, precision_print, say, owner);
+}
+
 void said_means(const struct result *result, said *say, void *owner)
 {
 	for (size_t i = 0; i < result->n_cases; i++) {
@@ -56,10 +107,10 @@ void said_means(const struct result *result, said *say, void *owner)
 
 /* Codes of warnings, most important first: what happened during the run, then how it is set up. */
 static const char *const importance[] = {
-	"link-errors", "lost-packets", "receiver-not-ready",
-	"throttled",   "heat",         "steal",
-	"shared-cpu",  "threads",      "mtu",
-	"link-layer",  "pcie",         "numa",
+	"failed-trial", "link-errors", "lost-packets", "receiver-not-ready",
+	"throttled",    "heat",        "steal",        "shared-cpu",
+	"threads",      "mtu",         "link-layer",   "pcie",
+	"numa",
 };
 
 static size_t rank_of(const json_t *warning)

@@ -15,6 +15,12 @@ void said_knees(const struct result *result, said *say, void *owner);
 /* Reports the fairness of threads, queue pairs and flows. */
 void said_shares(const struct result *result, said *say, void *owner);
 
+/* Reports what the kinds of latency are if there are several. */
+void said_kinds(const struct result *result, said *say, void *owner);
+
+/* Reports the summary, without its heading, and which precision was reached. */
+void said_summary(const struct result *result, said *say, void *owner);
+
 /* Reports the mean of imported cases that have no median. */
 void said_means(const struct result *result, said *say, void *owner);
 

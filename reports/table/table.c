@@ -141,32 +141,6 @@ static void say(void *owner, const char *text)
 		terminal_wrap(terminal, block->color, block->prefix, indent, text);
 }
 
-/* Says what the kinds of latency are if there are several. */
-static void say_kinds(const struct table *table, struct block *block)
-{
-	const struct result *result = table->result;
-	bool is_present[RESULT_CALL + 1] = {0};
-	char text[256] = "";
-	size_t count = 0;
-
-	for (size_t i = 0; i < result->n_cases; i++)
-		if (cells_has_figures(&result->cases[i]) && !result->cases[i].windows)
-			is_present[result->cases[i].kind] = true;
-	for (enum result_kind kind = RESULT_HALF; kind <= RESULT_COMPLETION; kind++) {
-		size_t length = strlen(text);
-
-		if (!is_present[kind])
-			continue;
-		snprintf(text + length, sizeof(text) - length, "%s: %s; ", result_kind_name(kind),
-			 layout_explain_kind(kind));
-		count++;
-	}
-	snprintf(text + strlen(text), sizeof(text) - strlen(text),
-		 "compare only cases of one kind");
-	if (count > 1 && banner_allows_times(result))
-		say(block, text);
-}
-
 /* Lists the columns that do not fit the terminal. */
 static void say_dropped(const struct table *table, struct block *block)
 {
@@ -317,7 +291,7 @@ struct table_count table_foot(const struct table *table)
 	struct block warnings = {
 		.terminal = &table->terminal, .prefix = "warning: ", .color = terminal_yellow};
 
-	say_kinds(table, &reading);
+	said_kinds(result, say, &reading);
 	say_dropped(table, &reading);
 	said_knees(result, say, &findings);
 	said_printed(result, semantics_print, say, &findings);

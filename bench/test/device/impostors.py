@@ -248,19 +248,19 @@ class Cases(unittest.TestCase):
             answers_in_turn(
                 {"type": "failed", "reason": "one"}, {"type": "failed", "reason": "two"}
             ),
-            f"(?s)send/lat/64/poll: {ADDRESS}: one\n.*send/lat/128/poll: {ADDRESS}: two",
+            f"(?s)send/lat/64/poll: failed\n  {ADDRESS}: one\n.*send/lat/128/poll: failed\n  {ADDRESS}: two",
         )
 
     def test_nonsense(self):
         self.check(
             answers_in_turn({"type": "nonsense"}, {"type": "done"}),
-            f"send/lat/64/poll: {ADDRESS} sent an unexpected message instead of 'listening'",
+            f"send/lat/64/poll: failed\n  {ADDRESS} sent an unexpected message instead of 'listening'",
         )
 
     def test_incomplete_listening(self):
         self.check(
             answers_in_turn({"type": "listening"}, {"type": "failed", "reason": "stopped"}),
-            "send/lat/64/poll: the server's reply has no valid address and ports",
+            "send/lat/64/poll: failed\n  the server's reply has no valid address and ports",
         )
 
     def test_address_without_device(self):
@@ -269,7 +269,7 @@ class Cases(unittest.TestCase):
                 {"type": "listening", "address": "192.0.2.1", "ports": [1]},
                 {"type": "failed", "reason": "stopped"},
             ),
-            "send/lat/64/poll: 192.0.2.1: cannot resolve the address",
+            "send/lat/64/poll: failed\n  192.0.2.1: cannot resolve the address",
         )
 
 

@@ -21,8 +21,8 @@ struct row {
 
 static const struct row rows[] = {
 	{"{" HOST ", 'gpus':{" FAR "}}",
-	 "[{'code':'gpu-far', 'spoils':false, 'host':'n01', 'what':'mlx5_1 is the nearest RDMA "
-	 "device of no GPU: 0000:18:00.0 (NVIDIA H100) is on another NUMA node than it, and on the "
+	 "[{'code':'gpu-far', 'spoils':false, 'host':'n01', 'what':'no GPU has mlx5_1 as its nearest "
+	 "RDMA device: GPU 0000:18:00.0 (NVIDIA H100) is on another NUMA node than it, but on the "
 	 "same switch as mlx5_0', 'why':'DMA between a GPU and a distant device is slower, or not "
 	 "possible', 'mend':'for memory of that GPU, --device mlx5_0'}]"},
  /* One GPU of the device's own is enough. */

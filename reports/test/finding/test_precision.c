@@ -88,7 +88,7 @@ static void test_printed(void **unused)
 		      "trials), case3 (18 %, 9 trials) and 1 more\n");
 	for (size_t i = 1; i < N_CASES; i++)
 		cases[i].status = RESULT_INTERRUPTED;
-	check_printed("1 of 1 cases reached --precision, in 9 to 9 trials\n");
+	check_printed("1 of 1 cases reached --precision, in 9 trials\n");
 	/* Other runs have no budget. */
 	json_object_clear(cases[0].parameters);
 	check_printed("");

@@ -2,6 +2,7 @@
 #include "core/base/compiler.h"
 #include "core/test/lib/check.h"
 #include "reports/finding/summary.h"
+#include "reports/result/statistic.h"
 
 #define TRIALS 6
 
@@ -23,6 +24,7 @@ static struct result_case cases[8];
 static struct result_trial trials[ARRAY_LENGTH(cases)][TRIALS];
 static struct result result;
 static char text[2048];
+static json_t *budget; /* trials of such cases are run in turn */
 
 static void fill_case(struct result_case *line, struct result_trial *of, const struct row *row)
 {
@@ -36,6 +38,8 @@ static void fill_case(struct result_case *line, struct result_trial *of, const s
 		.status = RESULT_COMPLETE,
 		.has_figures = strcmp(row->metric, "lat") == 0,
 		.trials = of,
+		.parameters = budget,
+		.client = {.messages = 1, .user_ns = row->cpu_ns},
 		.n_trials = TRIALS,
 	};
 	snprintf(line->id, sizeof(line->id), "%s", row->id);
@@ -124,6 +128,14 @@ static void test_no_difference(void **unused)
 	      "(1.30 us)\n");
 }
 
+/* Sets the CPU time of the second case. */
+static void set_cpu(uint64_t ns)
+{
+	cases[1].client.user_ns = ns;
+	for (size_t i = 0; i < TRIALS; i++)
+		trials[1][i].client.user_ns = ns;
+}
+
 /* 11.6 / 0.4 = 29; 600 / 1000 = 0.6. */
 static void test_events(void **unused)
 {
@@ -135,15 +147,37 @@ static void test_events(void **unused)
 	fill(rows, ARRAY_LENGTH(rows));
 	check("SUMMARY\n  Events cost 11.2 us of latency at 64 B (send, x29.0) and save 40 % of "
 	      "the client's CPU time\n");
-	for (size_t i = 0; i < TRIALS; i++)
-		trials[1][i].client.user_ns = 1500;
+	set_cpu(1500);
 	check("SUMMARY\n  Events cost 11.2 us of latency at 64 B (send, x29.0) and multiply the "
 	      "client\'s CPU time by 1.50\n");
-	for (size_t i = 0; i < TRIALS; i++)
-		trials[1][i].client.user_ns = 1000;
+	set_cpu(1000);
 	check("SUMMARY\n  Events cost 11.2 us of latency at 64 B (send, x29.0)\n");
 	cases[1].server_cq = "poll";
 	check("");
+}
+
+/* Relative to its median, send has the longer tail: 30000 / 1500 = 20. */
+static void test_tail(void **unused)
+{
+	static const struct row rows[] = {
+		{"send/lat/8/poll",   "send",  "lat", "poll", 8,  RESULT_HALF, 100,  0},
+		{"write/lat/8/poll",  "write", "lat", "poll", 8,  RESULT_HALF, 900,  0},
+		{"send/lat/64/poll",  "send",  "lat", "poll", 64, RESULT_HALF, 1500, 0},
+		{"write/lat/64/poll", "write", "lat", "poll", 64, RESULT_HALF, 1000, 0},
+	};
+	size_t far = 0;
+
+	while (strcmp(statistics[far].key, "p99_9") != 0)
+		far++;
+	fill(rows, ARRAY_LENGTH(rows));
+	cases[2].figures[far] = 30000;
+	cases[3].figures[far] = 15000;
+	/* 64 bytes are preferred to the smallest size. */
+	check("SUMMARY\n  Lowest latency at 64 B: write, 1.00 us, half a round trip; next is send, "
+	      "x1.50\n  Longest tail at 64 B: send, p99.9 30.0 us, x20.0 the median\n");
+	cases[2].figures[far] = cases[3].figures[far] = (double)NAN;
+	check("SUMMARY\n  Lowest latency at 64 B: write, 1.00 us, half a round trip; next is send, "
+	      "x1.50\n");
 }
 
 /* Latencies that are the same leave only the CPU time, and without that nothing. */
@@ -157,8 +191,7 @@ static void test_events_cost_nothing(void **unused)
 	fill(rows, ARRAY_LENGTH(rows));
 	check("SUMMARY\n  Events save 40 % of the client's CPU time at 64 B (send); no difference "
 	      "in latency shown\n");
-	for (size_t i = 0; i < TRIALS; i++)
-		trials[1][i].client.user_ns = 1000;
+	set_cpu(1000);
 	check("");
 }
 
@@ -173,7 +206,7 @@ static void test_sides(void **unused)
 	fill(rows, ARRAY_LENGTH(rows));
 	check("SUMMARY\n  Lowest latency at 64 B: write, 1.00 us, half a round trip; next is "
 	      "write-imm, x1.20\n"
-	      "  Two-sided send needs 1.40 times the latency of one-sided write at 64 B\n");
+	      "  At 64 B, two-sided send has 1.40 times the latency of one-sided write\n");
 }
 
 /* 11625 messages of 1 MiB are 97.5 Gb/s, of 100 Gb/s; the rate of other sizes is lower. */
@@ -209,13 +242,41 @@ static void test_bandwidth(void **unused)
 	check("");
 }
 
+/* Trials that were not run in turn. */
+static void test_drift(void **unused)
+{
+	static const struct row rows[] = {
+		{"send/lat/64/poll",  "send",  "lat", "poll", 64, RESULT_HALF, 1400, 0},
+		{"write/lat/64/poll", "write", "lat", "poll", 64, RESULT_HALF, 1000, 0},
+	};
+
+	fill(rows, ARRAY_LENGTH(rows));
+	cases[1].parameters = NULL;
+	check("SUMMARY\n  Lowest latency at 64 B: write, 1.00 us, half a round trip; next is send, "
+	      "x1.40\n  Cases ran one after another: drift of the hosts counts as a difference; "
+	      "see --budget\n");
+}
+
+static int open_budget(void **unused)
+{
+	budget = json_pack("{s:i}", "precision", 5);
+	return !budget;
+}
+
+static int close_budget(void **unused)
+{
+	json_decref(budget);
+	return 0;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_fastest), cmocka_unit_test(test_no_difference),
 		cmocka_unit_test(test_events),  cmocka_unit_test(test_events_cost_nothing),
 		cmocka_unit_test(test_sides),   cmocka_unit_test(test_bandwidth),
+		cmocka_unit_test(test_tail),    cmocka_unit_test(test_drift),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, open_budget, close_budget);
 }

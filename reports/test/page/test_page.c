@@ -86,7 +86,7 @@ static void test_cases_without_figures(void **unused)
 			"<li>read/bw/64/poll/t4/Q5: skipped: --cq-mod exceeds --tx-depth</li>");
 	assert_contains(text, "<li>read/lat/1m/adaptive: interrupted</li>");
 	assert_contains(text,
-			"<div class=\"note bad\">\n<h3 id=\"s2\">Failed, lost or not run</h3>");
+			"<div class=\"note bad\">\n<h3 id=\"s3\">Failed, lost or not run</h3>");
 }
 
 /* Two of the three latency trials did not converge. */
@@ -98,7 +98,7 @@ static void test_cases_that_did_not_stabilize(void **unused)
 	sample.cases[SAMPLE_LATENCY].trials[1].warmup.has_converged = false;
 	make("result.json");
 	assert_contains(text, "<li>1 of 2 cases did not stabilize during warm-up (e.g. "
-			      "send/lat/64/poll)</li>");
+			      "send/lat/64/poll); fix: a longer <code>--warmup</code></li>");
 }
 
 static void test_run_and_command(void **unused)
@@ -216,8 +216,8 @@ static void test_contents(void **unused)
 	assert_true(count_of[1] > 2);
 	assert_contains(text, "<nav aria-label=\"Contents\"><ol>\n<li class=\"h2\">"
 			      "<a href=\"#s1\">n01 mlx5_0/1 -&gt; n02 mlx5_1/2</a></li>\n");
-	assert_contains(text, "<a href=\"#s2\">Failed, lost or not run</a>");
-	assert_contains(text, "<h3 id=\"s2\">Failed, lost or not run</h3>");
+	assert_contains(text, "<a href=\"#s3\">Failed, lost or not run</a>");
+	assert_contains(text, "<h3 id=\"s3\">Failed, lost or not run</h3>");
 }
 
 #define on_sample(test) cmocka_unit_test_setup_teardown(test, open_sample, close_sample)
