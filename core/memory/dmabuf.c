@@ -37,7 +37,13 @@ static int dmabuf_parse(const char *detail, struct error *error)
 {
 	if (detail[0] == '/' || is_memfd(detail) || !strcasecmp(detail, words[0]))
 		return 0;
-	return error_set(error, -EINVAL, "has a detail that is not udmabuf, memfd or a path");
+	return error_set(error, -EINVAL,
+			 "has an unknown source; use udmabuf, memfd or an absolute path");
+}
+
+static const char *dmabuf_name(const char *detail)
+{
+	return is_udmabuf(detail) ? words[0] : detail;
 }
 
 static const char *dmabuf_path(const char *detail)
@@ -148,6 +154,21 @@ static int take_from_heap(int heap, size_t size)
 	return ioctl(heap, DMA_HEAP_IOCTL_ALLOC, &data) ? -errno : (int)data.fd;
 }
 
+/* Allocates the file's space as well, as it may be sparse. */
+static int check_file(int file, const struct stat *stat, const char *path, size_t size,
+		      struct error *error)
+{
+	int code;
+
+	if ((size_t)stat->st_size < size)
+		return error_set(error, -EINVAL,
+				 "%s is smaller than the buffer of %zu bytes; try 'fallocate -l "
+				 "%zu %s'",
+				 path, size, size, path);
+	code = pages_fill_file(file, 0, size);
+	return code ? pages_no_room(path, size, code, error) : 0;
+}
+
 /* Returns the descriptor of a heap's buffer, or of the file itself. */
 static int take_path(const char *path, size_t size, struct error *error)
 {
@@ -160,10 +181,9 @@ static int take_path(const char *path, size_t size, struct error *error)
 	if (fstat(file, &stat)) {
 		made = -errno;
 	} else if (S_ISREG(stat.st_mode)) {
-		if ((size_t)stat.st_size >= size)
+		made = check_file(file, &stat, path, size, error);
+		if (!made)
 			return file;
-		made = error_set(error, -EINVAL, "%s is smaller than the buffer of %zu bytes", path,
-				 size);
 	} else {
 		made = take_from_heap(file, size);
 	}
@@ -195,6 +215,9 @@ static int dmabuf_allocate(struct memory *memory, const struct memory_request *r
 	code = pages_map(memory, 0, request->numa_node);
 	if (code)
 		return error_set_errno(error, code, "cannot map the dma-buf");
+	code = pages_populate(memory);
+	if (code)
+		return pages_no_room(dmabuf_name(memory->detail), memory->size, code, error);
 	memory_clear(memory, 0, memory->size);
 	return 0;
 }
@@ -220,8 +243,7 @@ static struct ibv_mr *dmabuf_register(const struct memory *memory, size_t offset
 static void dmabuf_describe(const struct memory *memory, struct memory_facts *facts)
 {
 	snprintf(facts->path, sizeof(facts->path), "ibv_reg_dmabuf_mr");
-	snprintf(facts->owner, sizeof(facts->owner), "%.63s",
-		 is_udmabuf(memory->detail) ? "udmabuf" : memory->detail);
+	snprintf(facts->owner, sizeof(facts->owner), "%.63s", dmabuf_name(memory->detail));
 }
 
 const struct memory_kind memory_dmabuf = {

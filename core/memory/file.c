@@ -32,6 +32,7 @@ struct place {
 	uint64_t offset;
 	uint64_t size; /* of the file or device */
 	uint64_t page; /* alignment of mappings */
+	bool is_regular;
 	int file;
 };
 
@@ -94,6 +95,19 @@ static bool is_dax_device(const struct stat *stat)
 	       !strcmp(bus, "dax");
 }
 
+static int too_short(const struct place *place, size_t size, struct error *error)
+{
+	error_set(error, -EOPNOTSUPP,
+		  "%s has %" PRIu64 " bytes, but the buffer needs %zu from offset %" PRIu64,
+		  place->path, place->size, size, place->offset);
+	if (place->is_regular)
+		error_append(error, "try 'fallocate -l %" PRIu64 " %s'", place->offset + size,
+			     place->path);
+	else
+		error_append(error, "use a smaller --size or --buffer");
+	return -EOPNOTSUPP;
+}
+
 static int check_place(struct place *place, size_t size, struct error *error)
 {
 	if (place->offset % place->page)
@@ -101,11 +115,7 @@ static int check_place(struct place *place, size_t size, struct error *error)
 				 "%s: the offset is not a multiple of %" PRIu64 " bytes",
 				 place->path, place->page);
 	if (place->offset > place->size || place->size - place->offset < size)
-		return error_set(error, -EOPNOTSUPP,
-				 "%s has %" PRIu64 " bytes, but the buffer needs %zu from offset "
-				 "%" PRIu64 "; try 'truncate -s %" PRIu64 " %s'",
-				 place->path, place->size, size, place->offset,
-				 place->offset + size, place->path);
+		return too_short(place, size, error);
 	return 0;
 }
 
@@ -120,9 +130,10 @@ static int open_place(const char *detail, bool is_dax, struct place *place, stru
 		return error_set_errno(error, -errno, "cannot open %s", place->path);
 	place->size = (uint64_t)stat.st_size;
 	place->page = (uint64_t)sysconf(_SC_PAGESIZE);
+	place->is_regular = S_ISREG(stat.st_mode);
 	if (is_dax && is_dax_device(&stat))
 		find_size_of_device(place, &stat);
-	else if (!S_ISREG(stat.st_mode))
+	else if (!place->is_regular)
 		return error_set(error, -EINVAL, "%s is not a file%s", place->path,
 				 is_dax ? " or a device-DAX device" : "; for devdax use dax:PATH");
 	return 0;
@@ -196,6 +207,20 @@ static int map_place(struct memory *memory, const struct place *place, bool is_d
 	return 0;
 }
 
+/* Makes the pages present. Touching pages of a file that has no room for them raises SIGBUS. */
+static int fill(struct memory *memory, const struct place *place, struct error *error)
+{
+	int code =
+		place->is_regular ? pages_fill_file(place->file, place->offset, memory->size) : 0;
+
+	if (!code)
+		code = pages_populate(memory);
+	if (code)
+		return pages_no_room(place->path, memory->size, code, error);
+	memory_clear(memory, 0, memory->size);
+	return 0;
+}
+
 static int allocate(struct memory *memory, const struct memory_request *request, bool is_dax,
 		    struct error *error)
 {
@@ -212,12 +237,11 @@ static int allocate(struct memory *memory, const struct memory_request *request,
 		code = check_place(&place, memory->size, error);
 	if (!code)
 		code = map_place(memory, &place, is_dax, error);
+	if (!code)
+		code = fill(memory, &place, error);
 	close_place(&place);
-	if (code)
-		return code;
 	memory->numa_node = request->numa_node;
-	memory_clear(memory, 0, memory->size);
-	return 0;
+	return code;
 }
 
 static int file_allocate(struct memory *memory, const struct memory_request *request,

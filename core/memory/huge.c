@@ -12,10 +12,6 @@
 #include "core/base/sysfs.h"
 #include "core/memory/pages.h"
 
-#ifndef MADV_POPULATE_WRITE
-#define MADV_POPULATE_WRITE 23
-#endif
-
 static const struct {
 	const char *detail;
 	size_t page;
@@ -64,7 +60,11 @@ static size_t pool_count(size_t page, const char *name)
 
 static size_t free_huge_pages(size_t page)
 {
-	return pool_count(page, "free_hugepages") - pool_count(page, "resv_hugepages");
+	size_t free = pool_count(page, "free_hugepages");
+	size_t reserved = pool_count(page, "resv_hugepages");
+
+	/* The counters are not read at the same time. */
+	return free > reserved ? free - reserved : 0;
 }
 
 static int too_few_pages(const struct memory *memory, struct error *error)
@@ -87,12 +87,11 @@ static int too_few_pages(const struct memory *memory, struct error *error)
 
 /*
  * A control group is charged for huge pages when they are touched, not when they are
- * mapped, and kills a process over its limit. Populating reports an error instead. Needs
- * Linux 5.14.
+ * mapped, and kills a process over its limit.
  */
 static int populate(const struct memory *memory, size_t size, struct error *error)
 {
-	if (!madvise(memory->cpu, memory->size, MADV_POPULATE_WRITE) || errno == EINVAL)
+	if (!pages_populate(memory))
 		return 0;
 	return error_set(
 		error, -ENOMEM,

@@ -2,6 +2,7 @@
 #include "core/memory/pages.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/mempolicy.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
@@ -9,6 +10,10 @@
 #include <unistd.h>
 
 #include "core/verbs/verbs.h"
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
 
 /*
  * Hint for mmap: an address below all libraries. The kernel searches mappings from the
@@ -69,6 +74,34 @@ int pages_map(struct memory *memory, int flags, int numa_node)
 	memory->numa_node = numa_node;
 	prefer_node(memory, numa_node);
 	return 0;
+}
+
+int pages_populate(const struct memory *memory)
+{
+	int code;
+
+	do {
+		code = madvise(memory->cpu, memory->size, MADV_POPULATE_WRITE) ? -errno : 0;
+	} while (code == -EINTR);
+	return code == -EINVAL ? 0 : code;
+}
+
+int pages_fill_file(int file, uint64_t offset, size_t size)
+{
+	int code;
+
+	do {
+		code = posix_fallocate(file, (off_t)offset, (off_t)size);
+	} while (code == EINTR);
+	/* Some file systems cannot allocate space in advance. */
+	return code == EINVAL || code == EOPNOTSUPP ? 0 : -code;
+}
+
+int pages_no_room(const char *path, size_t size, int code, struct error *error)
+{
+	error_set_errno(error, code, "no room for %zu bytes in %s", size, path);
+	error_append(error, "free some, or use a smaller --size or --buffer");
+	return code;
 }
 
 void pages_unmap(struct memory *memory)

@@ -13,6 +13,22 @@ int pages_measure(struct memory *memory, size_t size, size_t page, struct error 
  * prefers the NUMA node. Returns 0 or a negative errno and sets no error.
  */
 int pages_map(struct memory *memory, int flags, int numa_node);
+
+/*
+ * Makes the pages present. Touching pages that a file system, a pool or a control group cannot
+ * provide would kill the process. Returns 0 or a negative errno and sets no error; 0 also before
+ * Linux 5.14, which has no such call.
+ */
+int pages_populate(const struct memory *memory);
+
+/*
+ * Allocates space for a part of a regular file, which may be sparse. Returns 0 or a negative errno
+ * and sets no error.
+ */
+int pages_fill_file(int file, uint64_t offset, size_t size);
+/* Sets the error of pages_populate and pages_fill_file for a file. */
+int pages_no_room(const char *path, size_t size, int code, struct error *error);
+
 void pages_unmap(struct memory *memory);
 
 /* The struct memory_kind's register_region: ibv_reg_mr. */

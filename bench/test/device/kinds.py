@@ -91,7 +91,7 @@ class Kinds(Served):
                 f"file:{file.name},offset=4096",
             ).document["cases"]
             self.assertEqual([case["status"] for case in cases], ["complete", "skipped"])
-            self.assertIn("try 'truncate -s", cases[1]["error"])
+            self.assertIn("try 'fallocate -l", cases[1]["error"])
             self.assertNotEqual(file.read(), bytes(1 << 16))
 
     def test_a_client_cannot_use_up_the_names(self):

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <unistd.h>
 
 #include "core/memory/memory.h"
@@ -67,7 +69,7 @@ static void test_unknown_kinds(void **unused)
 		{"file:/a,offset=99999999999999999999", "offset"                                 },
 		{"odp:cold",                            "is not warm, prefetch or implicit"      },
 		{"nic:0",			       "nic takes no details"                   },
-		{"dmabuf:x",                            "is not udmabuf, memfd or a path"        },
+		{"dmabuf:x",                            "unknown source; use udmabuf, memfd"     },
 	};
 	char longest[MEMORY_TEXT + 1];
 	struct memory_choice choice;
@@ -139,6 +141,35 @@ static void test_mapped_files(void **unused)
 	assert_int_equal(memory_check(&memory_file, &request, &error), -ENOENT);
 }
 
+/* A sparse file on a full file system: touching its pages would raise SIGBUS. */
+static void test_full_file_system(void **unused)
+{
+	static const struct memory_kind *const kinds[] = {&memory_file, &memory_dmabuf};
+	char folder[] = "/tmp/verbmark-full-XXXXXX";
+	char path[64];
+	struct memory_request request = {.size = 1 << 20, .numa_node = -1, .detail = path};
+	struct memory buffer;
+	int file;
+
+	assert_non_null(mkdtemp(folder));
+	if (mount("none", folder, "tmpfs", 0, "size=64k")) {
+		rmdir(folder);
+		skip();
+	}
+	snprintf(path, sizeof(path), "%s/sparse", folder);
+	file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	assert_int_equal(ftruncate(file, 1 << 20), 0);
+	close(file);
+	for (size_t i = 0; i < ARRAY_LENGTH(kinds); i++) {
+		struct error error = {0};
+
+		assert_int_equal(memory_open(&buffer, kinds[i], &request, &error), -ENOSPC);
+		assert_contains(error.text, "no room for 1048576 bytes in /tmp/verbmark-full-");
+	}
+	assert_int_equal(umount(folder), 0);
+	rmdir(folder);
+}
+
 /* Devices and folders are not mapped. */
 static void test_other_files(void **unused)
 {
@@ -167,9 +198,13 @@ static void test_memory_without_a_device(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_known_kinds), cmocka_unit_test(test_unknown_kinds),
-		cmocka_unit_test(test_names),       cmocka_unit_test(test_mapped_files),
-		cmocka_unit_test(test_other_files), cmocka_unit_test(test_memory_without_a_device),
+		cmocka_unit_test(test_known_kinds),
+		cmocka_unit_test(test_unknown_kinds),
+		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_mapped_files),
+		cmocka_unit_test(test_other_files),
+		cmocka_unit_test(test_memory_without_a_device),
+		cmocka_unit_test(test_full_file_system),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
