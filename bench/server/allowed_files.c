@@ -20,15 +20,14 @@ int allowed_files_check(const struct allowed_files *allowed, const struct memory
 			struct error *error)
 {
 	const char *path = memory_path(memory);
-	size_t length = path ? strcspn(path, ",") : 0;
 
 	for (size_t i = 0; path && allowed && i < allowed->count; i++)
-		if (strlen(allowed->path[i]) == length && !memcmp(allowed->path[i], path, length))
+		if (!strcmp(allowed->path[i], path))
 			return 0;
 	if (!path)
 		return 0;
 	return error_set(error, -EOPNOTSUPP,
-			 "clients may not write to %.*s on this server; allow it with 'serve "
+			 "clients may not write to %s on this server; allow it with 'serve "
 			 "--allow-file' on the server",
-			 (int)length, path);
+			 path);
 }

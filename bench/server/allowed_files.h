@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The files of the server's host that clients may name as memory (--allow-file). Writing to them
- * is writing to whatever they contain, so none is allowed by default.
+ * The files of the server's host that clients may name as memory (--allow-file). Clients
+ * overwrite these files, so none is allowed by default.
  */
 #ifndef BENCH_SERVER_ALLOWED_FILES_H
 #define BENCH_SERVER_ALLOWED_FILES_H

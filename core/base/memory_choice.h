@@ -20,6 +20,7 @@ struct memory_kind;
 struct memory_choice {
 	const struct memory_kind *kind;
 	char detail[MEMORY_TEXT]; /* the text after the first colon; empty: none */
+	char path[MEMORY_TEXT];   /* of the file that the detail names; empty: none */
 };
 
 /* Returns -EINVAL for an unknown name, and for a detail that the kind does not understand. */
@@ -38,8 +39,8 @@ bool memory_is_polled(const struct memory_choice *choice);
 bool memory_is_private(const struct memory_choice *choice);
 
 /*
- * Returns the path of the file that the memory consists of, or NULL. A client must not choose
- * files of the server's host unless the server allows it.
+ * Returns the path of the file that the memory consists of, exactly as it will be opened, or NULL.
+ * A client must not choose files of the server's host unless the server allows it.
  */
 const char *memory_path(const struct memory_choice *choice);
 

@@ -36,6 +36,8 @@ static int take_detail(struct memory_choice *choice, const char *detail, struct 
 		return error_set(error, -EINVAL, "names a detail, but %s takes no details",
 				 choice->kind->name);
 	snprintf(choice->detail, sizeof(choice->detail), "%s", detail);
+	if (choice->kind->path && !choice->kind->path(choice->detail, choice->path))
+		choice->path[0] = '\0';
 	return choice->kind->parse(detail, error);
 }
 
@@ -85,7 +87,5 @@ bool memory_is_private(const struct memory_choice *choice)
 
 const char *memory_path(const struct memory_choice *choice)
 {
-	bool is_known = choice->kind && choice->kind->path;
-
-	return is_known ? choice->kind->path(detail_of(choice)) : NULL;
+	return choice->path[0] ? choice->path : NULL;
 }

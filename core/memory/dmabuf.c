@@ -46,9 +46,10 @@ static const char *dmabuf_name(const char *detail)
 	return is_udmabuf(detail) ? words[0] : detail;
 }
 
-static const char *dmabuf_path(const char *detail)
+static bool dmabuf_path(const char *detail, char *path)
 {
-	return detail && detail[0] == '/' ? detail : NULL;
+	snprintf(path, MEMORY_TEXT, "%s", detail);
+	return detail[0] == '/';
 }
 
 static bool is_software(struct ibv_context *device)
@@ -59,10 +60,13 @@ static bool is_software(struct ibv_context *device)
 }
 
 /* Opens a heap, or a file of a software device. Returns the descriptor. */
-static int open_path(const char *path, struct error *error)
+static int open_path(const char *detail, struct error *error)
 {
-	int file = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	char path[MEMORY_TEXT];
+	int file;
 
+	dmabuf_path(detail, path);
+	file = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	return file >= 0 ? file : error_set_errno(error, -errno, "cannot open %s", path);
 }
 

@@ -38,15 +38,23 @@ struct place {
 
 static const char offset_word[] = ",offset=";
 
+static bool file_path(const char *detail, char *path)
+{
+	const char *comma = strstr(detail, offset_word);
+	size_t length = comma ? (size_t)(comma - detail) : strlen(detail);
+
+	snprintf(path, MEMORY_TEXT, "%.*s", (int)length, detail);
+	return true;
+}
+
 /* Splits a detail. Returns false if the offset is not a number. */
 static bool split(const char *detail, struct place *place)
 {
 	const char *comma = strstr(detail, offset_word);
-	size_t length = comma ? (size_t)(comma - detail) : strlen(detail);
 	char *end = NULL;
 
 	*place = (struct place){.file = -1};
-	snprintf(place->path, sizeof(place->path), "%.*s", (int)length, detail);
+	file_path(detail, place->path);
 	if (!comma)
 		return true;
 	comma += sizeof(offset_word) - 1;
@@ -64,11 +72,6 @@ static int file_parse(const char *detail, struct error *error)
 	if (!split(detail, &place))
 		return error_set(error, -EINVAL, "has an offset that is not a number of bytes");
 	return 0;
-}
-
-static const char *file_path(const char *detail)
-{
-	return detail;
 }
 
 static void find_size_of_device(struct place *place, const struct stat *stat)

@@ -60,8 +60,11 @@ struct memory_kind {
 	bool (*is_polled)(const char *detail);
 	/* Optional: returns whether the peer gets no access to memory of that detail. */
 	bool (*is_private)(const char *detail);
-	/* Optional: returns the path that the detail consists of, or NULL. */
-	const char *(*path)(const char *detail);
+	/*
+	 * Optional: copies the path that allocate will open, MEMORY_TEXT bytes at most. Returns
+	 * false if the detail has no path.
+	 */
+	bool (*path)(const char *detail, char *path);
 	/*
 	 * Optional: fails if the device, the driver or the detail rules the memory out, and says
 	 * what to do about it. Allocates nothing. Called before anything runs.
