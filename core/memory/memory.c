@@ -92,7 +92,8 @@ int memory_take(struct memory *memory, struct memory *spare, const struct memory
 
 void memory_keep(struct memory *memory, struct memory *spare)
 {
-	if (memory->kind && !memory->kind->is_kept)
+	/* An error of a copy stays with the memory. */
+	if (memory->kind && (!memory->kind->is_kept || memory_copy_error(memory, NULL)))
 		memory_close(memory);
 	memory_close(spare);
 	*spare = *memory;
