@@ -20,7 +20,7 @@ static void *open_library(const char *const *names, struct error *error)
 		if (!i)
 			snprintf(reason, sizeof(reason), "%.150s", dlerror());
 	}
-	error_set(error, -ENODEV, "%s", reason);
+	error_set(error, -EOPNOTSUPP, "%s", reason);
 	return NULL;
 }
 
@@ -29,14 +29,16 @@ int gpu_load(void *table, const char *const *names, const struct gpu_symbol *sym
 {
 	void *library = open_library(names, error);
 
-	if (!library)
-		return error_append(error, "%s", advice);
+	if (!library) {
+		error_append(error, "%s", advice);
+		return -EOPNOTSUPP;
+	}
 	for (size_t i = 0; i < count; i++) {
 		void *function = dlsym(library, symbols[i].name);
 
 		if (!function && !symbols[i].is_optional) {
 			dlclose(library);
-			return error_set(error, -ENOSYS,
+			return error_set(error, -EOPNOTSUPP,
 					 "%s has no function %s: the driver is too old; install a "
 					 "newer one",
 					 names[0], symbols[i].name);

@@ -33,7 +33,7 @@ struct gpu_driver {
 	/* Loads the library and counts the GPUs, of which there is at least one. */
 	int (*count)(unsigned int *count, struct error *error);
 	int (*describe)(unsigned int index, struct gpu *gpu, struct error *error);
-	/* Keeps the GPU usable until it has been closed as often. */
+	/* Opens the GPU. Each open needs one close. */
 	int (*open)(unsigned int index, struct error *error);
 	void (*close)(unsigned int index);
 	int (*allocate)(unsigned int index, enum gpu_place place, size_t size, uint64_t *address,

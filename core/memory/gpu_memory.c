@@ -96,7 +96,11 @@ static int parse(const struct memory_kind *kind, const char *detail, struct gpu_
 	*wish = (struct gpu_wish){0};
 	if (*rest >= '0' && *rest <= '9') {
 		index = strtoul(rest, &end, 10);
-		rest = *end == ',' && end[1] ? end + 1 : end;
+		if (*end && (*end != ',' || !end[1]))
+			return error_set(error, -EINVAL, "is not %s:N%s", kind->name,
+					 row_of(kind)->paths[GPU_PATH_DMABUF] ? " or N,path=PATH"
+									      : "");
+		rest = *end ? end + 1 : end;
 	}
 	if (index >= GPU_MAX)
 		return error_set(error, -EINVAL, "GPU numbers end at %d", GPU_MAX - 1);
@@ -137,7 +141,7 @@ static int check(const struct gpu_kind *row, const struct gpu_wish *wish, struct
 	if (code)
 		return code;
 	if (wish->index >= count)
-		return error_set(error, -ENODEV,
+		return error_set(error, -EOPNOTSUPP,
 				 "no GPU %u: the driver has %u, %s:0 to %s:%u; see 'verbmark "
 				 "devices --memory'",
 				 wish->index, count, row->kind->name, row->kind->name, count - 1);
@@ -217,7 +221,7 @@ static int build(struct memory *memory, struct gpu_memory *state, size_t size, s
 	code = allocate_bytes(memory, state, size, error);
 	if (code || state->row->place != GPU_PLACE_DEVICE || state->wish.path == GPU_PATH_PEERMEM)
 		return code;
-	/* Only peer memory is left to the default. */
+	/* Without dma-buf, the default path uses peer memory. */
 	if (may_be_peer(state) && driver->check_dmabuf(state->wish.index, NULL))
 		return 0;
 	return export_memory(memory, state, error);
@@ -315,7 +319,9 @@ static int gpu_copy_error(const struct memory *memory, struct error *error)
 {
 	const struct gpu_memory *state = memory->state;
 
-	return state->fault.code ? error_set(error, state->fault.code, "%s", state->fault.text) : 0;
+	if (state->fault.code)
+		error_set(error, state->fault.code, "%s", state->fault.text);
+	return state->fault.code;
 }
 
 static void gpu_describe(const struct memory *memory, struct memory_facts *facts)

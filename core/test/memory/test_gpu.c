@@ -145,6 +145,7 @@ static void test_details(void **unused)
 	} rows[] = {
 		{"cuda:x",                     "is not cuda:N or N,path=PATH"                           },
 		{"cuda-pinned:0,",             "is not cuda-pinned:N"                                   },
+		{"cuda:0path=dmabuf",          "is not cuda:N or N,path=PATH"                           },
 		{"cuda:64",                    "GPU numbers end at 63"                                  },
 		{"cuda:0,path=bar",            "path of cuda is not one of dmabuf, peermem, host-mapped"},
 		{"rocm:0,path=peermem",        "path of rocm is not one of dmabuf, host-mapped"         },
