@@ -16,6 +16,7 @@ int soft_memory_look(int fd, struct soft_memory_file *file)
 	int seals = fcntl(fd, F_GET_SEALS);
 	struct stat status;
 	struct statfs system;
+	off_t size;
 
 	if (fstat(fd, &status) || fstatfs(fd, &system))
 		return errno;
@@ -23,7 +24,10 @@ int soft_memory_look(int fd, struct soft_memory_file *file)
 	file->is_dmabuf = system.f_type == DMA_BUF_MAGIC;
 	if (!file->is_dmabuf && seals < 0)
 		return EINVAL;
-	file->size = (uint64_t)(file->is_dmabuf ? lseek(fd, 0, SEEK_END) : status.st_size);
+	size = file->is_dmabuf ? lseek(fd, 0, SEEK_END) : status.st_size;
+	if (size < 0)
+		return errno;
+	file->size = (uint64_t)size;
 	/* Huge pages may be missing even below the size of the file. */
 	file->is_steady =
 		file->is_dmabuf || (seals & F_SEAL_SHRINK && system.f_type == TMPFS_MAGIC);
