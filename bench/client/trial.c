@@ -429,7 +429,10 @@ int trial_run(struct trial *trial, struct result_trial *found, struct error *err
 		measure_all(trial, found, error);
 	control_guard(trial->settings->control, NULL);
 	settle(trial, found, error);
-	/* A copy that failed explains why bytes are wrong. The code says whether the server ended. */
+	/*
+	 * Report the failed copy, which explains wrong bytes. Keep the error code: it shows whether
+	 * the server is gone.
+	 */
 	if (threads_each_lane(&trial->threads, copy_error, &copy)) {
 		error->code = error->code ? error->code : copy.code;
 		snprintf(error->text, sizeof(error->text), "%s", copy.text);

@@ -452,7 +452,9 @@ unsigned int lane_setup_ms(const struct parameters *parameters, const struct ope
 	return ms < INT_MAX / 4 ? (unsigned int)ms : INT_MAX / 4;
 }
 
-/* The loops ignore copies that fail, since only some kinds of memory have any. */
+/*
+ * The loops do not check copies: only some kinds of memory can fail to copy. Report a failure here.
+ */
 static int reset_endpoint(struct lane *lane, struct error *error)
 {
 	int code = memory_copy_error(&lane->endpoint.memory, error);

@@ -63,7 +63,8 @@ static int hold_name(const struct name *wanted, uint64_t *number, struct error *
 	}
 	if (!found || !names[found])
 		return error_set(error, -ENOMEM,
-				 "is one of more than %d different ones; use fewer, or retry later",
+				 "exceeds the limit of %d kinds of memory in use at once; use "
+				 "fewer, or retry later",
 				 MEMORY_NAMES);
 	names[found]->n_holders++;
 	*number = found;

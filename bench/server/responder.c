@@ -296,7 +296,10 @@ static int thread_respond(void *whole, unsigned int number, struct error *error)
 	int code = worker_respond(worker, job->wanted, error);
 	struct error copy = {0};
 
-	/* It explains why bytes are wrong. */
+	/*
+	 * Report the failed copy, which explains wrong bytes. Keep the error code: it shows whether
+	 * the server is gone.
+	 */
 	if (memory_copy_error(&worker->lane.endpoint.memory, &copy)) {
 		code = code ? code : copy.code;
 		*error = copy;
