@@ -132,7 +132,7 @@ static int open_place(const char *detail, bool is_dax, struct place *place, stru
 	if (place->file < 0 || fstat(place->file, &stat))
 		return error_set_errno(error, -errno, "cannot open %s", place->path);
 	place->size = (uint64_t)stat.st_size;
-	place->page = (uint64_t)sysconf(_SC_PAGESIZE);
+	place->page = pages_of_file(place->file);
 	place->is_regular = S_ISREG(stat.st_mode);
 	if (is_dax && is_dax_device(&stat))
 		find_size_of_device(place, &stat);
@@ -238,11 +238,16 @@ static int allocate(struct memory *memory, const struct memory_request *request,
 		code = pages_measure(memory, request->size, place.page, error);
 	if (!code)
 		code = check_place(&place, memory->size, error);
+	if (!code) {
+		code = pages_keep_file(memory, place.file, place.path, error);
+		place.file = code ? -1 : memory->file;
+	}
 	if (!code)
 		code = map_place(memory, &place, is_dax, error);
 	if (!code)
 		code = fill(memory, &place, error);
-	close_place(&place);
+	if (!memory->file)
+		close_place(&place);
 	memory->numa_node = request->numa_node;
 	return code;
 }

@@ -3,10 +3,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <linux/mempolicy.h>
 #include <stdatomic.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "core/verbs/verbs.h"
@@ -102,6 +105,32 @@ int pages_no_room(const char *path, size_t size, int code, struct error *error)
 	error_set_errno(error, code, "no room for %zu bytes in %s", size, path);
 	error_append(error, "free some, or use a smaller --size or --buffer");
 	return code;
+}
+
+int pages_keep_file(struct memory *memory, int file, const char *path, struct error *error)
+{
+	/* 0 stands for no file. */
+	memory->file = file ? file : fcntl(0, F_DUPFD_CLOEXEC, 1);
+	if (!file)
+		close(0);
+	if (memory->file < 0) {
+		memory->file = 0;
+		return error_set_errno(error, -errno, "cannot keep %s open", path);
+	}
+	if (!flock(memory->file, LOCK_EX | LOCK_NB) || errno != EWOULDBLOCK)
+		return 0;
+	return error_set(error, -EBUSY,
+			 "%s is already in use by another buffer; use a file for each buffer",
+			 path);
+}
+
+size_t pages_of_file(int file)
+{
+	struct statfs system;
+
+	if (!fstatfs(file, &system) && system.f_type == HUGETLBFS_MAGIC && system.f_bsize > 0)
+		return (size_t)system.f_bsize;
+	return (size_t)sysconf(_SC_PAGESIZE);
 }
 
 void pages_unmap(struct memory *memory)

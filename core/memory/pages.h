@@ -29,6 +29,15 @@ int pages_fill_file(int file, uint64_t offset, size_t size);
 /* Sets the error of pages_populate and pages_fill_file for a file. */
 int pages_no_room(const char *path, size_t size, int code, struct error *error);
 
+/*
+ * Keeps the file until pages_unmap, locked, so that two buffers on a host do not share its bytes.
+ * Takes the descriptor, even on failure.
+ */
+int pages_keep_file(struct memory *memory, int file, const char *path, struct error *error);
+
+/* Returns the bytes of a page of the file: hugetlbfs has its own. */
+size_t pages_of_file(int file);
+
 void pages_unmap(struct memory *memory);
 
 /* The struct memory_kind's register_region: ibv_reg_mr. */

@@ -173,6 +173,28 @@ static void test_full_file_system(void **unused)
 	rmdir(folder);
 }
 
+/* Two buffers would share the bytes, and poll their own writes. */
+static void test_file_in_use(void **unused)
+{
+	char path[] = "/tmp/verbmark-choice-XXXXXX";
+	int file = mkstemp(path);
+	const struct memory_request request = {.size = 4096, .numa_node = -1, .detail = path};
+	struct memory first;
+	struct memory second;
+	struct error error = {0};
+
+	assert_int_equal(ftruncate(file, 4096), 0);
+	close(file);
+	for (int i = 0; i < 2; i++) {
+		error = (struct error){0};
+		assert_int_equal(memory_open(&first, &memory_file, &request, &error), 0);
+		assert_int_equal(memory_open(&second, &memory_file, &request, &error), -EBUSY);
+		assert_contains(error.text, "is already in use by another buffer");
+		memory_close(&first);
+	}
+	unlink(path);
+}
+
 /* Devices and folders are not mapped. */
 static void test_other_files(void **unused)
 {
@@ -201,13 +223,10 @@ static void test_memory_without_a_device(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_known_kinds),
-		cmocka_unit_test(test_unknown_kinds),
-		cmocka_unit_test(test_names),
-		cmocka_unit_test(test_mapped_files),
-		cmocka_unit_test(test_other_files),
-		cmocka_unit_test(test_memory_without_a_device),
-		cmocka_unit_test(test_full_file_system),
+		cmocka_unit_test(test_known_kinds), cmocka_unit_test(test_unknown_kinds),
+		cmocka_unit_test(test_names),       cmocka_unit_test(test_mapped_files),
+		cmocka_unit_test(test_other_files), cmocka_unit_test(test_memory_without_a_device),
+		cmocka_unit_test(test_file_in_use), cmocka_unit_test(test_full_file_system),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
