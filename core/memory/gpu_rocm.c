@@ -95,13 +95,19 @@ static int load_both(struct error *error)
 	static const char *const hsa_names[] = {"libhsa-runtime64.so.1", NULL};
 	static const char advice[] =
 		"install ROCm, and let the linker find its libraries (ldconfig)";
-	int code = gpu_load(&rocm, hip_names, symbols, ARRAY_LENGTH(symbols), advice, error);
+	/* A failed attempt may be repeated: load each library once. */
+	static bool has_hip, has_hsa;
+	int code =
+		has_hip ? 0
+			: gpu_load(&rocm, hip_names, symbols, ARRAY_LENGTH(symbols), advice, error);
 
-	if (!code)
+	has_hip = !code;
+	if (!code && !has_hsa)
 		code = gpu_load(&hsa, hsa_names, hsa_symbols, ARRAY_LENGTH(hsa_symbols), advice,
 				error);
 	if (code)
 		return code;
+	has_hsa = true;
 	code = rocm.init(0);
 	if (code)
 		return failed(code, "hipInit", 0, error);
