@@ -212,16 +212,12 @@ static int dmabuf_allocate(struct memory *memory, const struct memory_request *r
 		file = make_memfd(memory->size);
 	else
 		file = take_path(memory->detail, memory->size, error);
-	/* 0 stands for no file. */
-	if (!file) {
-		file = fcntl(0, F_DUPFD_CLOEXEC, 1);
-		file = file < 0 ? -errno : file;
-		close(0);
-	}
 	if (file < 0)
 		return error_set_errno(error, file, "cannot make a dma-buf of %zu bytes",
 				       memory->size);
-	memory->file = file;
+	code = pages_keep_file(memory, file, dmabuf_name(memory->detail), error);
+	if (code)
+		return code;
 	code = pages_map(memory, 0, request->numa_node);
 	if (code)
 		return error_set_errno(error, code, "cannot map the dma-buf");

@@ -190,6 +190,8 @@ static void test_file_in_use(void **unused)
 		assert_int_equal(memory_open(&first, &memory_file, &request, &error), 0);
 		assert_int_equal(memory_open(&second, &memory_file, &request, &error), -EBUSY);
 		assert_contains(error.text, "is already in use by another buffer");
+		error = (struct error){0};
+		assert_int_equal(memory_open(&second, &memory_dmabuf, &request, &error), -EBUSY);
 		memory_close(&first);
 	}
 	unlink(path);
