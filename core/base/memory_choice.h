@@ -35,6 +35,9 @@ size_t memory_huge_page(const struct memory_choice *choice);
 /* Returns whether the CPU can load the bytes, and thus poll them. */
 bool memory_is_polled(const struct memory_choice *choice);
 
+/* Returns whether the driver of a GPU allocates the memory. */
+bool memory_is_of_gpu(const struct memory_choice *choice);
+
 /* Returns whether the peer gets no access, because it would be access to all of the process. */
 bool memory_is_private(const struct memory_choice *choice);
 

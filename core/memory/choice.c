@@ -78,6 +78,11 @@ bool memory_is_polled(const struct memory_choice *choice)
 	return is_known ? choice->kind->is_polled(detail_of(choice)) : true;
 }
 
+bool memory_is_of_gpu(const struct memory_choice *choice)
+{
+	return choice->kind && choice->kind->gpu;
+}
+
 bool memory_is_private(const struct memory_choice *choice)
 {
 	bool is_known = choice->kind && choice->kind->is_private;

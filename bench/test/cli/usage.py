@@ -24,7 +24,8 @@ OPTIONS = {
         "progress", "rdma-cm", "cpu-freq",
     },
     "serve": {
-        "device", "port", "once", "idle", "token", "bind", "allow", "allow-file", "secret-file",
+        "device", "port", "once", "idle", "token", "bind", "allow", "allow-file", "allow-memory",
+        "secret-file",
         "max-clients", "max-qps", "max-size", "max-memory", "max-client-memory", "max-time",
         "max-pause", "pool", "pool-share", "pool-clients", "pool-cq", "pool-receives", "pool-dump",
     },

@@ -45,10 +45,28 @@ static void test_paths(void **unused)
 	}
 }
 
+static void test_memory_of_gpus(void **unused)
+{
+	struct allowed_files allowed = {0};
+	struct memory_choice cuda;
+	struct memory_choice rocm;
+	struct error error = {0};
+
+	assert_int_equal(memory_find("cuda:1", &cuda, &error), 0);
+	assert_int_equal(memory_find("rocm", &rocm, &error), 0);
+	assert_int_equal(allowed_files_check(&allowed, &cuda, &error), -EOPNOTSUPP);
+	assert_non_null(allowed_files_parse_memory("host", &allowed));
+	assert_non_null(allowed_files_parse_memory("cuda:0", &allowed));
+	assert_null(allowed_files_parse_memory("cuda-pinned,cuda", &allowed));
+	assert_int_equal(allowed_files_check(&allowed, &cuda, &error), 0);
+	assert_int_equal(allowed_files_check(&allowed, &rocm, &error), -EOPNOTSUPP);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_paths),
+		cmocka_unit_test(test_memory_of_gpus),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
