@@ -15,7 +15,7 @@
 
 enum contests_size {
 	CONTESTS_SMALLEST, /* or 64 bytes */
-	CONTESTS_MIDDLE, /* 4 to 64 KiB */
+	CONTESTS_MIDDLE,   /* 4 to 64 KiB */
 	CONTESTS_LARGEST,
 	CONTESTS_SIZES,
 };
