@@ -96,15 +96,16 @@ static size_t length_of(const struct parameter *parameter, uint64_t value)
 /* Returns the value with the longest text, other than the default, which is not in an id. */
 static uint64_t longest_value(const struct parameter *parameter)
 {
-	static const char *const texts[] = {"1111-7777+1111",
-					    "999999999999999.9",
-					    "9999999999999bit",
-					    "99.9999999%",
-					    "999999999ns",
-					    "auto",
-					    "far",
-					    "file:/23456789/123456789/123456789/123456789"
-					    "/123456789/123456789/123456789/1234567890123"};
+	static const char long_path[] = "file:/23456789/123456789/123456789/123456789"
+					"/123456789/123456789/123456789/1234567890123";
+	const char *const texts[] = {"1111-7777+1111",
+				     "999999999999999.9",
+				     "9999999999999bit",
+				     "99.9999999%",
+				     "999999999ns",
+				     "auto",
+				     "far",
+				     long_path};
 	uint64_t values[64] = {parameter->most, parameter->most - 1, parameter->least};
 	uint64_t longest;
 	size_t count = 3;
