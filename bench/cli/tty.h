@@ -14,9 +14,9 @@ extern const struct option_value tty_colors[TTY_COLORS];
 /* The row of --color, which stores a const struct option_value *; is_it_rare as in its row. */
 #define TTY_COLOR_ROW(field, is_it_rare)                                           \
 	{                                                                          \
-		"color", 0, "WHEN", NULL, field,                                   \
+		"color", 0, "WHEN", NULL, (field),                                 \
 			"color tables and warnings: auto, always or never (auto)", \
-			.group = OPTION_OUTPUT, .is_rare = is_it_rare,             \
+			.group = OPTION_OUTPUT, .is_rare = (is_it_rare),           \
 			.values = OPTION_VALUES(tty_colors)                        \
 	}
 
