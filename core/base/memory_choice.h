@@ -29,7 +29,7 @@ int memory_find(const char *text, struct memory_choice *choice, struct error *er
 /* Returns the name of the i-th kind; NULL beyond the last one. */
 const char *memory_name(size_t i);
 
-/* Returns the size of its huge pages, or 0 if it has none. */
+/* Returns the size of the huge pages, or 0 for ordinary pages. */
 size_t memory_huge_page(const struct memory_choice *choice);
 
 /* Returns whether the CPU can load the bytes, and thus poll them. */

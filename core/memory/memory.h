@@ -66,8 +66,8 @@ struct memory_kind {
 	 */
 	bool (*path)(const char *detail, char *path);
 	/*
-	 * Optional: fails if the device, the driver or the detail rules the memory out, and says
-	 * what to do about it. Allocates nothing. Called before anything runs.
+	 * Optional: fails if the memory cannot work with this device, driver or detail; the error
+	 * includes the fix. Allocates nothing. Called before anything runs.
 	 */
 	int (*check)(const struct memory_request *request, struct error *error);
 	/*

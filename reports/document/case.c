@@ -63,7 +63,7 @@ static json_t *make_histogram(const struct hist *hist, const char *unit,
 	return document_whole(histogram, failed);
 }
 
-/* Adds the interval of a figure, null if it has none. */
+/* Adds the interval of a figure; null: unknown. */
 static int add_interval(json_t *into, const char *name, const struct bounded *figure)
 {
 	return json_object_set_new(into, name,

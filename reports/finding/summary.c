@@ -48,18 +48,6 @@ static bool is_bandwidth(const struct result_case *line)
 
 #define SUMMARY_TEXT 64
 
-static void size_words(char text[static SUMMARY_TEXT], uint64_t size)
-{
-	static const char *const units[] = {"B", "KiB", "MiB", "GiB"};
-	size_t unit = 0;
-
-	while (unit + 1 < ARRAY_LENGTH(units) && size && !(size % 1024)) {
-		size /= 1024;
-		unit++;
-	}
-	snprintf(text, SUMMARY_TEXT, "%llu %s", (unsigned long long)size, units[unit]);
-}
-
 static void value_words(char text[static SUMMARY_TEXT], const struct summary *summary,
 			const struct result_case *line)
 {
@@ -98,15 +86,15 @@ static void print_fastest(struct summary *summary, const struct contest *next)
 {
 	const struct result_case *line = next->line;
 	bool is_bw = is_bandwidth(line);
-	char size[SUMMARY_TEXT];
+	char size[DIGITS_SIZE];
 	char value[SUMMARY_TEXT];
 	char ratio[SUMMARY_TEXT];
 
-	size_words(size, line->size);
+	digits_size(size, line->size);
 	value_words(value, summary, line);
 	ratio_words(ratio, contests_value(&summary->contests, next->rival) /
 				   contests_value(&summary->contests, line));
-	say(summary, "%s at %s: %s, %s%s; next is %s, x%s",
+	say(summary, "%s at size %s: %s, %s%s; next is %s, x%s",
 	    is_bw ? "Highest bandwidth" : "Lowest latency", size, line->op, value, kind_words(line),
 	    next->rival->op, ratio);
 }
@@ -115,18 +103,18 @@ static void print_fastest(struct summary *summary, const struct contest *next)
 static void print_undecided(struct summary *summary, const struct contest *next, size_t n_others)
 {
 	const struct result_case *line = next->line;
-	char size[SUMMARY_TEXT];
+	char size[DIGITS_SIZE];
 	char value[SUMMARY_TEXT];
 	char others[SUMMARY_TEXT * 2];
 
-	size_words(size, line->size);
+	digits_size(size, line->size);
 	value_words(value, summary, next->rival);
 	if (n_others > 1)
 		snprintf(others, sizeof(others), "%zu other operations", n_others);
 	else
 		snprintf(others, sizeof(others), "%s (%s)", next->rival->op, value);
 	value_words(value, summary, line);
-	say(summary, "%s at %s: no difference shown between %s (%s) and %s",
+	say(summary, "%s at size %s: no difference shown between %s (%s) and %s",
 	    is_bandwidth(line) ? "Bandwidth" : "Latency", size, line->op, value, others);
 }
 
@@ -188,7 +176,7 @@ static void cpu_words(char text[static SUMMARY_TEXT], const struct summary *summ
 static void print_events(struct summary *summary)
 {
 	const struct contest *latency = &summary->contests.contest[summary->contests.events.first];
-	char size[SUMMARY_TEXT];
+	char size[DIGITS_SIZE];
 	char cpu[SUMMARY_TEXT];
 	char us[DIGITS_TEXT];
 	char ratio[SUMMARY_TEXT];
@@ -196,7 +184,7 @@ static void print_events(struct summary *summary)
 
 	if (!summary->contests.events.count)
 		return;
-	size_words(size, latency->line->size);
+	digits_size(size, latency->line->size);
 	cpu_words(cpu, summary);
 	more_ns = contests_value(&summary->contests, latency->line) -
 		  contests_value(&summary->contests, latency->rival);
@@ -204,11 +192,11 @@ static void print_events(struct summary *summary)
 	ratio_words(ratio, contests_value(&summary->contests, latency->line) /
 				   contests_value(&summary->contests, latency->rival));
 	if (is_shown(latency) && (more_ns > 0) == (latency->judged.ratio > 1))
-		say(summary, "Events %s %.16s us of latency at %s (%s, x%s)%s%s",
+		say(summary, "Events %s %.16s us of latency at size %s (%s, x%s)%s%s",
 		    more_ns > 0 ? "cost" : "save", us, size, latency->line->op, ratio,
 		    cpu[0] ? " and " : "", cpu);
 	else if (cpu[0] && !is_shown(latency))
-		say(summary, "Events %s at %s (%s); no difference in latency shown", cpu, size,
+		say(summary, "Events %s at size %s (%s); no difference in latency shown", cpu, size,
 		    latency->line->op);
 }
 
@@ -229,7 +217,7 @@ static void print_tail(struct summary *summary)
 	const struct contest_list *list = &summary->contests.latency[CONTESTS_SMALLEST];
 	const struct result_case *best = summary->contests.contest[list->first].line;
 	const struct result_case *worst = best;
-	char size[SUMMARY_TEXT];
+	char size[DIGITS_SIZE];
 	char us[DIGITS_TEXT];
 	char ratio[SUMMARY_TEXT];
 
@@ -244,24 +232,24 @@ static void print_tail(struct summary *summary)
 	}
 	if (!(tail_of(worst) / contests_value(&summary->contests, worst) >= TAIL_LEAST))
 		return;
-	size_words(size, worst->size);
+	digits_size(size, worst->size);
 	digits_print(us, tail_of(worst) / NS_PER_US, DIGITS_US);
 	ratio_words(ratio, tail_of(worst) / contests_value(&summary->contests, worst));
-	say(summary, "Longest tail at %s: %s, %s %.16s us, x%s the median", size, worst->op,
+	say(summary, "Longest tail at size %s: %s, %s %.16s us, x%s the median", size, worst->op,
 	    isnan(result_named(worst, "p99_9")) ? "p99" : "p99.9", us, ratio);
 }
 
 static void print_sides(struct summary *summary)
 {
 	const struct contest *contest = &summary->contests.contest[summary->contests.sides.first];
-	char size[SUMMARY_TEXT];
+	char size[DIGITS_SIZE];
 	char ratio[SUMMARY_TEXT];
 
 	if (!summary->contests.sides.count || !is_shown(contest))
 		return;
-	size_words(size, contest->line->size);
+	digits_size(size, contest->line->size);
 	ratio_words(ratio, contest->judged.ratio);
-	say(summary, "At %s, two-sided send has %s times the latency of one-sided write", size,
+	say(summary, "At size %s, two-sided send has %s times the latency of one-sided write", size,
 	    ratio);
 }
 
@@ -271,7 +259,7 @@ static void print_limit(struct summary *summary)
 	const struct result *result = summary->contests.result;
 	double rate = (double)result_line_mbps(result) * 1e6 / 8;
 	const struct result_case *best = NULL;
-	char size[SUMMARY_TEXT];
+	char size[DIGITS_SIZE];
 
 	if (banner_of(result) || !(rate > 0))
 		return;
@@ -284,12 +272,12 @@ static void print_limit(struct summary *summary)
 	}
 	if (!best)
 		return;
-	size_words(size, best->size);
-	say(summary, "Highest bandwidth measured: %s at %s, %.1f %% of the line rate", best->op,
-	    size, 100 * contests_value(&summary->contests, best) / rate);
+	digits_size(size, best->size);
+	say(summary, "Highest bandwidth measured: %s at size %s, %.1f %% of the line rate",
+	    best->op, size, 100 * contests_value(&summary->contests, best) / rate);
 }
 
-/* Returns whether trials of a case were run in turn with those of others. */
+/* Returns whether the trials of a case alternated with other cases. */
 static bool took_turns(const struct result_case *line)
 {
 	return line->beside[0] || !isnan(precision_wanted(line)) ||

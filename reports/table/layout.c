@@ -178,11 +178,14 @@ static void fold(struct table_layout *layout, struct grid *grid)
 	}
 }
 
-/* Opens a grid whose first column has no title: the heading has it. */
-static void open_grid(struct grid *grid, const struct table_unit *unit, const struct result *result,
-		      enum cells_table which)
+/* Opens a grid whose first column has no title, and returns that title, which the heading shows. */
+static const char *open_grid(struct grid *grid, const struct table_unit *unit,
+			     const struct result *result, enum cells_table which)
 {
+	const char *title;
+
 	cells_open(grid, unit, result, which);
+	title = grid->columns[0].title;
 	grid->columns[0].title = "";
 	for (size_t i = 0; i < grid->n_columns; i++) {
 		const struct trait *trait = find_trait(grid->columns[i].title);
@@ -190,16 +193,7 @@ static void open_grid(struct grid *grid, const struct table_unit *unit, const st
 		if (trait)
 			grid->views[i] = trait->view;
 	}
-}
-
-static void set_title(struct table_layout *layout, const struct table_unit *unit,
-		      const struct result *result, enum cells_table which)
-{
-	struct grid grid;
-
-	cells_open(&grid, unit, result, which);
-	append(layout->heading, sizeof(layout->heading), grid.columns[0].title);
-	grid_close(&grid);
+	return title;
 }
 
 /* Hides columns that do not fit, and notes their titles. */
@@ -225,8 +219,7 @@ void layout_make(struct table_layout *layout, const struct table_unit *unit,
 	struct grid grid;
 
 	*layout = (struct table_layout){.has_extras = !extras || !*extras};
-	set_title(layout, unit, result, which);
-	open_grid(&grid, unit, result, which);
+	append(layout->heading, sizeof(layout->heading), open_grid(&grid, unit, result, which));
 	for (size_t i = 0; i < result->n_cases; i++) {
 		const struct result_case *line = &result->cases[i];
 

@@ -26,89 +26,89 @@ static const char *printed(const struct parameter *parameter, uint64_t value)
 }
 
 /* People and scripts rely on these. "" is a default that the program chooses. */
+static const struct {
+	const char *name;
+	char letter;
+	const char *least;
+	const char *most;
+	const char *fallback;
+} options[] = {
+	{"op",	       0,   "send",       "connect",       "send"   },
+	{"metric",           0,   "lat",        "load",          "lat"    },
+	{"size",             's', "1",          "1g",            "64"     },
+	{"cq",	       0,   "poll",       "adaptive",      "poll"   },
+	{"server-cq",        0,   "poll",       "adaptive",      ""       },
+	{"transport",        'c', "RC",         "UD",            "RC"     },
+	{"qps",              'q', "1",          "16384",         "1"      },
+	{"threads",          0,   "1",          "256",           "1"      },
+	{"pattern",          0,   "one-to-one", "all-to-all",    ""       },
+	{"tx-depth",         't', "1",          "16384",         ""       },
+	{"rx-depth",         'r', "1",          "16384",         ""       },
+	{"inline",           'I', "0",          "64k",           ""       },
+	{"cq-mod",           'Q', "1",          "16384",         ""       },
+	{"cq-depth",         0,   "1",          "4194304",       ""       },
+	{"doorbell-every",   0,   "1",          "8192",          ""       },
+	{"mr-access",        0,   "local",      "atomic",        ""       },
+	{"pages",            0,   "touched",    "untouched",     ""       },
+	{"registration",     0,   "once",       "each",          ""       },
+	{"step",             0,   "whole",      "destroy",       ""       },
+	{"post-list",        'l', "1",          "64",            "1"      },
+	{"bidirectional",    'b', "0",          "1",             "0"      },
+	{"latencies",        0,   "0",          "1",             "0"      },
+	{"rate",             0,   "1",          "1000T",         ""       },
+	{"arrivals",         0,   "fixed",      "poisson",       ""       },
+	{"seed",             0,   "0",          "4294967295",    ""       },
+	{"outstanding",      'o', "1",          "255",           ""       },
+	{"mtu",              'm', "256",        "4096",          ""       },
+	{"gid-index",        'x', "0",          "255",           ""       },
+	{"server-gid-index", 0,   "0",          "255",           ""       },
+	{"sl",	       'S', "0",          "15",            "0"      },
+	{"tos",              'T', "0",          "255",           "0"      },
+	{"timeout",          'u', "1",          "31",            "14"     },
+	{"retries",          0,   "0",          "7",             "6"      },
+	{"connect",          0,   "cm",         "qp",            ""       },
+	{"use-srq",          0,   "0",          "1",             "0"      },
+	{"hugepages",        0,   "0",          "1",             "0"      },
+	{"memory",           0,   "host",       "nic",           ""       },
+	{"server-memory",    0,   "host",       "nic",           ""       },
+	{"relaxed-ordering", 0,   "off",        "on",            ""       },
+	{"buffer",           0,   "8",          "64g",           ""       },
+	{"access",           0,   "same",       "stride=64g",    ""       },
+	{"sge",              0,   "1",          "32",            "1"      },
+	{"think",            0,   "0ns",        "1s",            "0ns"    },
+	{"receives",         0,   "buffers",    "none",          "buffers"},
+	{"needs",            0,   "0",          "1",             "0"      },
+	{"pin",              0,   "0",          "8191",          ""       },
+	{"server-pin",       0,   "0",          "8191",          ""       },
+	{"numa",             0,   "0",          "1023",          ""       },
+	{"server-numa",      0,   "0",          "1023",          ""       },
+	{"verify",           0,   "0",          "1000000000000", "0"      },
+	{"iterations",       'n', "1",          "1000000000000", ""       },
+	{"duration",         'D', "1ms",        "86400s",        ""       },
+	{"warmup",           0,   "0ns",        "86400s",        "2s"     },
+	{"trials",           0,   "1",          "1000",          ""       },
+	{"budget",           0,   "1ms",        "86400s",        ""       },
+	{"precision",        0,   "1",          "100",           ""       },
+	{"interleave",       0,   "0",          "1",             ""       },
+};
+
 static void test_option_names_and_defaults(void **unused)
 {
-	static const struct {
-		const char *name;
-		char letter;
-		const char *least;
-		const char *most;
-		const char *fallback;
-	} rows[] = {
-		{"op",               0,   "send",       "connect",       "send"   },
-		{"metric",           0,   "lat",        "load",          "lat"    },
-		{"size",             's', "1",          "1g",            "64"     },
-		{"cq",               0,   "poll",       "adaptive",      "poll"   },
-		{"server-cq",        0,   "poll",       "adaptive",      ""       },
-		{"transport",        'c', "RC",         "UD",            "RC"     },
-		{"qps",              'q', "1",          "16384",         "1"      },
-		{"threads",          0,   "1",          "256",           "1"      },
-		{"pattern",          0,   "one-to-one", "all-to-all",    ""       },
-		{"tx-depth",         't', "1",          "16384",         ""       },
-		{"rx-depth",         'r', "1",          "16384",         ""       },
-		{"inline",           'I', "0",          "64k",           ""       },
-		{"cq-mod",           'Q', "1",          "16384",         ""       },
-		{"cq-depth",         0,   "1",          "4194304",       ""       },
-		{"doorbell-every",   0,   "1",          "8192",          ""       },
-		{"mr-access",        0,   "local",      "atomic",        ""       },
-		{"pages",            0,   "touched",    "untouched",     ""       },
-		{"registration",     0,   "once",       "each",          ""       },
-		{"step",             0,   "whole",      "destroy",       ""       },
-		{"post-list",        'l', "1",          "64",            "1"      },
-		{"bidirectional",    'b', "0",          "1",             "0"      },
-		{"latencies",        0,   "0",          "1",             "0"      },
-		{"rate",             0,   "1",          "1000T",         ""       },
-		{"arrivals",         0,   "fixed",      "poisson",       ""       },
-		{"seed",             0,   "0",          "4294967295",    ""       },
-		{"outstanding",      'o', "1",          "255",           ""       },
-		{"mtu",              'm', "256",        "4096",          ""       },
-		{"gid-index",        'x', "0",          "255",           ""       },
-		{"server-gid-index", 0,   "0",          "255",           ""       },
-		{"sl",               'S', "0",          "15",            "0"      },
-		{"tos",              'T', "0",          "255",           "0"      },
-		{"timeout",          'u', "1",          "31",            "14"     },
-		{"retries",          0,   "0",          "7",             "6"      },
-		{"connect",          0,   "cm",         "qp",            ""       },
-		{"use-srq",          0,   "0",          "1",             "0"      },
-		{"hugepages",        0,   "0",          "1",             "0"      },
-		{"memory",           0,   "host",       "nic",           ""       },
-		{"server-memory",    0,   "host",       "nic",           ""       },
-		{"relaxed-ordering", 0,   "off",        "on",            ""       },
-		{"buffer",           0,   "8",          "64g",           ""       },
-		{"access",           0,   "same",       "stride=64g",    ""       },
-		{"sge",              0,   "1",          "32",            "1"      },
-		{"think",            0,   "0ns",        "1s",            "0ns"    },
-		{"receives",         0,   "buffers",    "none",          "buffers"},
-		{"needs",            0,   "0",          "1",             "0"      },
-		{"pin",              0,   "0",          "8191",          ""       },
-		{"server-pin",       0,   "0",          "8191",          ""       },
-		{"numa",             0,   "0",          "1023",          ""       },
-		{"server-numa",      0,   "0",          "1023",          ""       },
-		{"verify",           0,   "0",          "1000000000000", "0"      },
-		{"iterations",       'n', "1",          "1000000000000", ""       },
-		{"duration",         'D', "1ms",        "86400s",        ""       },
-		{"warmup",           0,   "0ns",        "86400s",        "2s"     },
-		{"trials",           0,   "1",          "1000",          ""       },
-		{"budget",           0,   "1ms",        "86400s",        ""       },
-		{"precision",        0,   "1",          "100",           ""       },
-		{"interleave",       0,   "0",          "1",             ""       },
-	};
-
-	assert_int_equal(ARRAY_LENGTH(rows), PARAMETERS);
-	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+	assert_int_equal(ARRAY_LENGTH(options), PARAMETERS);
+	for (size_t i = 0; i < ARRAY_LENGTH(options); i++) {
 		const struct parameter *parameter = &parameter_table[i];
 		uint64_t value;
 
-		assert_string_equal(parameter->option.name, rows[i].name);
-		assert_int_equal(parameter->option.letter, rows[i].letter);
-		assert_string_equal(printed(parameter, parameter->fallback), rows[i].fallback);
-		assert_null(parameter_parse(parameter, rows[i].least, &value));
-		assert_null(parameter_parse(parameter, rows[i].most, &value));
+		assert_string_equal(parameter->option.name, options[i].name);
+		assert_int_equal(parameter->option.letter, options[i].letter);
+		assert_string_equal(printed(parameter, parameter->fallback), options[i].fallback);
+		assert_null(parameter_parse(parameter, options[i].least, &value));
+		assert_null(parameter_parse(parameter, options[i].most, &value));
 		if (parameter->type == PARAMETER_WORD || parameter->type == PARAMETER_ACCESS ||
 		    parameter->type == PARAMETER_MEMORY)
 			continue;
-		assert_string_equal(printed(parameter, parameter->least), rows[i].least);
-		assert_string_equal(printed(parameter, parameter->most), rows[i].most);
+		assert_string_equal(printed(parameter, parameter->least), options[i].least);
+		assert_string_equal(printed(parameter, parameter->most), options[i].most);
 	}
 }
 

@@ -226,7 +226,7 @@ static void test_several_hosts(void **unused)
 		      "hosts; see verbmark-fleet(1)");
 }
 
-/* Lists on the command line replace those of a preset. */
+/* Lists on the command line replace the preset's lists. */
 static void test_presets_with_lists(void **unused)
 {
 	check_cases("--preset|quick|-s|8|--op|read|h",

@@ -42,7 +42,7 @@ static void test_empty_product(void **unused)
 	assert_memory_equal(&made, &wanted, sizeof(wanted));
 }
 
-/* The order is that of the table, not of the options. */
+/* Cases follow the order of the table, not of the options. */
 static void test_last_list_varies_fastest(void **unused)
 {
 	static const char *const ids[] = {

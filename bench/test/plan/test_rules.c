@@ -87,7 +87,7 @@ static void test_defaults(void **unused)
 	"access=random seed=1 buffer=4m connect=cm metric=load arrivals=fixed " \
 	"tx-depth=128 rx-depth=512 cq-mod=1 rate=1k server-cq=poll "
 
-/* As many messages in flight as for bw, each with a completion. */
+/* A load has the same number of messages in flight as bw, each with a completion. */
 static void test_defaults_of_loads(void **unused)
 {
 	check_chosen(OPERATION_SEND, "metric=load rate=1k", LOAD "trials=6 duration=200ms");
@@ -113,91 +113,90 @@ static void test_choosing_twice_changes_nothing(void **unused)
 	}
 }
 
+static const char too_many_qps[] =
+	"--qps times --threads exceeds 4096 queue pairs, the limit for --connect qp";
+static const struct {
+	enum operation_number op;
+	const char *text;
+	const char *sentence;
+} refusals[] = {
+	{OPERATION_SEND,         "",						NULL					       },
+	{OPERATION_SEND,         "metric=bw",				       NULL					       },
+	{OPERATION_READ,         "metric=bw tx-depth=1 cq-mod=1",                   NULL                                               },
+	{OPERATION_WRITE,        "tx-depth=16384 cq-mod=16384",                     NULL                                               },
+	{OPERATION_WRITE_NOTIFY, "metric=bw",                                       NULL                                               },
+	{OPERATION_WRITE_NOTIFY, "metric=bw post-list=2",
+	 "--post-list does not support notifications and doorbells"								    },
+	{OPERATION_SEND,         "tx-depth=4 cq-mod=5",
+	 "--cq-mod exceeds --tx-depth: the queue would fill and stay full"                                                             },
+	{OPERATION_SEND,         "metric=bw cq-mod=129",
+	 "--cq-mod exceeds --tx-depth: the queue would fill and stay full"                                                             },
+	{OPERATION_SEND,         "mtu=4096",					NULL					       },
+	{OPERATION_SEND,         "mtu=1000",					"--mtu must be 256, 512, 1024, 2048 or 4096"       },
+	{OPERATION_SEND,         "metric=bw qps=4096 threads=4",                    NULL                                               },
+	{OPERATION_SEND,         "metric=bw qps=4097 threads=4",
+	 "--qps times --threads exceeds 16384 queue pairs"									     },
+	{OPERATION_SEND,         "metric=bw qps=4096 connect=qp",                   NULL                                               },
+	{OPERATION_SEND,         "metric=bw qps=4097 connect=qp",                   too_many_qps                                       },
+	{OPERATION_SEND,         "metric=bw qps=4097 transport=UC",                 too_many_qps                                       },
+	{OPERATION_WRITE,        "metric=bw qps=1025 threads=4 mtu=1024",           too_many_qps                                       },
+	{OPERATION_SEND,         "metric=bw needs=1 think=1us",                     NULL                                               },
+	{OPERATION_SEND,         "needs=1",					 "--needs applies only to bw on RC in one direction"},
+	{OPERATION_SEND,         "metric=bw needs=1 transport=UD",
+	 "--needs applies only to bw on RC in one direction"									   },
+	{OPERATION_WRITE,        "metric=bw bidirectional=1 think=1us",
+	 "--think and --bidirectional cannot be used together"									 },
+	{OPERATION_SEND,         "metric=bw verify=1 transport=UD bidirectional=1", NULL                                               },
+	{OPERATION_SEND,         "metric=bw verify=1 post-list=4",                  NULL                                               },
+	{OPERATION_READ,         "metric=bw verify=1",                              NULL                                               },
+	{OPERATION_READ_NOTIFY,  "metric=bw verify=1",                              NULL                                               },
+	{OPERATION_WRITE,        "metric=bw verify=1",
+	 "--verify with bw applies only to send and read: a write overwrites the last one"                                             },
+	{OPERATION_WRITE_IMM,    "metric=bw verify=1",
+	 "--verify with bw applies only to send and read: a write overwrites the last one"                                             },
+	{OPERATION_WRITE_NOTIFY, "metric=bw verify=1",
+	 "--verify with bw applies only to send and read: a write overwrites the last one"                                             },
+	{OPERATION_FETCH_ADD,    "metric=bw verify=1",
+	 "--verify applies only to operations with a payload"									  },
+	{OPERATION_SEND,         "verify=1 transport=UC size=8",                    NULL                                               },
+	{OPERATION_SEND,         "verify=1 transport=UD size=7",
+	 "--verify on UC and UD needs 8 bytes (writes: 9) for a number; use a larger --size"                                           },
+	{OPERATION_WRITE,        "verify=1 transport=UC size=9",                    NULL                                               },
+	{OPERATION_WRITE,        "verify=1 transport=UC size=8",
+	 "--verify on UC and UD needs 8 bytes (writes: 9) for a number; use a larger --size"                                           },
+	{OPERATION_WRITE,        "verify=1 cq=event",
+	 "--verify of write latency needs --cq poll on both sides"								     },
+	{OPERATION_WRITE,        "verify=1 server-memory=nic",
+	 "--verify of write latency needs memory that the CPU can poll; use write-imm"                                                 },
+	{OPERATION_WRITE,        "verify=1 memory=odp",                             NULL                                               },
+	{OPERATION_SEND,         "inline=8 memory=nic",
+	 "--inline needs memory that the CPU can read on both sides"                                                                   },
+	{OPERATION_SEND,         "inline=0 memory=nic",                             NULL                                               },
+	{OPERATION_SEND,         "metric=bw threads=2 memory=file:/x",
+	 "memory with a path needs --threads 1"											},
+	{OPERATION_SEND,         "memory=odp:implicit server-memory=odp:implicit",  NULL                                               },
+	{OPERATION_READ,         "memory=odp:implicit",                             NULL                                               },
+	{OPERATION_READ,         "server-memory=odp:implicit",
+	 "odp:implicit gives the peer no access; use --memory odp, or --op send"                                                       },
+	{OPERATION_WRITE,        "memory=odp:implicit",
+	 "odp:implicit gives the peer no access; use --memory odp, or --op send"                                                       },
+	{OPERATION_WRITE,        "metric=bw memory=odp:implicit",                   NULL                                               },
+	{OPERATION_REGISTER,     "pages=untouched memory=nic",                      "--pages untouched needs --memory host"            },
+	{OPERATION_SEND,         "iterations=1 duration=1s",                        "-n and -D cannot be used together"                },
+};
+
 static void test_refusals(void **unused)
 {
-	static const char by_hand[] =
-		"--qps times --threads exceeds 4096 queue pairs, the limit for --connect qp";
-	static const struct {
-		enum operation_number op;
-		const char *text;
-		const char *sentence;
-	} rows[] = {
-		{OPERATION_SEND,         "",						NULL					       },
-		{OPERATION_SEND,         "metric=bw",                                       NULL                                               },
-		{OPERATION_READ,         "metric=bw tx-depth=1 cq-mod=1",                   NULL                                               },
-		{OPERATION_WRITE,        "tx-depth=16384 cq-mod=16384",                     NULL                                               },
-		{OPERATION_WRITE_NOTIFY, "metric=bw",                                       NULL                                               },
-		{OPERATION_WRITE_NOTIFY, "metric=bw post-list=2",
-		 "--post-list does not support notifications and doorbells"                                                                    },
-		{OPERATION_SEND,         "tx-depth=4 cq-mod=5",
-		 "--cq-mod exceeds --tx-depth: the queue would fill and stay full"                                                             },
-		{OPERATION_SEND,         "metric=bw cq-mod=129",
-		 "--cq-mod exceeds --tx-depth: the queue would fill and stay full"                                                             },
-		{OPERATION_SEND,         "mtu=4096",                                        NULL                                               },
-		{OPERATION_SEND,         "mtu=1000",                                        "--mtu must be 256, 512, 1024, 2048 or 4096"       },
-		{OPERATION_SEND,         "metric=bw qps=4096 threads=4",                    NULL                                               },
-		{OPERATION_SEND,         "metric=bw qps=4097 threads=4",
-		 "--qps times --threads exceeds 16384 queue pairs"									     },
-		{OPERATION_SEND,         "metric=bw qps=4096 connect=qp",                   NULL                                               },
-		{OPERATION_SEND,         "metric=bw qps=4097 connect=qp",                   by_hand                                            },
-		{OPERATION_SEND,         "metric=bw qps=4097 transport=UC",                 by_hand                                            },
-		{OPERATION_WRITE,        "metric=bw qps=1025 threads=4 mtu=1024",           by_hand                                            },
-		{OPERATION_SEND,         "metric=bw needs=1 think=1us",                     NULL                                               },
-		{OPERATION_SEND,         "needs=1",                                         "--needs applies only to bw on RC in one direction"},
-		{OPERATION_SEND,         "metric=bw needs=1 transport=UD",
-		 "--needs applies only to bw on RC in one direction"									   },
-		{OPERATION_WRITE,        "metric=bw bidirectional=1 think=1us",
-		 "--think and --bidirectional cannot be used together"									 },
-		{OPERATION_SEND,         "metric=bw verify=1 transport=UD bidirectional=1", NULL                                               },
-		{OPERATION_SEND,         "metric=bw verify=1 post-list=4",                  NULL                                               },
-		{OPERATION_READ,         "metric=bw verify=1",                              NULL                                               },
-		{OPERATION_READ_NOTIFY,  "metric=bw verify=1",                              NULL                                               },
-		{OPERATION_WRITE,        "metric=bw verify=1",
-		 "--verify with bw applies only to send and read: a write overwrites the last one"                                             },
-		{OPERATION_WRITE_IMM,    "metric=bw verify=1",
-		 "--verify with bw applies only to send and read: a write overwrites the last one"                                             },
-		{OPERATION_WRITE_NOTIFY, "metric=bw verify=1",
-		 "--verify with bw applies only to send and read: a write overwrites the last one"                                             },
-		{OPERATION_FETCH_ADD,    "metric=bw verify=1",
-		 "--verify applies only to operations with a payload"									  },
-		{OPERATION_SEND,         "verify=1 transport=UC size=8",                    NULL                                               },
-		{OPERATION_SEND,         "verify=1 transport=UD size=7",
-		 "--verify on UC and UD needs 8 bytes (writes: 9) for a number; use a larger --size"                                           },
-		{OPERATION_WRITE,        "verify=1 transport=UC size=9",                    NULL                                               },
-		{OPERATION_WRITE,        "verify=1 transport=UC size=8",
-		 "--verify on UC and UD needs 8 bytes (writes: 9) for a number; use a larger --size"                                           },
-		{OPERATION_WRITE,        "verify=1 cq=event",
-		 "--verify of write latency needs --cq poll on both sides"                                                                     },
-		{OPERATION_WRITE,        "verify=1 server-memory=nic",
-		 "--verify of write latency needs memory that the CPU can poll; use write-imm"                                                 },
-		{OPERATION_WRITE,        "verify=1 memory=odp",                             NULL                                               },
-		{OPERATION_SEND,         "inline=8 memory=nic",
-		 "--inline needs memory that the CPU can read on both sides"                                                                   },
-		{OPERATION_SEND,         "inline=0 memory=nic",                             NULL                                               },
-		{OPERATION_SEND,         "metric=bw threads=2 memory=file:/x",
-		 "memory with a path needs --threads 1"											},
-		{OPERATION_SEND,         "memory=odp:implicit server-memory=odp:implicit",  NULL                                               },
-		{OPERATION_READ,         "memory=odp:implicit",                             NULL                                               },
-		{OPERATION_READ,         "server-memory=odp:implicit",
-		 "odp:implicit gives the peer no access; use --memory odp, or --op send"                                                       },
-		{OPERATION_WRITE,        "memory=odp:implicit",
-		 "odp:implicit gives the peer no access; use --memory odp, or --op send"                                                       },
-		{OPERATION_WRITE,        "metric=bw memory=odp:implicit",                   NULL                                               },
-		{OPERATION_REGISTER,     "pages=untouched memory=nic",
-		 "--pages untouched needs --memory host"										       },
-		{OPERATION_SEND,         "iterations=1 duration=1s",                        "-n and -D cannot be used together"                },
-	};
-
-	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
-		struct parameters wanted = asked(rows[i].text);
+	for (size_t i = 0; i < ARRAY_LENGTH(refusals); i++) {
+		struct parameters wanted = asked(refusals[i].text);
 		const char *found;
 
-		rules_choose(&operations[rows[i].op], &wanted);
-		found = rules_refuse(&operations[rows[i].op], &wanted);
-		if (!rows[i].sentence)
+		rules_choose(&operations[refusals[i].op], &wanted);
+		found = rules_refuse(&operations[refusals[i].op], &wanted);
+		if (!refusals[i].sentence)
 			assert_null(found);
 		else
-			assert_string_equal(found, rows[i].sentence);
+			assert_string_equal(found, refusals[i].sentence);
 	}
 }
 

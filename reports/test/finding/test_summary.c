@@ -91,7 +91,7 @@ static void test_fastest(void **unused)
 	};
 
 	fill(rows, ARRAY_LENGTH(rows));
-	check("SUMMARY\n  Lowest latency at 64 B: write, 1.00 us, half a round trip; next is send, "
+	check("SUMMARY\n  Lowest latency at size 64: write, 1.00 us, half a round trip; next is send, "
 	      "x1.40\n");
 	/* Alone, or with too few trials for an interval, there is nothing to say. */
 	result.n_cases = 1;
@@ -113,10 +113,10 @@ static void test_no_difference(void **unused)
 	};
 
 	fill(rows, 2);
-	check("SUMMARY\n  Latency at 64 B: no difference shown between write (1.00 us) and send "
+	check("SUMMARY\n  Latency at size 64: no difference shown between write (1.00 us) and send "
 	      "(1.02 us)\n");
 	fill(rows, ARRAY_LENGTH(rows));
-	check("SUMMARY\n  Latency at 64 B: no difference shown between write (1.00 us) and 2 other "
+	check("SUMMARY\n  Latency at size 64: no difference shown between write (1.00 us) and 2 other "
 	      "operations\n");
 	/* A trial twice as slow as the others leaves a large difference unclear. */
 	for (size_t i = 0; i < STATISTICS; i++) {
@@ -124,7 +124,7 @@ static void test_no_difference(void **unused)
 		trials[0][0].latency[i] = 3000;
 	}
 	result.n_cases = 2;
-	check("SUMMARY\n  Latency at 64 B: no difference shown between write (1.00 us) and send "
+	check("SUMMARY\n  Latency at size 64: no difference shown between write (1.00 us) and send "
 	      "(1.30 us)\n");
 }
 
@@ -145,13 +145,13 @@ static void test_events(void **unused)
 	};
 
 	fill(rows, ARRAY_LENGTH(rows));
-	check("SUMMARY\n  Events cost 11.2 us of latency at 64 B (send, x29.0) and save 40 % of "
+	check("SUMMARY\n  Events cost 11.2 us of latency at size 64 (send, x29.0) and save 40 % of "
 	      "the client's CPU time\n");
 	set_cpu(1500);
-	check("SUMMARY\n  Events cost 11.2 us of latency at 64 B (send, x29.0) and multiply the "
+	check("SUMMARY\n  Events cost 11.2 us of latency at size 64 (send, x29.0) and multiply the "
 	      "client\'s CPU time by 1.50\n");
 	set_cpu(1000);
-	check("SUMMARY\n  Events cost 11.2 us of latency at 64 B (send, x29.0)\n");
+	check("SUMMARY\n  Events cost 11.2 us of latency at size 64 (send, x29.0)\n");
 	cases[1].server_cq = "poll";
 	check("");
 }
@@ -173,10 +173,10 @@ static void test_tail(void **unused)
 	cases[2].figures[far] = 30000;
 	cases[3].figures[far] = 15000;
 	/* 64 bytes are preferred to the smallest size. */
-	check("SUMMARY\n  Lowest latency at 64 B: write, 1.00 us, half a round trip; next is send, "
-	      "x1.50\n  Longest tail at 64 B: send, p99.9 30.0 us, x20.0 the median\n");
+	check("SUMMARY\n  Lowest latency at size 64: write, 1.00 us, half a round trip; next is send, "
+	      "x1.50\n  Longest tail at size 64: send, p99.9 30.0 us, x20.0 the median\n");
 	cases[2].figures[far] = cases[3].figures[far] = (double)NAN;
-	check("SUMMARY\n  Lowest latency at 64 B: write, 1.00 us, half a round trip; next is send, "
+	check("SUMMARY\n  Lowest latency at size 64: write, 1.00 us, half a round trip; next is send, "
 	      "x1.50\n");
 }
 
@@ -189,7 +189,7 @@ static void test_events_cost_nothing(void **unused)
 	};
 
 	fill(rows, ARRAY_LENGTH(rows));
-	check("SUMMARY\n  Events save 40 % of the client's CPU time at 64 B (send); no difference "
+	check("SUMMARY\n  Events save 40 % of the client's CPU time at size 64 (send); no difference "
 	      "in latency shown\n");
 	set_cpu(1000);
 	check("");
@@ -204,9 +204,9 @@ static void test_sides(void **unused)
 	};
 
 	fill(rows, ARRAY_LENGTH(rows));
-	check("SUMMARY\n  Lowest latency at 64 B: write, 1.00 us, half a round trip; next is "
+	check("SUMMARY\n  Lowest latency at size 64: write, 1.00 us, half a round trip; next is "
 	      "write-imm, x1.20\n"
-	      "  At 64 B, two-sided send has 1.40 times the latency of one-sided write\n");
+	      "  At size 64, two-sided send has 1.40 times the latency of one-sided write\n");
 }
 
 /* 11625 messages of 1 MiB are 97.5 Gb/s, of 100 Gb/s; the rate of other sizes is lower. */
@@ -223,16 +223,17 @@ static void test_bandwidth(void **unused)
 		{"send/bw/1m/poll",  "send",  "bw", "poll", 1048576, RESULT_HALF, 5812.5,  0},
 	};
 	static const char races[] =
-		"  Highest bandwidth at 1 MiB: write, 97.5 Gb/s; next is send, x0.500\n"
-		"  Bandwidth at 4 KiB: no difference shown between write (32.8 Gb/s) and send "
+		"  Highest bandwidth at size 1M: write, 97.5 Gb/s; next is send, x0.500\n"
+		"  Bandwidth at size 4k: no difference shown between write (32.8 Gb/s) and send "
 		"(32.8 Gb/s)\n"
-		"  Highest bandwidth at 64 B: send, 1.02 Gb/s; next is write, x0.500\n";
+		"  Highest bandwidth at size 64: send, 1.02 Gb/s; next is write, x0.500\n";
 	char wanted[1024];
 
 	fill(rows, ARRAY_LENGTH(rows));
-	snprintf(wanted, sizeof(wanted), "%s%s",
-		 "SUMMARY\n  Highest bandwidth measured: write at 1 MiB, 97.5 % of the line rate\n",
-		 races);
+	snprintf(
+		wanted, sizeof(wanted), "%s%s",
+		"SUMMARY\n  Highest bandwidth measured: write at size 1M, 97.5 % of the line rate\n",
+		races);
 	check(wanted);
 	result.client.kind = "soft";
 	snprintf(wanted, sizeof(wanted), "%s%s", SOFT, races);
@@ -252,7 +253,7 @@ static void test_drift(void **unused)
 
 	fill(rows, ARRAY_LENGTH(rows));
 	cases[1].parameters = NULL;
-	check("SUMMARY\n  Lowest latency at 64 B: write, 1.00 us, half a round trip; next is send, "
+	check("SUMMARY\n  Lowest latency at size 64: write, 1.00 us, half a round trip; next is send, "
 	      "x1.40\n  Cases ran one after another: drift of the hosts counts as a difference; "
 	      "see --budget\n");
 }

@@ -70,7 +70,7 @@ static void test_names(void **unused)
 	}
 }
 
-/* What all cases have in common is in the heading, and not in their rows. */
+/* The heading, and not the rows, has what all cases have in common. */
 static void test_common(void **unused)
 {
 	static const size_t others[] = {SAMPLE_FAILED, SAMPLE_NOT_RUN};

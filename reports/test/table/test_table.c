@@ -101,7 +101,7 @@ static void test_foot(void **unused)
 {
 	static const char skipped[] =
 		"read/bw/64/poll/t4/Q5: skipped: --cq-mod exceeds --tx-depth\n";
-	static const char summary[] = "SUMMARY\n  Highest bandwidth measured: write at 1000 B, "
+	static const char summary[] = "SUMMARY\n  Highest bandwidth measured: write at size 1000, "
 				      "13.6 % of the line rate\n";
 	struct result_trial *trials = sample.cases[SAMPLE_LATENCY].trials;
 	char wanted[512];
