@@ -266,12 +266,15 @@ static void put_row(struct grid *grid, const struct chart *chart, const struct c
 		    const struct svg_panel_point *of)
 {
 	bool is_bar = chart->mark == SVG_PANEL_BARS;
-	char text[2][AXIS_TEXT];
+	char text[AXIS_TEXT];
 
-	axis_text(&chart->x, is_bar ? of->low : of->x, text[0]);
-	axis_text(&chart->x, of->high, text[1]);
 	grid_put(grid, "%s", panel->plot.title);
-	grid_put(grid, is_bar ? "%s to %s" : "%s", text[0], text[1]);
+	axis_text(&chart->x, is_bar ? of->low : of->x, text);
+	if (is_bar) {
+		grid_begin(grid, "%s to ", text);
+		axis_text(&chart->x, of->high, text);
+	}
+	grid_put(grid, "%s", text);
 	for (size_t look = 0; look < chart->n_looks; look++) {
 		const struct svg_panel_series *series = series_of(panel, look);
 		const struct svg_panel_point *point = series ? find_at(series, of->x) : NULL;
