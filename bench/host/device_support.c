@@ -164,8 +164,12 @@ void device_support_tell(json_t *device, json_t *port, struct ibv_context *verbs
 	tell_transports(device, verbs, &attr);
 	tell_memory(device, verbs);
 	tell_gids(port, verbs, attr.phys_port_cnt, number);
-	if (!verbs_result(ibv_query_port(verbs, (uint8_t)number, &port_attr)))
-		tell_number(port, "max_msg_sz", port_attr.max_msg_sz);
+	if (verbs_result(ibv_query_port(verbs, (uint8_t)number, &port_attr)))
+		return;
+	tell_number(port, "max_msg_sz", port_attr.max_msg_sz);
+	tell_number(port, "pkeys", port_attr.pkey_tbl_len);
+	tell_number(port, "lids",
+		    manual_qp_has_lids(&port_attr) ? UINT64_C(1) << port_attr.lmc : 0);
 }
 
 /* Returns a number, limited to most. A missing number is no limit. */
@@ -175,6 +179,13 @@ static json_int_t read_number(const json_t *section, const char *key, json_int_t
 	json_int_t number = json_integer_value(value);
 
 	return json_is_integer(value) && number < most ? number : most;
+}
+
+static uint64_t read_count(const json_t *section, const char *key)
+{
+	json_int_t number = read_number(section, key, INT_MAX);
+
+	return number < 0 ? 0 : (uint64_t)number;
 }
 
 static void read_attributes(struct ibv_device_attr *attr, const json_t *section)
@@ -204,6 +215,8 @@ static void read_port(struct device_support *capacity, const struct result_end *
 
 	capacity->port.max_msg_sz = bytes < 0 ? 0 : (uint32_t)bytes;
 	capacity->port.active_mtu = mtu ? mtu : IBV_MTU_4096;
+	capacity->pkeys = read_count(section, "pkeys");
+	capacity->lids = read_count(section, "lids");
 	memset(capacity->gids, !json_array_size(gids), sizeof(capacity->gids));
 	json_array_foreach(gids, i, gid)
 	{
@@ -296,6 +309,15 @@ static int check_parameters(const struct device_support *capacity, const struct 
 				 p->inline_size, bytes);
 	if (gid_index < DEVICE_SUPPORT_GIDS && !capacity->gids[gid_index])
 		return lacks_gid(capacity, gid_index, error);
+	if (p->pkey_index != PARAMETER_AUTO && p->pkey_index >= capacity->pkeys)
+		return error_set(error, -EINVAL,
+				 "the port has no P_Key at index %" PRIu64
+				 "; its table has %" PRIu64 " entries",
+				 p->pkey_index, capacity->pkeys);
+	if (p->path_bits != PARAMETER_AUTO && p->path_bits >= capacity->lids)
+		return error_set(error, -EINVAL,
+				 "path bits %" PRIu64 " need more LIDs than the port's %" PRIu64,
+				 p->path_bits, capacity->lids);
 	return 0;
 }
 

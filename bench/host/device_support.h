@@ -26,6 +26,8 @@ struct device_support {
 	unsigned int transports;           /* bit mask of supported transports */
 	uint64_t inline_bytes[TRANSPORTS]; /* maximum inline size of a queue pair */
 	bool gids[DEVICE_SUPPORT_GIDS];    /* whether the port has a GID at that index */
+	uint64_t pkeys;                    /* entries of the port's P_Key table */
+	uint64_t lids;                     /* of the port; 0 on Ethernet */
 	uint64_t memory_bytes;             /* of the device's own memory */
 	const json_t *lacking; /* kinds of memory that cannot work: the reason by name; or NULL */
 };

@@ -29,6 +29,12 @@ static int gid_index(const struct lane *lane)
 	return p->server_gid_index == PARAMETER_AUTO ? MANUAL_QP_GID_BEST : MANUAL_QP_GID_ANY;
 }
 
+/* Returns a parameter, or 0 if it was not requested. */
+static uint64_t given(uint64_t parameter)
+{
+	return parameter == PARAMETER_AUTO ? 0 : parameter;
+}
+
 static struct manual_qp_settings manual_qp_settings(const struct lane *lane,
 						    const struct lane_end *own)
 {
@@ -37,9 +43,13 @@ static struct manual_qp_settings manual_qp_settings(const struct lane *lane,
 		.transport = (enum transport)p->transport,
 		.port = (uint8_t)own->port,
 		.gid_index = gid_index(lane),
-		.mtu = p->mtu == PARAMETER_AUTO ? 0 : limits_mtu((unsigned int)p->mtu),
+		.mtu = limits_mtu((unsigned int)given(p->mtu)),
+		.pkey_index = (uint16_t)given(p->pkey_index),
 		.sl = (uint8_t)p->sl,
+		.path_bits = (uint8_t)given(p->path_bits),
 		.traffic_class = (uint8_t)p->tos,
+		.hop_limit = (uint8_t)given(p->hop_limit),
+		.flow_label = (uint32_t)given(p->flow_label),
 	};
 
 	/* An address that is invalid here (for example with an unknown zone) has no GID either. */

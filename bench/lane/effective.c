@@ -41,6 +41,8 @@ static void add_gid(struct effective *chosen, struct ibv_context *verbs,
 
 	effective_set(chosen, EFFECTIVE_GID_INDEX, vector->grh.sgid_index);
 	effective_set(chosen, EFFECTIVE_TRAFFIC_CLASS, vector->grh.traffic_class);
+	effective_set(chosen, EFFECTIVE_FLOW_LABEL, vector->grh.flow_label);
+	effective_set(chosen, EFFECTIVE_HOP_LIMIT, vector->grh.hop_limit);
 	if (!ibv_query_gid_ex(verbs, vector->port_num, vector->grh.sgid_index, &entry, 0) &&
 	    entry.gid_type < ARRAY_LENGTH(types))
 		effective_set(chosen, EFFECTIVE_GID_TYPE, types[entry.gid_type]);
@@ -50,6 +52,7 @@ static void add_address_vector(struct effective *chosen, struct ibv_context *ver
 			       const struct ibv_ah_attr *vector)
 {
 	effective_set(chosen, EFFECTIVE_SL, vector->sl);
+	effective_set(chosen, EFFECTIVE_PATH_BITS, vector->src_path_bits);
 	if (vector->is_global)
 		add_gid(chosen, verbs, vector);
 }
@@ -73,7 +76,7 @@ static void add_queue_pair(struct effective *chosen, const struct lane *lane)
 	bool is_acknowledged = transport_is_acknowledged((enum transport)p->transport);
 	struct ibv_qp_init_attr made = {0};
 	struct ibv_qp_attr attr = {0};
-	int mask = IBV_QP_CAP;
+	int mask = IBV_QP_CAP | IBV_QP_PKEY_INDEX;
 
 	if (is_connected)
 		mask |= IBV_QP_AV | IBV_QP_PATH_MTU;
@@ -83,6 +86,7 @@ static void add_queue_pair(struct effective *chosen, const struct lane *lane)
 	if (verbs_result(ibv_query_qp(context->qp, &attr, mask, &made)))
 		return;
 	add_depths(chosen, &lane->endpoint, &made.cap);
+	effective_set(chosen, EFFECTIVE_PKEY_INDEX, attr.pkey_index);
 	/* An unconnected queue pair has no address vector; each work request has one. */
 	if (!is_connected)
 		attr.ah_attr = manual_qp_address_vector(context);

@@ -136,6 +136,10 @@ struct parameters {
 	uint64_t server_gid_index; /* AUTO: same as gid_index */
 	uint64_t sl;
 	uint64_t tos;
+	uint64_t flow_label;
+	uint64_t hop_limit;
+	uint64_t pkey_index;
+	uint64_t path_bits;
 	uint64_t timeout;
 	uint64_t retries;
 	uint64_t connect;
@@ -187,7 +191,7 @@ struct parameter {
 	size_t offset;
 };
 
-#define PARAMETERS 57
+#define PARAMETERS 61
 
 /* The mark of parameters that only say how long to measure. They are not part of an id. */
 extern const char parameters_effort[];

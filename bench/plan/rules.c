@@ -33,7 +33,10 @@ static bool needs_pairs(const struct parameters *parameters)
 {
 	return !parameters_has(parameters, TRANSPORT_BY_CM) || parameters->mtu != PARAMETER_AUTO ||
 	       parameters->gid_index != PARAMETER_AUTO ||
-	       parameters->server_gid_index != PARAMETER_AUTO || parameters->sl || parameters->tos;
+	       parameters->server_gid_index != PARAMETER_AUTO || parameters->sl ||
+	       parameters->tos || parameters->flow_label != PARAMETER_AUTO ||
+	       parameters->hop_limit != PARAMETER_AUTO ||
+	       parameters->pkey_index != PARAMETER_AUTO || parameters->path_bits != PARAMETER_AUTO;
 }
 
 static bool has_effort(const struct parameters *parameters)
@@ -524,7 +527,7 @@ static const struct rule {
 	{is_without_pages,       "--pages applies only to register"                                  },
 	{is_without_steps,       "--step applies only to connect"                                    },
 	{is_connect_by_hand,
-	 "connect uses rdma_cm; drop --connect qp, -m, -x, --server-gid-index, -S and -T"            },
+	 "connect uses rdma_cm; drop --connect qp and the options that need it, such as -m and -x"   },
 	{is_registration_unused, "--registration applies only to read with --metric lat"             },
 	{is_registered_walk,     "--registration each needs --access same and --sge 1"               },
 	{is_lat_of_many,         "latency is measured on one queue pair per thread; use --qps 1"     },
@@ -535,7 +538,7 @@ static const struct rule {
 	{is_bidirectional_lat,   "--bidirectional applies only to bw"                                },
 	{is_timed_otherwise,     "--latencies applies only to bw without --post-list"                },
 	{is_cm_without,
-	 "--connect cm is RC only, without -m, -x, --server-gid-index, -S, -T; use --connect qp"     },
+	 "rdma_cm connects RC only, and chooses MTU, GID and path itself; use --connect qp"          },
 	{is_list_too_long,       "--post-list exceeds --tx-depth"                                    },
 	{is_bell_too_rare,
 	 "--doorbell-every exceeds --tx-depth: the queue would fill and stay full"                   },

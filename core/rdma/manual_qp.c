@@ -118,10 +118,10 @@ static int choose_gid(struct rdma_state *state, struct error *error)
 	int code;
 
 	if (settings->gid_index == MANUAL_QP_GID_BEST && manual_qp_has_lids(&state->port)) {
-		if (settings->traffic_class)
+		if (settings->traffic_class || settings->flow_label || settings->hop_limit)
 			return error_set(error, -EINVAL,
-					 "InfiniBand packets carry a traffic class only with a "
-					 "GID; choose one with -x");
+					 "InfiniBand packets carry a traffic class, flow label or "
+					 "hop limit only with a GID; choose one with -x");
 		return 0;
 	}
 	code = device_gids(state->endpoint->verbs, state->device.phys_port_cnt, &gids, &count,
@@ -185,6 +185,7 @@ static int ready_to_init(struct rdma_context *ctx, struct error *error)
 	struct ibv_qp_attr attr = {
 		.qp_state = IBV_QPS_INIT,
 		.port_num = state->port_num,
+		.pkey_index = state->path.settings.pkey_index,
 		.qkey = state->path.own.qkey,
 		.qp_access_flags = access_flags(state),
 	};
@@ -243,7 +244,6 @@ int manual_qp_open(struct rdma_context *ctx, struct endpoint *endpoint,
 	path->is_open = true;
 	path->settings = *settings;
 	path->settings.port = settings->port ? settings->port : DEFAULT_PORT;
-	path->settings.hop_limit = settings->hop_limit ? settings->hop_limit : DEFAULT_HOPS;
 	ctx->state->transport = settings->transport;
 	code = context_begin(ctx, error);
 	if (!code)
@@ -312,8 +312,9 @@ static struct ibv_ah_attr address_vector(const struct rdma_state *state)
 {
 	const struct manual_qp_settings *settings = &state->path.settings;
 	struct ibv_ah_attr attr = {
-		.dlid = state->path.other.lid,
+		.dlid = (uint16_t)(state->path.other.lid + settings->path_bits),
 		.sl = settings->sl,
+		.src_path_bits = settings->path_bits,
 		.port_num = state->port_num,
 		.is_global = has_gid(state),
 	};
@@ -322,8 +323,9 @@ static struct ibv_ah_attr address_vector(const struct rdma_state *state)
 		return attr;
 	attr.grh = (struct ibv_global_route){
 		.sgid_index = (uint8_t)settings->gid_index,
-		.hop_limit = settings->hop_limit,
+		.hop_limit = settings->hop_limit ? settings->hop_limit : DEFAULT_HOPS,
 		.traffic_class = settings->traffic_class,
+		.flow_label = settings->flow_label,
 	};
 	memcpy(attr.grh.dgid.raw, state->path.other.gid, sizeof(attr.grh.dgid.raw));
 	return attr;

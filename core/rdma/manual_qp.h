@@ -29,9 +29,12 @@ struct manual_qp_settings {
 	int gid_index;
 	struct sockaddr_storage address; /* the local address that the peer uses, or AF_UNSPEC */
 	enum ibv_mtu mtu; /* the port's active MTU if 0; the smaller of both sides is used */
+	uint16_t pkey_index;
 	uint8_t sl;
+	uint8_t path_bits;     /* added to both LIDs; InfiniBand only */
 	uint8_t traffic_class; /* the whole byte: DSCP in the upper six bits */
 	uint8_t hop_limit;     /* 64 if 0; on RoCE v2 the kernel uses its route's limit */
+	uint32_t flow_label;   /* on RoCE v2 it determines the UDP source port */
 };
 
 /* Connection parameters sent to the peer. manual_qp_connect checks received ones. */

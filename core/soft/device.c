@@ -102,7 +102,7 @@ static void fill_limits(struct ibv_device_attr *attr)
 		.max_srq = SOFT_SRQS - 1,
 		.max_srq_wr = SOFT_WR_MAX,
 		.max_srq_sge = SOFT_SGE_MAX,
-		.max_pkeys = 1,
+		.max_pkeys = SOFT_PKEYS,
 		.phys_port_cnt = 1,
 	};
 }

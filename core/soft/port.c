@@ -15,12 +15,14 @@
 #include "core/soft/peer/process.h"
 
 enum {
-	PKEY = 0xffff,
 	WIDTH_4X = 2,
 	SPEED_EDR = 32,
 	PHYSICAL_POLLING = 2,
 	PHYSICAL_LINK_UP = 5,
 };
+
+/* The default partition, and others, all with full membership. */
+static const uint16_t pkeys[SOFT_PKEYS] = {0xffff, 0x8001, 0x8002, 0x8003};
 
 /* Ranks addresses by preference, lowest first; -1 means unusable. */
 static int rank(const struct ifaddrs *one)
@@ -148,7 +150,7 @@ void soft_port_attributes(struct ibv_port_attr *attr)
 		.gid_tbl_len = SOFT_GIDS,
 		.port_cap_flags = IBV_PORT_IP_BASED_GIDS,
 		.max_msg_sz = SOFT_MESSAGE_MAX,
-		.pkey_tbl_len = 1,
+		.pkey_tbl_len = SOFT_PKEYS,
 		.max_vl_num = 1,
 		.active_width = WIDTH_4X,
 		.active_speed = SPEED_EDR,
@@ -262,18 +264,19 @@ SOFT_EXPORT int ibv_query_gid_type(struct ibv_context *context, uint8_t port, un
 
 SOFT_EXPORT int ibv_query_pkey(struct ibv_context *context, uint8_t port, int index, __be16 *pkey)
 {
-	if (port != SOFT_PORT || index) {
+	if (port != SOFT_PORT || index < 0 || index >= SOFT_PKEYS) {
 		errno = EINVAL;
 		return -1;
 	}
-	*pkey = htons(PKEY);
+	*pkey = htons(pkeys[index]);
 	return 0;
 }
 
 SOFT_EXPORT int ibv_get_pkey_index(struct ibv_context *context, uint8_t port, __be16 pkey)
 {
-	if (port == SOFT_PORT && pkey == htons(PKEY))
-		return 0;
+	for (int i = 0; port == SOFT_PORT && i < SOFT_PKEYS; i++)
+		if (pkey == htons(pkeys[i]))
+			return i;
 	errno = EINVAL;
 	return -1;
 }

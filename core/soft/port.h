@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The one port of the soft device and its GIDs: the addresses of the host's interfaces. Loopback
- * addresses come last, so that a machine without a network has one, too. A GID stays valid even if
- * its address is removed.
+ * The one port of the soft device, its GIDs and its P_Keys. GIDs are the addresses of the host's
+ * interfaces. Loopback addresses come last, so that a machine without a network has one, too. A
+ * GID stays valid even if its address is removed. All ports have the same P_Keys.
  */
 #ifndef CORE_SOFT_PORT_H
 #define CORE_SOFT_PORT_H
@@ -17,6 +17,7 @@
 
 enum {
 	SOFT_PORT = 1,
+	SOFT_PKEYS = 4,
 	SOFT_MTU_BYTES = 4096,
 	SOFT_MESSAGE_MAX = 1 << 30,
 };

@@ -12,7 +12,7 @@ import tempfile
 import unittest
 
 from verbmark import (
-    IS_SANITIZED, RUN_PATIENCE, Ended, Served, Server, client, counter, measure, wait_until,
+    IS_SANITIZED, IS_SOFT, RUN_PATIENCE, Ended, Served, Server, client, counter, measure, wait_until,
 )
 
 WATCHING = os.environ["WATCHING"]
@@ -103,6 +103,16 @@ class Watched(Served):
 
     def test_type_of_service(self):
         self.check("tos", [0, 4, 255], "-T", "0,4,255", "--connect", "qp")
+
+    def test_path(self):
+        self.check("flow_label", [0, 1, 0xFFFFF], "--flow-label", "0,1,1048575")
+        self.check("hop_limit", [64], "--connect", "qp")
+        self.check("hop_limit", [1, 255], "--hop-limit", "1,255")
+
+    def test_pkey_index(self):
+        """Soft-RoCE in the kernel has a table of one entry."""
+        indexes = [0, 3] if IS_SOFT else [0]
+        self.check("pkey_index", indexes, "--pkey-index", ",".join(map(str, indexes)))
 
     def test_rnr_retries(self):
         """A stream retries forever (7) while the receiver has no receive posted."""

@@ -27,6 +27,8 @@ typedef ssize_t write_function(int fd, const void *bytes, size_t size);
 static uint64_t posts;
 static unsigned int sl;
 static unsigned int tos;
+static unsigned int flow_label;
+static unsigned int hop_limit;
 
 static void record(const char *line)
 {
@@ -49,10 +51,11 @@ static void describe(struct ibv_qp *qp)
 	snprintf(line, sizeof(line),
 		 "{\"mtu\": %d, \"timeout\": %u, \"retries\": %u, \"rnr_retries\": %u, "
 		 "\"reads\": %u, \"remote_reads\": %u, \"sl\": %u, \"tos\": %u, "
+		 "\"flow_label\": %u, \"hop_limit\": %u, \"pkey_index\": %u, "
 		 "\"inline\": %u, \"srq\": %s}\n",
 		 128 << seen.path_mtu, seen.timeout, seen.retry_cnt, seen.rnr_retry,
-		 seen.max_rd_atomic, seen.max_dest_rd_atomic, sl, tos, seen.cap.max_inline_data,
-		 init.srq ? "true" : "false");
+		 seen.max_rd_atomic, seen.max_dest_rd_atomic, sl, tos, flow_label, hop_limit,
+		 seen.pkey_index, seen.cap.max_inline_data, init.srq ? "true" : "false");
 	record(line);
 }
 
@@ -64,6 +67,8 @@ int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 	if (mask & IBV_QP_AV) {
 		sl = attr->ah_attr.sl;
 		tos = attr->ah_attr.grh.traffic_class;
+		flow_label = attr->ah_attr.grh.flow_label;
+		hop_limit = attr->ah_attr.grh.hop_limit;
 	}
 	if (!code && mask & IBV_QP_STATE && attr->qp_state == IBV_QPS_RTS)
 		describe(qp);

@@ -13,7 +13,7 @@ static const char made_up_device[] =
 	"{'device':{'max_qp':16, 'max_qp_wr':1000, 'max_sge':4, 'max_sge_rd':3, 'max_cqe':4000, 'max_cq':12, 'max_mr':14, 'max_srq':1,"
 	" 'max_srq_wr':500, 'max_srq_sge':2, 'max_qp_rd_atom':16, 'max_qp_init_rd_atom':8,"
 	" 'max_mr_size':1048576, 'atomics':'hca', 'max_inline':{'RC':100, 'UC':120, 'UD':60}},"
-	" 'port':{'max_msg_sz':65536, 'gids':[0, 3, 255]}}";
+	" 'port':{'max_msg_sz':65536, 'gids':[0, 3, 255], 'pkeys':4, 'lids':8}}";
 
 static struct result_end made_up_end(const char *facts)
 {
@@ -180,6 +180,17 @@ static void test_gid_indexes(void **unused)
 	check_side(true, "gid-index=1 server-gid-index=3", NULL);
 	check_side(false, "server-gid-index=1", NULL);
 	check_side(true, "server-gid-index=1", lacks);
+}
+
+static void test_partitions_and_paths(void **unused)
+{
+	check(made_up_device, "pkey-index=3", NULL);
+	check(made_up_device, "pkey-index=4",
+	      OWN "the port has no P_Key at index 4; its table has 4 entries");
+	check(made_up_device, "path-bits=7", NULL);
+	check(made_up_device, "path-bits=8", OWN "path bits 8 need more LIDs than the port's 8");
+	/* Documents of hosts that do not say have no limit. */
+	check("{}", "pkey-index=65535 path-bits=127", NULL);
 }
 
 static void test_above_limits(void **unused)
@@ -362,6 +373,7 @@ int main(void)
 		cmocka_unit_test(test_set_up_calls),
 		cmocka_unit_test(test_memory_rights),
 		cmocka_unit_test(test_gid_indexes),
+		cmocka_unit_test(test_partitions_and_paths),
 		cmocka_unit_test(test_above_limits),
 		cmocka_unit_test(test_scatter_gather_entries),
 		cmocka_unit_test(test_scatter_gather_entries_of_reads),

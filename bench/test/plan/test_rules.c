@@ -72,6 +72,10 @@ static void test_defaults(void **unused)
 		{"gid-index=0",						       LAT "gid-index=0 connect=qp iterations=5000"             },
 		{"server-gid-index=0",						LAT "server-gid-index=0 connect=qp iterations=5000"      },
 		{"sl=1",							      LAT "sl=1 connect=qp iterations=5000"                    },
+		{"flow-label=0",						      LAT "flow-label=0 connect=qp iterations=5000"            },
+		{"hop-limit=3",						       LAT "hop-limit=3 connect=qp iterations=5000"             },
+		{"pkey-index=0",						      LAT "pkey-index=0 connect=qp iterations=5000"            },
+		{"path-bits=0",						       LAT "path-bits=0 connect=qp iterations=5000"             },
 		{"connect=cm sl=1",						   LAT "sl=1 iterations=5000"                               },
 		{"timeout=3 retries=0 hugepages=1 inline=5 trials=9 size=1m op=read",
 		 LAT "iterations=5000 timeout=3 retries=0 hugepages=1 inline=5 trials=9 size=1m"
@@ -411,7 +415,8 @@ static void test_calls_and_grants(void **unused)
 	static const char same[] = "alloc and timed calls need --access same";
 	static const char none[] = "--verify applies only to operations with a payload";
 	static const char by_hand[] =
-		"connect uses rdma_cm; drop --connect qp, -m, -x, --server-gid-index, -S and -T";
+		"connect uses rdma_cm; drop --connect qp and the options that need it, such as -m "
+		"and -x";
 	static const char *const rows[][3] = {
 		{"alloc",       "size=1g",					     NULL						 },
 		{"alloc",       "sge=2 size=1 threads=3 use-srq=1",                    NULL                                                 },

@@ -48,7 +48,8 @@ bool soft_execute_is_open(const struct soft_qp *qp, const struct soft_target *ta
 
 	if (!is_receiving(atomic_load_explicit(&remote->state, memory_order_acquire)) ||
 	    atomic_load_explicit(&remote->number, memory_order_relaxed) != number ||
-	    remote->type != (uint32_t)local->qp_type)
+	    remote->type != (uint32_t)local->qp_type ||
+	    atomic_load_explicit(&remote->pkey_index, memory_order_relaxed) != qp->attr.pkey_index)
 		return false;
 	if (is_datagram(qp))
 		return atomic_load(&remote->qkey) == qkey_of(qp, operation);

@@ -102,7 +102,7 @@ static int check_values(const struct ibv_qp_attr *attr, int mask)
 {
 	if (mask & IBV_QP_PORT && attr->port_num != SOFT_PORT)
 		return EINVAL;
-	if (mask & IBV_QP_PKEY_INDEX && attr->pkey_index)
+	if (mask & IBV_QP_PKEY_INDEX && attr->pkey_index >= SOFT_PKEYS)
 		return EINVAL;
 	if (mask & IBV_QP_ACCESS_FLAGS && attr->qp_access_flags & ~SOFT_ACCESS_KNOWN)
 		return EINVAL;
@@ -183,6 +183,7 @@ static void publish(struct soft_qp *qp)
 	atomic_store(&qp->image->peer, qp->attr.dest_qp_num);
 	atomic_store(&qp->image->access, qp->attr.qp_access_flags);
 	atomic_store(&qp->image->qkey, qp->attr.qkey);
+	atomic_store(&qp->image->pkey_index, qp->attr.pkey_index);
 	atomic_store(&qp->image->min_rnr_timer, qp->attr.min_rnr_timer);
 	atomic_store(&qp->image->max_dest_rd_atomic, qp->attr.max_dest_rd_atomic);
 }

@@ -21,7 +21,7 @@
 #include "core/soft/peer/lock.h"
 
 #define SOFT_IMAGE_MAGIC   0x766d7366 /* "vmsf" */
-#define SOFT_IMAGE_VERSION 10
+#define SOFT_IMAGE_VERSION 11
 
 enum {
 	SOFT_SLOT_BITS = 11,
@@ -81,6 +81,7 @@ struct soft_qp_image {
 	uint32_t srq;
 	_Atomic uint32_t access;
 	_Atomic uint32_t qkey;
+	_Atomic uint32_t pkey_index;
 	_Atomic uint32_t min_rnr_timer;
 	_Atomic uint32_t max_dest_rd_atomic;
 	/*

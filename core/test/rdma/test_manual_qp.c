@@ -172,8 +172,10 @@ static void connect_pair(struct rdma_context *ctx, struct rdma_state *state,
 					{
 						.gid_index = 3,
 						.sl = 4,
+						.path_bits = 3,
 						.traffic_class = 0x6a,
 						.hop_limit = 33,
+						.flow_label = 0xfedcb,
 					}, .own =
 					{
 						.gid = {0xfd, 0x88, [15] = 1},
@@ -203,7 +205,8 @@ static void check_address(const struct ibv_ah_attr *attr, bool has_gid)
 {
 	assert_int_equal(attr->sl, 4);
 	assert_int_equal(attr->port_num, 2);
-	assert_int_equal(attr->dlid, remote.lid);
+	assert_int_equal(attr->dlid, remote.lid + 3);
+	assert_int_equal(attr->src_path_bits, 3);
 	assert_int_equal(attr->is_global, has_gid);
 	assert_int_equal(attr->static_rate, 0);
 	if (!has_gid)
@@ -211,7 +214,7 @@ static void check_address(const struct ibv_ah_attr *attr, bool has_gid)
 	assert_int_equal(attr->grh.sgid_index, 3);
 	assert_int_equal(attr->grh.traffic_class, 0x6a);
 	assert_int_equal(attr->grh.hop_limit, 33);
-	assert_int_equal(attr->grh.flow_label, 0);
+	assert_int_equal(attr->grh.flow_label, 0xfedcb);
 	assert_memory_equal(attr->grh.dgid.raw, remote.gid, sizeof(remote.gid));
 }
 

@@ -282,6 +282,44 @@ static void test_deregistered_region(void **unused)
 	stage_close(&stage);
 }
 
+static void set_partition(struct ibv_qp *qp, uint16_t index, int result)
+{
+	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_SQD, .pkey_index = index};
+
+	assert_int_equal(ibv_modify_qp(qp, &attr, IBV_QP_STATE), 0);
+	assert_int_equal(ibv_modify_qp(qp, &attr, IBV_QP_PKEY_INDEX), result);
+	attr.qp_state = IBV_QPS_RTS;
+	assert_int_equal(ibv_modify_qp(qp, &attr, IBV_QP_STATE), 0);
+}
+
+/* A queue pair receives only packets of its own partition. */
+static void test_partitions(void **unused)
+{
+	struct ibv_send_wr wr = {.opcode = IBV_WR_RDMA_WRITE, .send_flags = IBV_SEND_SIGNALED};
+	struct ibv_port_attr port;
+	struct stage stage;
+
+	stage_open(&stage, &(struct stage_ways){.timeout = 8, .retry_cnt = 1});
+	assert_int_equal(ibv_query_port(stage.context, 1, &port), 0);
+	wr.wr.rdma.remote_addr = (uintptr_t)stage.end[1].buffer;
+	wr.wr.rdma.rkey = stage.mr->rkey;
+	for (uint16_t index = 0; index < port.pkey_tbl_len; index++) {
+		uint16_t key;
+
+		assert_int_equal(ibv_query_pkey(stage.context, 1, index, &key), 0);
+		assert_int_equal(ibv_get_pkey_index(stage.context, 1, key), index);
+		set_partition(stage.end[0].qp, index, 0);
+		set_partition(stage.end[1].qp, index, 0);
+		assert_int_equal(stage_post(&stage, &wr, 8), 0);
+		assert_int_equal(stage_await(stage.end[0].cq).status, IBV_WC_SUCCESS);
+	}
+	set_partition(stage.end[0].qp, port.pkey_tbl_len, EINVAL);
+	set_partition(stage.end[0].qp, 1, 0);
+	assert_int_equal(stage_post(&stage, &wr, 8), 0);
+	assert_int_equal(stage_await(stage.end[0].cq).status, IBV_WC_RETRY_EXC_ERR);
+	stage_close(&stage);
+}
+
 /* The peer is not connected and does not answer: 3 attempts of 1.05 ms each. */
 static void test_no_answer(void **unused)
 {
@@ -469,6 +507,7 @@ int main(void)
 		cmocka_unit_test(test_region_of_another_domain),
 		cmocka_unit_test(test_access_of_a_region),
 		cmocka_unit_test(test_deregistered_region),
+		cmocka_unit_test(test_partitions),
 		cmocka_unit_test(test_no_answer),
 		cmocka_unit_test(test_unknown_gid),
 		cmocka_unit_test(test_waiting_for_a_receive),
