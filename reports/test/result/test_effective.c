@@ -10,7 +10,7 @@
 	" \"send_depth\": 2, \"receive_depth\": 3, \"shared_receive_depth\": 4, \"cq_depth\": 5," \
 	" \"initiator_depth\": 6, \"responder_depth\": 7, \"path_mtu_bytes\": 8,"                 \
 	" \"gid_index\": 9, \"gid_type\": \"RoCE v2\", \"pkey_index\": 20, \"sl\": 10,"           \
-	" \"path_bits\": 21, \"traffic_class\": 11, \"flow_label\": 22, \"hop_limit\": 23,"        \
+	" \"path_bits\": 21, \"traffic_class\": 11, \"flow_label\": 22, \"hop_limit\": 23,"       \
 	" \"ack_timeout_ns\": 9223372036854775807, \"retries\": 13, \"rnr_retries\": 14,"         \
 	" \"spin_ns\": 15, \"completion_vector\": 0, \"page_bytes\": 17, \"buffer_bytes\": 18, \"places\": 19}"
 
