@@ -9,7 +9,7 @@
 #define ATOMICS  "use --op fetch-add or compare-swap"
 #define COUNTERS "omit it: results always have the counters"
 #define SAMPLES  "omit it: results always have the histogram"
-#define UNSORTED "verbmark keeps a histogram, not a list of samples"
+#define UNSORTED "use --samples FILE"
 #define MARGIN   "omit it: all of -D is measured"
 #define NO_PEAK  "omit it: verbmark computes no peak"
 #define RATE     "use --fail-below 1.2Mmsg/s"

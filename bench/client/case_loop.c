@@ -34,10 +34,18 @@ static int note_shares(const struct trial *trial, const struct plan_case *wanted
 	return code;
 }
 
-/* Runs one trial and adds its results to the case. */
-static int run_trial(struct trial *trial, const struct plan_case *wanted, struct result_case *found,
-		     struct error *error)
+static void write_samples(struct sample_file *file, const struct trial *trial,
+			  const struct result_case *found)
 {
+	for (unsigned int i = 0; i < trial->threads.n; i++)
+		sample_file_add(file, found->id, found->n_trials, i + 1, trial->lanes[i].samples);
+}
+
+/* Runs one trial and adds its results to the case. */
+static int run_trial(const struct case_loop *loop, const struct plan_case *wanted,
+		     struct result_case *found, struct error *error)
+{
+	struct trial *trial = loop->trial;
 	bool is_bw = wanted->parameters.metric == METRIC_BW;
 	bool is_first = !found->n_trials;
 	struct result_trial seen;
@@ -53,6 +61,8 @@ static int run_trial(struct trial *trial, const struct plan_case *wanted, struct
 		code = note_shares(trial, wanted, found, is_first, error);
 	if (!code)
 		code = result_add_warmup(found, trial->lanes->warmup, error);
+	if (!code && loop->sweep->samples.file && trial_has_latency(wanted))
+		write_samples(&loop->sweep->samples, trial, found);
 	return code;
 }
 
@@ -84,7 +94,7 @@ static int run_trials(const struct case_loop *loop, size_t number, uint64_t coun
 			begin_case(loop, number,
 				   done_before(loop->plan, number) + i * plan_trial_ns(wanted));
 		trial->has_next = i + 1 < count;
-		code = run_trial(trial, wanted, found, error);
+		code = run_trial(loop, wanted, found, error);
 	}
 	trial_close(trial);
 	/* An earlier trial may have completed. */

@@ -222,6 +222,9 @@ static int measure_lane(struct trial *trial, struct trial_lane *own, struct erro
 		return measure_is_cause(code) ? code : error_append(error, "during warm-up");
 	measure_clear(trial, own);
 	run.messages = parameters->iterations;
+	run.samples = own->samples;
+	if (run.samples)
+		run.samples->count = 0;
 	received = lane->result.received;
 	before = cpu_cost_now(lane);
 	pacing_begin(trial->pacing, trial->wanted, clock, false);

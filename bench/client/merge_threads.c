@@ -4,12 +4,13 @@
 #include <errno.h>
 #include <stdlib.h>
 
-int merge_threads_open(struct trial_lane *own, struct error *error)
+int merge_threads_open(struct trial_lane *own, bool has_samples, struct error *error)
 {
 	own->hist = cacheline_calloc(1, sizeof(*own->hist));
 	own->warmup = cacheline_calloc(1, sizeof(*own->warmup));
 	own->windows = cacheline_calloc(1, sizeof(*own->windows));
-	if (own->hist && own->windows && own->warmup)
+	own->samples = has_samples ? malloc(sizeof(*own->samples)) : NULL;
+	if (own->hist && own->windows && own->warmup && (own->samples || !has_samples))
 		return 0;
 	return error_set_errno(error, -ENOMEM, "cannot store the results");
 }
@@ -19,6 +20,8 @@ void merge_threads_close(struct trial_lane *own)
 	free(own->hist);
 	free(own->warmup);
 	free(own->windows);
+	free(own->samples);
+	own->samples = NULL;
 	own->hist = own->warmup = NULL;
 	own->windows = NULL;
 }

@@ -11,7 +11,7 @@
 #include "bench/client/trial.h"
 
 /* Allocates a thread's results on cache lines of their own. Called by the measuring thread. */
-int merge_threads_open(struct trial_lane *own, struct error *error);
+int merge_threads_open(struct trial_lane *own, bool has_samples, struct error *error);
 void merge_threads_close(struct trial_lane *own); /* does nothing if zeroed */
 
 /* Merges into the first lane's hist, warmup and windows, found, and the trial's outcome. */

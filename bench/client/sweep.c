@@ -349,6 +349,7 @@ int sweep_run(struct sweep *sweep, const struct plan *plan, struct result *resul
 		.result = result,
 		.who = sweep->who,
 		.stop = sweep->stop,
+		.has_samples = sweep->samples.file,
 	};
 	struct trial trial = {
 		.settings = &settings,

@@ -7,6 +7,7 @@
 #define BENCH_CLIENT_SWEEP_H
 
 #include "bench/client/launch.h"
+#include "bench/client/sample_file.h"
 #include "bench/control/control.h"
 #include "bench/control/dial.h"
 #include "bench/control/secret.h"
@@ -25,6 +26,7 @@ struct sweep {
 	bool is_lost; /* the server went away during the run */
 	const struct dial_stop
 		*stop; /* ends the wait for the server and its answers; NULL: nothing */
+	struct sample_file samples; /* the caller's; zeroed: not wanted */
 	struct clock clock;
 	struct snapshot snapshot; /* of the client */
 	json_t *server_before;    /* noise at the server at the start */

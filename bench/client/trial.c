@@ -350,7 +350,7 @@ static int thread_open(void *whole, unsigned int number, struct error *error)
 	if (code)
 		return code;
 	threads_set_lane(&trial->threads, number, &own->lane);
-	return merge_threads_open(own, error);
+	return merge_threads_open(own, trial->settings->has_samples, error);
 }
 
 static int thread_close(void *whole, unsigned int number, struct error *error)

@@ -22,6 +22,7 @@ struct trial_settings {
 	const char *who;              /* the server's name in errors */
 	const struct dial_stop *stop; /* ends the wait for an answer; NULL: nothing */
 	unsigned int answer_ms;       /* for each answer; 0: the protocol's limit */
+	bool has_samples;             /* each trial_lane stores the samples of a trial */
 };
 
 /* The lane of one thread, and the data of its loop. Only that thread writes it during a trial. */
@@ -29,6 +30,7 @@ struct trial_lane {
 	struct lane lane;
 	struct hist *hist;
 	struct hist *warmup; /* latencies before the measurement */
+	struct samples *samples;
 	struct rate_windows *windows;
 	double received_per_s; /* messages from the server during the measurement */
 	uint64_t until_ns;     /* when the measurement ended */

@@ -61,6 +61,7 @@ static size_t private_words(const char **words, const char **host, int argc, cha
 	add_word(words, &count, plan.secret_file);
 	add_word(words, &count, plan.json);
 	add_word(words, &count, plan.save_dir);
+	add_word(words, &count, plan.samples);
 	add_word(words, &count, plan.file);
 	return count;
 }

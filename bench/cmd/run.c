@@ -221,11 +221,16 @@ static int sweep(struct plan *plan, struct result *result, struct screen *screen
 		 struct error *error)
 {
 	struct sweep sweep = {0};
+	struct error ignored = {0};
 	struct interruption interruption = {.control = &sweep.control};
-	int code = sweep_open(&sweep, plan, result, error);
+	int code = plan->samples ? sample_file_open(&sweep.samples, plan->samples, error) : 0;
 
-	if (code)
+	if (!code)
+		code = sweep_open(&sweep, plan, result, error);
+	if (code) {
+		sample_file_close(&sweep.samples, &ignored);
 		return code;
+	}
 	/* Exclude cases that the devices do not support. */
 	screen->progress.estimate_ns = plan_estimate_ns(plan, plan->n_cases);
 	code = interruption_open(&interruption, error);
@@ -234,6 +239,8 @@ static int sweep(struct plan *plan, struct result *result, struct screen *screen
 		interruption_close(&interruption);
 	}
 	sweep_close(&sweep);
+	if (sample_file_close(&sweep.samples, code ? &ignored : error) && !code)
+		code = error->code;
 	return code;
 }
 

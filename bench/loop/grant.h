@@ -46,7 +46,7 @@ static ALWAYS_INLINE int grant_drive(struct lane *lane, const struct loop_run *r
 		code = grant_ask(lane, run, kind, &words, &ticks, error);
 		if (unlikely(code))
 			break;
-		hist_add(run->hist, clock_to_ns(ticks, run->mult));
+		loop_record(run, ticks);
 		count++;
 		words.type = POOL_REQ_FREE;
 		code = grant_ask(lane, run, kind, &words, &ticks, error);

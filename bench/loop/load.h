@@ -151,7 +151,7 @@ static ALWAYS_INLINE int load_take(struct load *load, struct lane *lane, const s
 
 		if (unlikely(wc[i].status != IBV_WC_SUCCESS))
 			return lane_completion_failed(&wc[i], error);
-		hist_add(run->hist, clock_to_ns(lane->result.last_tick - ticks[0], run->mult));
+		loop_record(run, lane->result.last_tick - ticks[0]);
 		hist_add(&load->seen->uncorrected,
 			 clock_to_ns(lane->result.last_tick - ticks[1], run->mult));
 		flow->first_tick =

@@ -10,6 +10,8 @@
 #include <string.h>
 
 #include "bench/lane/lane.h"
+#include "bench/loop/samples.h"
+#include "core/base/clock.h"
 #include "core/base/hist.h"
 #include "reports/result/rate_windows.h"
 
@@ -20,6 +22,7 @@ struct loop_run {
 	uint64_t until;               /* tick at which to end; UINT64_MAX: limited by messages */
 	uint64_t origin;              /* tick at which throughput windows start; 0: with the loop */
 	struct hist *hist;            /* latencies in nanoseconds */
+	struct samples *samples;      /* the same in order; NULL: not wanted */
 	struct rate_windows *windows; /* bandwidth: counts of local completions, */
 	bool counts_received;         /* or, if bidirectional, of received messages */
 	struct load *load;            /* for a load */
@@ -44,6 +47,15 @@ struct loop_run {
 	{                                                                                   \
 		return shape(lane, run, operation, error);                                  \
 	}
+
+static ALWAYS_INLINE void loop_record(const struct loop_run *run, uint64_t ticks)
+{
+	uint64_t ns = clock_to_ns(ticks, run->mult);
+
+	hist_add(run->hist, ns);
+	if (unlikely(run->samples))
+		samples_add(run->samples, ns);
+}
 
 /* Fills the payload of the next message if it is to be verified. */
 static ALWAYS_INLINE void loop_fill(struct lane *lane)

@@ -69,8 +69,7 @@ static ALWAYS_INLINE void round_record(struct round *round)
 
 	if (unlikely(i == round->n))
 		return;
-	hist_add(round->run->hist,
-		 clock_to_ns(round->ticks[i + 1] - round->ticks[i], round->run->mult));
+	loop_record(round->run, round->ticks[i + 1] - round->ticks[i]);
 	round->recorded++;
 }
 

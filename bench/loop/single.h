@@ -66,8 +66,7 @@ static ALWAYS_INLINE int loop_single(struct lane *lane, const struct loop_run *r
 		code = single_once(lane, run, lane->path, &single, error);
 		if (unlikely(code))
 			break;
-		hist_add(run->hist,
-			 clock_to_ns(is_poll ? single.polled : single.posted, run->mult));
+		loop_record(run, is_poll ? single.polled : single.posted);
 		count++;
 	}
 	lane->result.messages += count;

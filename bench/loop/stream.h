@@ -205,7 +205,7 @@ static ALWAYS_INLINE void stream_time(struct lane *lane, const struct loop_run *
 
 		if (kind.is_both && wc[i].wr_id & LANE_RECEIVE)
 			continue;
-		hist_add(run->hist, clock_to_ns(now - lane_posted_at(lane, flow), run->mult));
+		loop_record(run, now - lane_posted_at(lane, flow));
 	}
 }
 

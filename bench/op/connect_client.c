@@ -176,7 +176,7 @@ static int once(struct connecting *connecting, const struct loop_run *run, struc
 		if (i == last)
 			ticks = clock_ticks(run->is_counter) - start;
 	}
-	hist_add(run->hist, clock_to_ns(ticks, run->mult));
+	loop_record(run, ticks);
 	return 0;
 }
 

@@ -81,7 +81,7 @@ static int once(struct timed_call *calling, const struct loop_run *run,
 	if (!code && kind->after)
 		code = kind->after(calling, error);
 	if (!code)
-		hist_add(run->hist, clock_to_ns(ticks, run->mult));
+		loop_record(run, ticks);
 	return code;
 }
 

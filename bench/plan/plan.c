@@ -519,6 +519,16 @@ int plan_parse(struct plan *plan, const char *preset, int argc, char *argv[], st
 	return option_parse(preset ? &plan_preset_options : &plan_options, argc, argv, plan, error);
 }
 
+/* Returns whether no message of the plan is timed. */
+static bool is_untimed(const struct plan *plan)
+{
+	for (size_t i = 0; i < plan->n_cases; i++)
+		if (plan->cases[i].parameters.metric != METRIC_BW ||
+		    plan->cases[i].parameters.latencies)
+			return false;
+	return true;
+}
+
 int plan_complete(struct plan *plan, struct error *error)
 {
 	int code = plan_finish(plan, "quick", error);
@@ -528,6 +538,9 @@ int plan_complete(struct plan *plan, struct error *error)
 	if (!code && plan->save_dir && (plan->no_save || plan->json))
 		code = error_set(error, -EINVAL, "--save-dir and %s cannot be used together",
 				 plan->json ? "--json" : "--no-save");
+	if (!code && plan->samples && is_untimed(plan))
+		code = error_set(error, -EINVAL,
+				 "--samples needs latencies: add --latencies or --metric lat");
 	if (!code && plan->launch && !plan->host)
 		code = error_set(error, -EINVAL,
 				 "--launch needs HOST: without one, the server runs here");

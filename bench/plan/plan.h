@@ -37,6 +37,7 @@ struct plan {
 	uint8_t device_port; /* 0: any */
 	const char *json;
 	const char *save_dir; /* folder of the default file; NULL: the current one */
+	const char *samples;  /* file of all latencies; NULL: none */
 	const char *file;
 	const char *preset;
 	const char *usual; /* the preset used because nothing else was asked for, or NULL */

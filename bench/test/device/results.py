@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Files of results, and that the plan in a result reproduces its cases."""
 
+import csv
 import json
 import os
 import pty
@@ -116,6 +117,47 @@ class Results(Served):
         for name in before:
             with open(f"{self.folder}/{name}", encoding="utf-8") as file:
                 self.assertEqual(file.read(), "old")
+
+    def samples(self, *options):
+        """Returns the rows of --samples by case, and the cases of the document."""
+        path = f"{self.folder}/samples.csv"
+        ended = measure(self.server, *options, "--samples", path)
+        with open(path, encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+        by_case = {}
+        for row in rows:
+            by_case.setdefault(row["case"], []).append(row)
+        return by_case, {case["id"]: case for case in ended.document["cases"]}
+
+    def test_samples(self):
+        """The file has the samples of which the document has the histogram."""
+        rows, cases = self.samples(
+            "--op", "send,read,register", "-s", "64", "-n", 50, "--trials", 2, "--threads", "1,2")
+        self.assertEqual(rows.keys(), cases.keys())
+        for name, case in cases.items():
+            found, n_threads = rows[name], case["threads"]
+            self.assertEqual(
+                [(row["trial"], row["thread"], row["number"]) for row in found],
+                [(str(trial), str(thread), str(number)) for trial in (1, 2)
+                 for thread in range(1, n_threads + 1) for number in range(1, 51)])
+            values = [int(row["latency_ns"]) for row in found]
+            histogram = case["latency_ns"]["histogram"]
+            self.assertEqual((len(values), min(values), max(values), sum(values)),
+                             tuple(histogram[key] for key in ("count", "min", "max", "sum")))
+
+    def test_samples_of_streams(self):
+        rows, cases = self.samples(
+            "--op", "write", "--metric", "bw", "--latencies", "-s", "64", "-n", 200)
+        ((name, case),) = cases.items()
+        self.assertEqual(len(rows[name]), 200)
+        self.assertEqual(sum(int(row["latency_ns"]) for row in rows[name]),
+                         case["latency_ns"]["histogram"]["sum"])
+
+    def test_samples_on_a_full_disk(self):
+        """Nothing is measured if the file cannot be written."""
+        ended = Ended(client("-n", 50, "--samples", "/dev/full", port=self.server.port))
+        self.assertEqual((ended.status, ended.out), (1, ""))
+        self.assertIn("cannot write --samples /dev/full: No space left on device", ended.err)
 
     def test_save_dir(self):
         """The folder is created, but not its parents; nothing is measured without it."""

@@ -80,7 +80,7 @@ static inline void set_up(const char *asked_for)
 	for (unsigned int i = 0; i < THREADS; i++) {
 		open_lane(&parts[i].lane, i, false);
 		open_lane(&posts[i], i, true);
-		assert_int_equal(merge_threads_open(&parts[i], &(struct error){0}), 0);
+		assert_int_equal(merge_threads_open(&parts[i], false, &(struct error){0}), 0);
 	}
 	connect_lanes();
 }
