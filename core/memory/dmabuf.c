@@ -158,12 +158,16 @@ static int take_from_heap(int heap, size_t size)
 	return ioctl(heap, DMA_HEAP_IOCTL_ALLOC, &data) ? -errno : (int)data.fd;
 }
 
-/* Allocates the file's space as well, as it may be sparse. */
-static int check_file(int file, const struct stat *stat, const char *path, size_t size,
-		      struct error *error)
+/* Measures the memory in the file's pages. Allocates its space as well, as it may be sparse. */
+static int measure_file(struct memory *memory, size_t wanted, int file, const struct stat *stat,
+			struct error *error)
 {
-	int code;
+	const char *path = memory->detail;
+	int code = pages_measure(memory, wanted, pages_of_file(file), error);
+	size_t size = memory->size;
 
+	if (code)
+		return code;
 	if ((size_t)stat->st_size < size)
 		return error_set(error, -EINVAL,
 				 "%s is smaller than the buffer of %zu bytes; try 'fallocate -l "
@@ -173,11 +177,19 @@ static int check_file(int file, const struct stat *stat, const char *path, size_
 	return code ? pages_no_room(path, size, code, error) : 0;
 }
 
+/* Measures memory that this machine has to provide. */
+static int measure(struct memory *memory, size_t size, struct error *error)
+{
+	int code = pages_measure(memory, size, (size_t)sysconf(_SC_PAGESIZE), error);
+
+	return code ? code : pages_promise(memory, size, error);
+}
+
 /* Returns the descriptor of a heap's buffer, or of the file itself. */
-static int take_path(const char *path, size_t size, struct error *error)
+static int take_path(struct memory *memory, size_t size, struct error *error)
 {
 	struct stat stat;
-	int file = open_path(path, error);
+	int file = open_path(memory->detail, error);
 	int made;
 
 	if (file < 0)
@@ -185,33 +197,40 @@ static int take_path(const char *path, size_t size, struct error *error)
 	if (fstat(file, &stat)) {
 		made = -errno;
 	} else if (S_ISREG(stat.st_mode)) {
-		made = check_file(file, &stat, path, size, error);
+		made = measure_file(memory, size, file, &stat, error);
 		if (!made)
 			return file;
 	} else {
-		made = take_from_heap(file, size);
+		made = measure(memory, size, error);
+		if (!made)
+			made = take_from_heap(file, memory->size);
 	}
 	close(file);
 	return made;
 }
 
+/* Measures the memory and returns the descriptor to register. */
+static int make(struct memory *memory, size_t size, struct error *error)
+{
+	int code;
+
+	if (!is_udmabuf(memory->detail) && !is_memfd(memory->detail))
+		return take_path(memory, size, error);
+	code = measure(memory, size, error);
+	if (code)
+		return code;
+	return is_memfd(memory->detail) ? make_memfd(memory->size) : make_udmabuf(memory->size);
+}
+
 static int dmabuf_allocate(struct memory *memory, const struct memory_request *request,
 			   struct error *error)
 {
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	int code = dmabuf_check(request, error);
 	int file;
 
-	if (!code)
-		code = pages_measure(memory, request->size, page, error);
 	if (code)
 		return code;
-	if (is_udmabuf(memory->detail))
-		file = make_udmabuf(memory->size);
-	else if (is_memfd(memory->detail))
-		file = make_memfd(memory->size);
-	else
-		file = take_path(memory->detail, memory->size, error);
+	file = make(memory, request->size, error);
 	if (file < 0)
 		return error_set_errno(error, file, "cannot make a dma-buf of %zu bytes",
 				       memory->size);
@@ -224,7 +243,7 @@ static int dmabuf_allocate(struct memory *memory, const struct memory_request *r
 	code = pages_populate(memory);
 	if (code)
 		return pages_no_room(dmabuf_name(memory->detail), memory->size, code, error);
-	memory_clear(memory, 0, memory->size);
+	pages_touch(memory);
 	return 0;
 }
 

@@ -28,6 +28,7 @@ struct memory {
 	size_t page;                    /* bytes of a page */
 	int file;                       /* descriptor that peers may map; 0: none */
 	int numa_node;                  /* the requested node; negative: the kernel's choice */
+	size_t promised;                /* bytes reserved and not yet touched; see pages_promise */
 	void *state;                    /* the kind's own; NULL: none */
 	char detail[MEMORY_TEXT];       /* as requested; empty: none */
 };

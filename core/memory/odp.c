@@ -55,6 +55,9 @@ static int odp_allocate(struct memory *memory, const struct memory_request *requ
 
 	if (!code)
 		code = pages_measure(memory, request->size, (size_t)sysconf(_SC_PAGESIZE), error);
+	/* The device touches cold pages later: their promise holds until they are unmapped. */
+	if (!code)
+		code = pages_promise(memory, request->size, error);
 	if (code)
 		return code;
 	code = pages_map(memory, 0, request->numa_node);
@@ -62,7 +65,7 @@ static int odp_allocate(struct memory *memory, const struct memory_request *requ
 		return error_set_errno(error, code, "no memory for a buffer of %zu bytes",
 				       request->size);
 	if (has_detail(memory->detail, "warm"))
-		memory_clear(memory, 0, memory->size);
+		pages_touch(memory);
 	return 0;
 }
 

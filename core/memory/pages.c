@@ -3,8 +3,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <linux/magic.h>
 #include <linux/mempolicy.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <sys/file.h>
 #include <sys/mman.h>
@@ -12,6 +14,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "core/base/free_memory.h"
 #include "core/verbs/verbs.h"
 
 #ifndef MADV_POPULATE_WRITE
@@ -41,6 +44,20 @@ static void *choose_address(size_t size)
 	return (void *)LOWEST;
 }
 
+/* A buffer of this size is always allowed; a larger one leaves 1/RESERVED of the free memory. */
+#define ALWAYS_ALLOWED (16UL << 20)
+#define RESERVED       16
+
+/*
+ * Touch this much between updates of `promised`. Until an update, touched pages count
+ * twice: as promised, and as used.
+ */
+#define TOUCHED_AT_ONCE (16UL << 20)
+
+/* Memory that was promised to buffers of this process, which have not touched it yet. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static size_t promised;
+
 /* A preference only: memory of another node works, and a kernel without NUMA ignores it. */
 static void prefer_node(const struct memory *memory, int node)
 {
@@ -61,6 +78,49 @@ int pages_measure(struct memory *memory, size_t size, size_t page, struct error 
 	memory->page = page;
 	memory->size = (size + page - 1) / page * page;
 	return 0;
+}
+
+int pages_promise(struct memory *memory, size_t size, struct error *error)
+{
+	uint64_t available = UINT64_MAX;
+	bool is_available;
+
+	pthread_mutex_lock(&lock);
+	if (size > ALWAYS_ALLOWED)
+		available = free_memory_available("");
+	if (available != UINT64_MAX)
+		available -= available < promised ? available : promised;
+	is_available = available == UINT64_MAX || size <= available - available / RESERVED;
+	memory->promised = is_available ? memory->size : 0;
+	promised += memory->promised;
+	pthread_mutex_unlock(&lock);
+	if (is_available)
+		return 0;
+	return error_set(error, -ENOMEM,
+			 "no memory for a buffer of %zu bytes: this machine has %" PRIu64
+			 " MiB left, a sixteenth of which is reserved",
+			 size, available >> 20);
+}
+
+static void keep_promise(struct memory *memory, size_t size)
+{
+	if (!memory->promised)
+		return;
+	pthread_mutex_lock(&lock);
+	promised -= size;
+	pthread_mutex_unlock(&lock);
+	memory->promised -= size;
+}
+
+void pages_touch(struct memory *memory)
+{
+	for (size_t i = 0; i < memory->size; i += TOUCHED_AT_ONCE) {
+		size_t rest = memory->size - i;
+		size_t size = rest < TOUCHED_AT_ONCE ? rest : TOUCHED_AT_ONCE;
+
+		memset(memory->cpu + i, 0, size);
+		keep_promise(memory, size);
+	}
 }
 
 int pages_map(struct memory *memory, int flags, int numa_node)
@@ -139,6 +199,7 @@ void pages_unmap(struct memory *memory)
 		munmap(memory->cpu, memory->size);
 	if (memory->file)
 		close(memory->file);
+	keep_promise(memory, memory->promised);
 }
 
 struct ibv_mr *pages_register(const struct memory *memory, size_t offset, size_t length,

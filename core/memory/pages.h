@@ -9,6 +9,16 @@
 int pages_measure(struct memory *memory, size_t size, size_t page, struct error *error);
 
 /*
+ * Reserves memory->size bytes of this machine's memory until they are touched or unmapped. Fails if
+ * the machine has too few: touching pages that it does not have would get a process killed. The
+ * error names the requested size.
+ */
+int pages_promise(struct memory *memory, size_t size, struct error *error);
+
+/* Zeroes the memory: its pages fault in now, not in the middle of a measurement. */
+void pages_touch(struct memory *memory);
+
+/*
  * Maps memory->size bytes of memory->file, or anonymous ones with further mmap flags, and
  * prefers the NUMA node. Returns 0 or a negative errno and sets no error.
  */

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
+#include <linux/magic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "core/memory/memory.h"
@@ -58,6 +60,22 @@ int __wrap_madvise(void *address, size_t length, int advice)
 		return __real_madvise(address, length, advice);
 	errno = populate_errno;
 	return -1;
+}
+
+/* Simulates a file system with pages of this size; 0: the real one. */
+static size_t file_page;
+
+int __real_fstatfs64(int file, struct statfs *system);
+int __wrap_fstatfs64(int file, struct statfs *system);
+int __wrap_fstatfs64(int file, struct statfs *system)
+{
+	int result = __real_fstatfs64(file, system);
+
+	if (!file_page)
+		return result;
+	system->f_type = HUGETLBFS_MAGIC;
+	system->f_bsize = (__typeof__(system->f_bsize))file_page;
+	return result;
 }
 
 /* Returns a value of /proc/meminfo, or -1. */
@@ -254,20 +272,35 @@ static void test_absurd_sizes(void **unused)
 	}
 }
 
+/* Kinds whose pages this machine provides. */
+static const struct {
+	const struct memory_kind *kind;
+	const char *detail;
+} of_machine[] = {
+	{&memory_host,   NULL      },
+        {&memory_odp,    NULL      },
+        {&memory_odp,    "warm"    },
+	{&memory_odp,    "prefetch"},
+        {&memory_dmabuf, "memfd"   },
+};
+
 /* The allocation fails before any page is touched, which could kill a process. */
 static void test_more_than_available(void **unused)
 {
 	size_t available = (size_t)meminfo("MemAvailable") * 1024;
-	struct memory buffer = {0};
-	struct error error = {0};
 
-	assert_int_equal(memory_open(&buffer, &memory_host,
-				     &(struct memory_request){.size = available + ((size_t)1 << 30),
-							      .numa_node = -1},
-				     &error),
-			 -ENOMEM);
-	assert_contains(error.text, " MiB left, a sixteenth of which is reserved");
-	assert_null(buffer.cpu);
+	for (size_t i = 0; i < ARRAY_LENGTH(of_machine); i++) {
+		const struct memory_request request = {.size = available + ((size_t)1 << 30),
+						       .numa_node = -1,
+						       .detail = of_machine[i].detail};
+		struct memory buffer = {0};
+		struct error error = {0};
+
+		assert_int_equal(memory_open(&buffer, of_machine[i].kind, &request, &error),
+				 -ENOMEM);
+		assert_contains(error.text, " MiB left, a sixteenth of which is reserved");
+		assert_null(buffer.cpu);
+	}
 }
 
 #define PART (40UL << 20)
@@ -309,27 +342,69 @@ static void test_concurrent_allocations(void **unused)
 	left = 0;
 }
 
-/* A failed mapping releases its reservation. */
-static void test_no_mapping(void **unused)
+/* Pages that the device touches later are reserved until the memory is closed. */
+static void test_cold_pages(void **unused)
 {
-	struct memory buffer;
+	struct memory cold;
 	struct error error = {0};
 
 	left = PART + (24 << 20);
-	for (int i = 0; i < 3; i++) {
+	assert_int_equal(memory_open(&cold, &memory_odp,
+				     &(struct memory_request){.size = PART, .numa_node = -1},
+				     &error),
+			 0);
+	open_second();
+	assert_int_equal(second_code, -ENOMEM);
+	memory_close(&cold);
+	open_second();
+	assert_int_equal(second_code, 0);
+	memory_close(&second);
+	left = 0;
+}
+
+/* A failed mapping releases its reservation. */
+static void test_no_mapping(void **unused)
+{
+	left = PART + (24 << 20);
+	for (size_t i = 0; i < ARRAY_LENGTH(of_machine); i++) {
+		const struct memory_request request = {
+			.size = PART, .numa_node = -1, .detail = of_machine[i].detail};
+		struct memory buffer;
+		struct error error = {0};
+
 		is_full = true;
-		assert_int_equal(
-			memory_open(&buffer, &memory_host,
-				    &(struct memory_request){.size = PART, .numa_node = -1},
-				    &error),
-			-ENOMEM);
+		assert_int_equal(memory_open(&buffer, of_machine[i].kind, &request, &error),
+				 -ENOMEM);
 		is_full = false;
-		assert_contains(error.text, "no memory for a buffer of 41943040 bytes: ");
 		open_second();
 		assert_int_equal(second_code, 0);
 		memory_close(&second);
 	}
 	left = 0;
+}
+
+/* A file of huge pages is mapped in whole pages of its own; munmap rejects other lengths. */
+static void test_files_of_huge_pages(void **unused)
+{
+	static const struct memory_kind *const kinds[] = {&memory_file, &memory_dmabuf};
+	char path[] = "/tmp/verbmark-memory-XXXXXX";
+	int file = mkstemp(path);
+
+	assert_int_equal(ftruncate(file, 4 << 20), 0);
+	file_page = 2 << 20;
+	for (size_t i = 0; i < ARRAY_LENGTH(kinds); i++) {
+		const struct memory_request request = {
+			.size = 5000, .numa_node = -1, .detail = path};
+		struct memory buffer;
+		struct error error = {0};
+
+		assert_int_equal(memory_open(&buffer, kinds[i], &request, &error), 0);
+		assert_int_equal(buffer.size, 2 << 20);
+		memory_close(&buffer);
+	}
+	file_page = 0;
+	close(file);
+	unlink(path);
 }
 
 static void test_numa_nodes(void **unused)
@@ -442,7 +517,9 @@ int main(void)
 		cmocka_unit_test(test_buffers_are_below_libraries),
 		cmocka_unit_test(test_more_than_available),
 		cmocka_unit_test(test_concurrent_allocations),
+		cmocka_unit_test(test_cold_pages),
 		cmocka_unit_test(test_no_mapping),
+		cmocka_unit_test(test_files_of_huge_pages),
 		cmocka_unit_test(test_numa_nodes),
 		cmocka_unit_test(test_too_few_huge_pages),
 		cmocka_unit_test(test_limited_huge_pages),
