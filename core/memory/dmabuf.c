@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <linux/dma-heap.h>
 #include <linux/udmabuf.h>
 #include <stdio.h>
@@ -15,11 +16,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/base/sysfs.h"
 #include "core/memory/pages.h"
 #include "core/verbs/device_kind.h"
 #include "core/verbs/verbs.h"
 
-#define UDMABUF "/dev/udmabuf"
+#define UDMABUF       "/dev/udmabuf"
+#define UDMABUF_LIMIT "/sys/module/udmabuf/parameters/size_limit_mb"
 
 static const char *const words[] = {"udmabuf", "memfd"};
 
@@ -91,10 +94,25 @@ static int check_path(const struct memory_request *request, struct error *error)
 	return code;
 }
 
-static int check_udmabuf(struct error *error)
+/* The module rejects a larger buffer with EINVAL. */
+static int check_limit(size_t size, struct error *error)
+{
+	size_t needed_mb = (size >> 20) + !!(size % (1 << 20));
+	int64_t most_mb;
+
+	if (!sysfs_number("", &most_mb, UDMABUF_LIMIT) || most_mb < 0 ||
+	    needed_mb <= (size_t)most_mb)
+		return 0;
+	return error_set(error, -EOPNOTSUPP,
+			 "the buffer needs %zu MiB, but udmabuf allows %" PRId64
+			 "; try 'echo %zu > " UDMABUF_LIMIT "', or a smaller --size or --buffer",
+			 needed_mb, most_mb, needed_mb);
+}
+
+static int check_udmabuf(size_t size, struct error *error)
 {
 	if (!access(UDMABUF, R_OK | W_OK))
-		return 0;
+		return check_limit(size, error);
 	if (errno == ENOENT)
 		return error_set(error, -EOPNOTSUPP,
 				 "this kernel has no " UDMABUF
@@ -105,7 +123,7 @@ static int check_udmabuf(struct error *error)
 static int dmabuf_check(const struct memory_request *request, struct error *error)
 {
 	if (is_udmabuf(request->detail))
-		return check_udmabuf(error);
+		return check_udmabuf(request->size, error);
 	if (!is_memfd(request->detail))
 		return check_path(request, error);
 	if (request->device && !is_software(request->device))

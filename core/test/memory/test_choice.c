@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,8 +9,35 @@
 #include <sys/mount.h>
 #include <unistd.h>
 
+#include "core/base/sysfs.h"
 #include "core/memory/memory.h"
 #include "core/test/lib/check.h"
+
+/* Simulates the module udmabuf with this limit; 0: the real one. */
+static int64_t udmabuf_mb;
+
+int __real_access(const char *path, int mode);
+int __wrap_access(const char *path, int mode);
+int __wrap_access(const char *path, int mode)
+{
+	return udmabuf_mb && !strcmp(path, "/dev/udmabuf") ? 0 : __real_access(path, mode);
+}
+
+bool __real_sysfs_number(const char *root, int64_t *number, const char *format, ...);
+bool __wrap_sysfs_number(const char *root, int64_t *number, const char *format, ...);
+bool __wrap_sysfs_number(const char *root, int64_t *number, const char *format, ...)
+{
+	char path[256];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(path, sizeof(path), format, args);
+	va_end(args);
+	if (!udmabuf_mb || strcmp(path, "/sys/module/udmabuf/parameters/size_limit_mb") != 0)
+		return __real_sysfs_number(root, number, "%s", path);
+	*number = udmabuf_mb;
+	return true;
+}
 
 static void test_known_kinds(void **unused)
 {
@@ -197,6 +225,25 @@ static void test_file_in_use(void **unused)
 	unlink(path);
 }
 
+/* The error names the parameter of the module and the value that suffices. */
+static void test_limit_of_udmabuf(void **unused)
+{
+	struct memory_request request = {.size = 64 << 20, .numa_node = -1};
+	struct memory buffer;
+	struct error error = {0};
+
+	udmabuf_mb = 64;
+	assert_int_equal(memory_check(&memory_dmabuf, &request, &error), 0);
+	request.size++;
+	assert_int_equal(memory_check(&memory_dmabuf, &request, &error), -EOPNOTSUPP);
+	assert_string_equal(error.text,
+			    "the buffer needs 65 MiB, but udmabuf allows 64; try 'echo 65 > "
+			    "/sys/module/udmabuf/parameters/size_limit_mb', or a smaller --size or "
+			    "--buffer");
+	assert_int_equal(memory_open(&buffer, &memory_dmabuf, &request, &error), -EOPNOTSUPP);
+	udmabuf_mb = 0;
+}
+
 /* Devices and folders are not mapped. */
 static void test_other_files(void **unused)
 {
@@ -225,10 +272,15 @@ static void test_memory_without_a_device(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_known_kinds), cmocka_unit_test(test_unknown_kinds),
-		cmocka_unit_test(test_names),       cmocka_unit_test(test_mapped_files),
-		cmocka_unit_test(test_other_files), cmocka_unit_test(test_memory_without_a_device),
-		cmocka_unit_test(test_file_in_use), cmocka_unit_test(test_full_file_system),
+		cmocka_unit_test(test_known_kinds),
+		cmocka_unit_test(test_unknown_kinds),
+		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_mapped_files),
+		cmocka_unit_test(test_other_files),
+		cmocka_unit_test(test_memory_without_a_device),
+		cmocka_unit_test(test_file_in_use),
+		cmocka_unit_test(test_full_file_system),
+		cmocka_unit_test(test_limit_of_udmabuf),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
