@@ -252,7 +252,7 @@ static int dmabuf_allocate(struct memory *memory, const struct memory_request *r
 	if (file < 0)
 		return error_set_errno(error, file, "cannot make a dma-buf of %zu bytes",
 				       memory->size);
-	code = pages_keep_file(memory, file, dmabuf_name(memory->detail), error);
+	code = pages_keep_file(memory, file, 0, dmabuf_name(memory->detail), error);
 	if (code)
 		return code;
 	code = pages_map(memory, 0, request->numa_node);

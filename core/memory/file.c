@@ -239,7 +239,7 @@ static int allocate(struct memory *memory, const struct memory_request *request,
 	if (!code)
 		code = check_place(&place, memory->size, error);
 	if (!code) {
-		code = pages_keep_file(memory, place.file, place.path, error);
+		code = pages_keep_file(memory, place.file, place.offset, place.path, error);
 		place.file = code ? -1 : memory->file;
 	}
 	if (!code)

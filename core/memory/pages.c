@@ -8,7 +8,6 @@
 #include <linux/mempolicy.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
@@ -167,8 +166,15 @@ int pages_no_room(const char *path, size_t size, int code, struct error *error)
 	return code;
 }
 
-int pages_keep_file(struct memory *memory, int file, const char *path, struct error *error)
+int pages_keep_file(struct memory *memory, int file, uint64_t offset, const char *path,
+		    struct error *error)
 {
+	/* Unlike others, locks of an open file description also exclude this process. */
+	struct flock range = {.l_type = F_WRLCK,
+			      .l_whence = SEEK_SET,
+			      .l_start = (off_t)offset,
+			      .l_len = (off_t)memory->size};
+
 	/* 0 stands for no file. */
 	memory->file = file ? file : fcntl(0, F_DUPFD_CLOEXEC, 1);
 	if (!file)
@@ -177,11 +183,12 @@ int pages_keep_file(struct memory *memory, int file, const char *path, struct er
 		memory->file = 0;
 		return error_set_errno(error, -errno, "cannot keep %s open", path);
 	}
-	if (!flock(memory->file, LOCK_EX | LOCK_NB) || errno != EWOULDBLOCK)
+	if (!fcntl(memory->file, F_OFD_SETLK, &range) || (errno != EAGAIN && errno != EACCES))
 		return 0;
 	return error_set(error, -EBUSY,
-			 "%s is already in use by another buffer; use a file for each buffer",
-			 path);
+			 "bytes %" PRIu64 " to %" PRIu64
+			 " of %s are already in use by another buffer; use another file or offset",
+			 offset, offset + memory->size - 1, path);
 }
 
 size_t pages_of_file(int file)

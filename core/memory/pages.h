@@ -40,10 +40,11 @@ int pages_fill_file(int file, uint64_t offset, size_t size);
 int pages_no_room(const char *path, size_t size, int code, struct error *error);
 
 /*
- * Keeps the file until pages_unmap, locked, so that two buffers on a host do not share its bytes.
- * Takes the descriptor, even on failure.
+ * Keeps the file until pages_unmap, with the memory's bytes from the offset on locked, so that two
+ * buffers on a host do not share them. Takes the descriptor, even on failure.
  */
-int pages_keep_file(struct memory *memory, int file, const char *path, struct error *error);
+int pages_keep_file(struct memory *memory, int file, uint64_t offset, const char *path,
+		    struct error *error);
 
 /* Returns the bytes of a page of the file: hugetlbfs has its own. */
 size_t pages_of_file(int file);

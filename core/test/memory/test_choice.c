@@ -217,11 +217,50 @@ static void test_file_in_use(void **unused)
 		error = (struct error){0};
 		assert_int_equal(memory_open(&first, &memory_file, &request, &error), 0);
 		assert_int_equal(memory_open(&second, &memory_file, &request, &error), -EBUSY);
-		assert_contains(error.text, "is already in use by another buffer");
+		assert_contains(error.text, "bytes 0 to 4095 of /tmp/verbmark-choice-");
 		error = (struct error){0};
 		assert_int_equal(memory_open(&second, &memory_dmabuf, &request, &error), -EBUSY);
 		memory_close(&first);
 	}
+	unlink(path);
+}
+
+/* Buffers share a file if their ranges do not overlap. */
+static void test_ranges_of_a_file(void **unused)
+{
+	static const struct {
+		size_t size;
+		const char *offset;
+		int code;
+	} rows[] = {
+		{8192, "",              -EBUSY},
+		{4096, "",              0     },
+		{4096, ",offset=4096",  -EBUSY},
+		{1,    ",offset=8192",  -EBUSY},
+		{4096, ",offset=12288", 0     },
+	};
+	char path[] = "/tmp/verbmark-choice-XXXXXX";
+	char detail[MEMORY_TEXT];
+	int file = mkstemp(path);
+	struct memory_request request = {.size = 4097, .numa_node = -1, .detail = detail};
+	struct error error = {0};
+	struct memory first;
+
+	assert_int_equal(ftruncate(file, 16384), 0);
+	close(file);
+	snprintf(detail, sizeof(detail), "%s,offset=4096", path);
+	assert_int_equal(memory_open(&first, &memory_file, &request, &error), 0);
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		struct memory second;
+
+		error = (struct error){0};
+		request.size = rows[i].size;
+		snprintf(detail, sizeof(detail), "%s%s", path, rows[i].offset);
+		assert_int_equal(memory_open(&second, &memory_file, &request, &error),
+				 rows[i].code);
+		memory_close(&second);
+	}
+	memory_close(&first);
 	unlink(path);
 }
 
@@ -281,6 +320,7 @@ int main(void)
 		cmocka_unit_test(test_file_in_use),
 		cmocka_unit_test(test_full_file_system),
 		cmocka_unit_test(test_limit_of_udmabuf),
+		cmocka_unit_test(test_ranges_of_a_file),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
