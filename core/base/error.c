@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/base/error.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -43,8 +44,10 @@ int error_wrap(struct error *error, const char *format, ...)
 	size_t room;
 	va_list args;
 
-	if (!error || !error->code)
-		return error ? error->code : 0;
+	if (!error)
+		return -EIO;
+	if (!error->code)
+		return 0;
 	memcpy(inner, error->text, sizeof(inner));
 	va_start(args, format);
 	vsnprintf(error->text, sizeof(error->text), format, args);
@@ -64,8 +67,10 @@ int error_append(struct error *error, const char *format, ...)
 	size_t used;
 	va_list args;
 
-	if (!error || !error->code)
-		return error ? error->code : 0;
+	if (!error)
+		return -EIO;
+	if (!error->code)
+		return 0;
 	va_start(args, format);
 	vsnprintf(note, sizeof(note), format, args);
 	va_end(args);

@@ -20,10 +20,13 @@ int error_set(struct error *error, int code, const char *format, ...) FORMAT(3, 
 /* The same, followed by ": " and the text of the errno. */
 int error_set_errno(struct error *error, int code, const char *format, ...) FORMAT(3, 4);
 
-/* Prepends "format: " to an error that is set. Returns its code. */
+/*
+ * Prepends "format: " to an error that is set. Returns its code, or -EIO if error is NULL: the
+ * caller has failed, and its code is unknown.
+ */
 int error_wrap(struct error *error, const char *format, ...) FORMAT(2, 3);
 
-/* Appends "; format" to an error that is set. Returns its code. */
+/* Appends "; format" to an error that is set. Returns the same. */
 int error_append(struct error *error, const char *format, ...) FORMAT(2, 3);
 
 /* Keeps the first failure of several steps that must all be executed. */

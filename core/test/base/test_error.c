@@ -86,8 +86,9 @@ static void test_null_is_allowed(void **unused)
 {
 	assert_int_equal(error_set(NULL, -EIO, "x"), -EIO);
 	assert_int_equal(error_set_errno(NULL, -EPERM, "x"), -EPERM);
-	assert_int_equal(error_wrap(NULL, "x"), 0);
-	assert_int_equal(error_append(NULL, "x"), 0);
+	/* A failure is never reported as success. */
+	assert_int_equal(error_wrap(NULL, "x"), -EIO);
+	assert_int_equal(error_append(NULL, "x"), -EIO);
 }
 
 /* Text that does not fit is truncated and always terminated; earlier text is kept. */
