@@ -96,6 +96,20 @@ static const char *hint(int code)
 	}
 }
 
+static int errno_of(int code)
+{
+	switch (code) {
+	case CUDA_OUT_OF_MEMORY:
+		return -ENOMEM;
+	case CUDA_STUB:
+	case CUDA_NO_DEVICE:
+	case CUDA_OTHER_VERSION:
+		return -EOPNOTSUPP; /* this host has no such memory */
+	default:
+		return -EIO;
+	}
+}
+
 static int failed(int code, const char *call, unsigned int index, struct error *error)
 {
 	const char *name = NULL;
@@ -103,9 +117,8 @@ static int failed(int code, const char *call, unsigned int index, struct error *
 
 	cuda.error_name(code, &name);
 	cuda.error_text(code, &text);
-	return error_set(error, code == CUDA_OUT_OF_MEMORY ? -ENOMEM : -EIO,
-			 "%s on GPU %u: %s (%s)%s", call, index, name ? name : "unknown error",
-			 text ? text : "no description", hint(code));
+	return error_set(error, errno_of(code), "%s on GPU %u: %s (%s)%s", call, index,
+			 name ? name : "unknown error", text ? text : "no description", hint(code));
 }
 
 static int cuda_load(struct error *error)

@@ -72,11 +72,22 @@ static const char *hint(int code)
 	}
 }
 
+static int errno_of(int code)
+{
+	switch (code) {
+	case HIP_OUT_OF_MEMORY:
+		return -ENOMEM;
+	case HIP_NO_DEVICE:
+		return -EOPNOTSUPP; /* this host has no such memory */
+	default:
+		return -EIO;
+	}
+}
+
 static int failed(int code, const char *call, unsigned int index, struct error *error)
 {
-	return error_set(error, code == HIP_OUT_OF_MEMORY ? -ENOMEM : -EIO,
-			 "%s on GPU %u: %s (%s)%s", call, index, rocm.error_name(code),
-			 rocm.error_text(code), hint(code));
+	return error_set(error, errno_of(code), "%s on GPU %u: %s (%s)%s", call, index,
+			 rocm.error_name(code), rocm.error_text(code), hint(code));
 }
 
 static int hsa_failed(int code, const char *call, unsigned int index, struct error *error)
