@@ -315,6 +315,14 @@ static void gpu_write(const struct memory *memory, size_t offset, const void *fr
 				     &state->fault);
 }
 
+static void gpu_clear(const struct memory *memory, size_t offset, size_t length)
+{
+	struct gpu_memory *state = memory->state;
+
+	state->row->kind->gpu->clear(state->wish.index, memory->address + offset, length,
+				     &state->fault);
+}
+
 static int gpu_copy_error(const struct memory *memory, struct error *error)
 {
 	const struct gpu_memory *state = memory->state;
@@ -363,10 +371,10 @@ static bool is_mapped(const char *detail)
 	return found && !found[sizeof(path) - 1];
 }
 
-#define GPU_KIND(kind_name, function, vendor)                                              \
-	.name = (kind_name), .parse = function##_parse, .check = function##_check,         \
-	.allocate = gpu_allocate, .release = gpu_release, .register_region = gpu_register, \
-	.read = gpu_read, .write = gpu_write, .copy_error = gpu_copy_error,                \
+#define GPU_KIND(kind_name, function, vendor)                                                   \
+	.name = (kind_name), .parse = function##_parse, .check = function##_check,              \
+	.allocate = gpu_allocate, .release = gpu_release, .register_region = gpu_register,      \
+	.read = gpu_read, .write = gpu_write, .clear = gpu_clear, .copy_error = gpu_copy_error, \
 	.describe = gpu_describe, .gpu = &(vendor), .is_kept = true
 
 const struct memory_kind memory_cuda = {GPU_KIND("cuda", cuda, gpu_cuda), .is_polled = is_mapped};

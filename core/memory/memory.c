@@ -130,6 +130,10 @@ void memory_clear(const struct memory *memory, size_t offset, size_t length)
 		memset(memory->cpu + offset, 0, length);
 		return;
 	}
+	if (memory->kind->clear) {
+		memory->kind->clear(memory, offset, length);
+		return;
+	}
 	while (length) {
 		size_t part = length < sizeof(zeros) ? length : sizeof(zeros);
 

@@ -85,7 +85,9 @@ struct memory_kind {
 	/* Copy bytes out and in. Called only for memory that the CPU cannot access. */
 	void (*read)(const struct memory *memory, size_t offset, void *into, size_t length);
 	void (*write)(const struct memory *memory, size_t offset, const void *from, size_t length);
-	/* Optional: returns the error of the first read or write that failed, or 0. */
+	/* Optional: zeroes bytes that the CPU cannot access, faster than writes. */
+	void (*clear)(const struct memory *memory, size_t offset, size_t length);
+	/* Optional: returns the error of the first copy that failed, or 0. */
 	int (*copy_error)(const struct memory *memory, struct error *error);
 	/* Optional: adds facts to a zeroed struct. */
 	void (*describe)(const struct memory *memory, struct memory_facts *facts);
@@ -131,7 +133,7 @@ void memory_keep(struct memory *memory, struct memory *spare);
 /* Returns what is known about the memory. */
 struct memory_facts memory_describe(const struct memory *memory);
 
-/* Returns the error of the first memory_read or memory_write that failed, or 0. */
+/* Returns the error of the first access by the functions below that failed, or 0. */
 int memory_copy_error(const struct memory *memory, struct error *error);
 
 /* Returns the NUMA node of the first and the last page, or -1 if they differ or are unknown. */

@@ -277,7 +277,32 @@ static void test_failures_of_rocm(void **unused)
 	check_each_failure("rocm");
 }
 
-/* Keeps the memory for a request of the same size. */
+/* The host cannot provide the memory, as without the driver. */
+static void test_no_gpu(void **unused)
+{
+	static const struct {
+		const char *text;
+		const char *hint;
+	} rows[] = {
+		{"cuda", "the driver sees no GPU: check CUDA_VISIBLE_DEVICES"},
+		{"rocm", "the driver sees no GPU: check HIP_VISIBLE_DEVICES" },
+	};
+	const char *was = getenv("STAND_IN_GPUS");
+	char kept[8] = "";
+
+	snprintf(kept, sizeof(kept), "%s", was ? was : "1");
+	setenv("STAND_IN_GPUS", "0", 1);
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		struct error error = {0};
+		struct memory memory;
+
+		assert_int_equal(open_memory(&memory, rows[i].text, 1, &error), -EOPNOTSUPP);
+		assert_contains(error.text, rows[i].hint);
+	}
+	setenv("STAND_IN_GPUS", kept, 1);
+}
+
+/* Keeps the memory for a request of the same size, and clears it without copies. */
 static void test_spare(void **unused)
 {
 	struct memory_request request = {.size = 70000, .numa_node = -1};
@@ -290,7 +315,10 @@ static void test_spare(void **unused)
 	address = memory.address;
 	memory_write(&memory, 69999, "x", 1);
 	memory_keep(&memory, &spare);
+	setenv("STAND_IN_FAIL", "cuMemcpyHtoD_v2:1", 1);
 	assert_int_equal(memory_take(&memory, &spare, &memory_cuda, &request, &error), 0);
+	unsetenv("STAND_IN_FAIL");
+	assert_int_equal(memory_copy_error(&memory, &error), 0);
 	assert_int_equal(memory.address, address);
 	assert_int_equal(memory_peek(&memory, 69999), 0);
 	memory_close(&memory);
@@ -307,6 +335,7 @@ int main(void)
 		cmocka_unit_test(test_device_without_dmabuf),
 		cmocka_unit_test(test_failures_of_cuda),
 		cmocka_unit_test(test_failures_of_rocm),
+		cmocka_unit_test(test_no_gpu),
 		cmocka_unit_test(test_spare),
 	};
 
