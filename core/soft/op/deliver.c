@@ -185,24 +185,32 @@ static int copy_piece(const struct delivery *delivery, const struct soft_span *r
 
 /*
  * Copies again after a copy has failed: the kernel may be unable to copy memory of a dma-buf, which
- * this process can only map, one piece at a time.
+ * this process can only map, one piece at a time. Local memory that is missing is the cause as well.
  */
-static COLD int copy_in_pieces(const struct delivery *delivery, const struct soft_span *remote)
+static COLD enum soft_outcome copy_in_pieces(const struct delivery *delivery,
+					     const struct soft_span *remote)
 {
-	unsigned char *whole = remote->count > 1 ? malloc(delivery->length) : NULL;
+	unsigned char *whole = malloc(delivery->length);
+	size_t head = delivery->has_grh ? SOFT_GRH : 0;
+	size_t size = delivery->length - head;
+	const struct soft_span payload = {
+		.length = size, .count = 1, .piece = {{whole + head, size}}};
 	unsigned char *from = whole;
 	int result = whole ? 0 : -EFAULT;
 
 	if (whole) {
-		memcpy(whole, delivery->grh, delivery->has_grh ? SOFT_GRH : 0);
-		soft_copy_gather(whole + (delivery->has_grh ? SOFT_GRH : 0), delivery->data);
+		memcpy(whole, delivery->grh, head);
+		if (soft_copy_carefully(&payload, delivery->data)) {
+			free(whole);
+			return (enum soft_outcome)IBV_WC_LOC_PROT_ERR;
+		}
 	}
 	for (unsigned int i = 0; i < remote->count && !result; i++) {
 		result = copy_piece(delivery, remote, i, from);
 		from += remote->piece[i].iov_len;
 	}
 	free(whole);
-	return result;
+	return soft_execute_copied(result);
 }
 
 /* Copies the data and completes the receive. */
@@ -214,8 +222,14 @@ static ALWAYS_INLINE enum soft_outcome deliver_copy(const struct delivery *deliv
 
 	if (outcome == SOFT_SILENT)
 		return outcome;
-	if (outcome && copy_in_pieces(delivery, remote))
-		return complete_with_error(delivery, IBV_WC_LOC_PROT_ERR, IBV_WC_REM_OP_ERR);
+	if (unlikely(outcome)) {
+		outcome = copy_in_pieces(delivery, remote);
+		if (outcome == SOFT_SILENT || outcome == (enum soft_outcome)IBV_WC_LOC_PROT_ERR)
+			return outcome;
+		if (outcome)
+			return complete_with_error(delivery, IBV_WC_LOC_PROT_ERR,
+						   IBV_WC_REM_OP_ERR);
+	}
 	return consume(delivery, entry) ? SOFT_DONE : SOFT_SILENT;
 }
 

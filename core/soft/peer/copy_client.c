@@ -95,7 +95,8 @@ static bool await(int fd, short events)
 }
 
 /*
- * Returns the size of the answer, or -EPIPE if the connection failed and is unusable from now on.
+ * Returns the size of the answer, -EFAULT if local memory to send is missing, or -EPIPE if the
+ * connection failed and is unusable from now on.
  */
 static int ask(const struct soft_copy_client *client, struct msghdr *outgoing,
 	       struct msghdr *incoming)
@@ -108,6 +109,8 @@ static int ask(const struct soft_copy_client *client, struct msghdr *outgoing,
 	if (!await(client->fd, POLLOUT))
 		return -EPIPE;
 	size = sendmsg(client->fd, outgoing, MSG_NOSIGNAL | MSG_DONTWAIT);
+	if (size < 0 && errno == EFAULT)
+		return -EFAULT;
 	if (size != (ssize_t)sent || !await(client->fd, POLLIN))
 		return -EPIPE;
 	size = recvmsg(client->fd, incoming, MSG_DONTWAIT);
@@ -131,6 +134,8 @@ static int soft_copy_client_run_one(const struct soft_copy_client *client,
 	struct msghdr incoming = {.msg_iov = in, .msg_iovlen = 1 + (is_to ? 0 : count)};
 	int size = ask(client, &outgoing, &incoming);
 
+	if (size == -EFAULT)
+		return size;
 	if (size < (int)sizeof(said) || said.magic != SOFT_COPY_MAGIC || said.result > 0)
 		return -EPIPE;
 	if (said.result)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Operations on all kinds of memory at both ends, in one process and between two; see kinds.h. */
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "core/base/compiler.h"
 #include "core/test/soft/kinds.h"
@@ -381,6 +383,46 @@ static void test_memory_of_a_peer_that_vanishes(void **unused)
 	}
 }
 
+static void receive_in_parts(struct pair *pair)
+{
+	struct held held = {
+		.mr = ibv_reg_mr(pair->stage.pd, seen, sizeof(seen), IBV_ACCESS_LOCAL_WRITE),
+		.address = (uintptr_t)seen,
+	};
+
+	assert_non_null(held.mr);
+	post_receive(pair->stage.end[0].qp, &held);
+	pair_send(pair->socket, "r", 1);
+	pair_wait(pair);
+	assert_int_equal(ibv_dereg_mr(held.mr), 0);
+}
+
+/* The sender's memory is that of a file, which becomes shorter after its registration. */
+static void test_ordinary_memory_that_vanishes(void **unused)
+{
+	int fd = memfd_create("vanishes", MFD_CLOEXEC);
+	struct held local = {.mr = NULL};
+	struct pair pair;
+	char *mapped;
+
+	pair_set_up(&pair, receive_in_parts, &(struct stage_ways){0});
+	assert_int_equal(ftruncate(fd, KINDS_BYTES), 0);
+	mapped = mmap(NULL, KINDS_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	assert_ptr_not_equal(mapped, MAP_FAILED);
+	local.address = (uintptr_t)mapped;
+	local.mr = ibv_reg_mr(pair.stage.pd, mapped, KINDS_BYTES, 0);
+	assert_non_null(local.mr);
+	pair_wait(&pair);
+	assert_int_equal(ftruncate(fd, 0), 0);
+	post(pair.stage.end[0].qp, IBV_WR_SEND, &local, &local, 5 * KINDS_PAGE);
+	assert_int_equal(pair_status(&pair), IBV_WC_LOC_PROT_ERR);
+	pair_send(pair.socket, "e", 1);
+	assert_int_equal(ibv_dereg_mr(local.mr), 0);
+	munmap(mapped, KINDS_BYTES);
+	close(fd);
+	pair_tear_down(&pair);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -389,6 +431,7 @@ int main(void)
 		cmocka_unit_test_teardown(test_between_processes, pair_end_child),
 		cmocka_unit_test(test_memory_that_vanishes),
 		cmocka_unit_test_teardown(test_memory_of_a_peer_that_vanishes, pair_end_child),
+		cmocka_unit_test_teardown(test_ordinary_memory_that_vanishes, pair_end_child),
 	};
 
 	return cmocka_run_group_tests(tests, stage_set_up, stage_tear_down);
