@@ -129,12 +129,15 @@ static void print_matrices(FILE *out, const struct charts *figures)
 		      out);
 	json_object_foreach(groups, title, group)
 	{
+		char note[MEMORY_MATRIX_NOTE];
 		struct grid grid;
 
 		html_element(out, "p", title);
 		memory_matrix_open(&grid, figures->unit, figures->result, group);
 		page_table(out, &grid);
 		grid_close(&grid);
+		if (memory_matrix_note(note, figures->result, group))
+			html_element(out, "p", note);
 	}
 	if (json_object_size(groups))
 		fputs("</details>\n", out);

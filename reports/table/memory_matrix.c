@@ -11,12 +11,13 @@
 #define CLIENT "memory"
 #define SERVER "server-memory"
 
-/* A matrix has room for this many kinds, and omits others. */
+/* A matrix has room for this many kinds of the server. */
 #define KINDS_MOST (GRID_COLUMNS - 1)
 
+/* Different kinds of each end, in the order of their cases, as names of objects. */
 struct kinds {
-	const char *names[KINDS_MOST];
-	size_t n;
+	json_t *clients;
+	json_t *servers;
 };
 
 /* Cases omit the default. */
@@ -27,13 +28,27 @@ static const char *kind_of(const struct result_case *line, const char *end)
 	return name ? name : "host";
 }
 
-static void add_kind(struct kinds *kinds, const char *name)
+static void open_kinds(struct kinds *kinds)
 {
-	for (size_t i = 0; i < kinds->n; i++)
-		if (!strcmp(kinds->names[i], name))
-			return;
-	if (kinds->n < KINDS_MOST)
-		kinds->names[kinds->n++] = name;
+	kinds->clients = json_object();
+	kinds->servers = json_object();
+}
+
+static void close_kinds(struct kinds *kinds)
+{
+	json_decref(kinds->clients);
+	json_decref(kinds->servers);
+}
+
+static void add_kinds(struct kinds *kinds, const struct result_case *line)
+{
+	json_object_set_new(kinds->clients, kind_of(line, CLIENT), json_true());
+	json_object_set_new(kinds->servers, kind_of(line, SERVER), json_true());
+}
+
+static size_t combinations(const struct kinds *kinds)
+{
+	return json_object_size(kinds->clients) * json_object_size(kinds->servers);
 }
 
 static bool is_shown(const struct result_case *line)
@@ -44,16 +59,16 @@ static bool is_shown(const struct result_case *line)
 
 static bool has_kinds(const struct result *result)
 {
-	struct kinds clients = {.n = 0};
-	struct kinds servers = {.n = 0};
+	struct kinds kinds;
+	size_t count;
 
-	for (size_t i = 0; i < result->n_cases; i++) {
-		if (!is_shown(&result->cases[i]))
-			continue;
-		add_kind(&clients, kind_of(&result->cases[i], CLIENT));
-		add_kind(&servers, kind_of(&result->cases[i], SERVER));
-	}
-	return clients.n > 1 || servers.n > 1;
+	open_kinds(&kinds);
+	for (size_t i = 0; i < result->n_cases; i++)
+		if (is_shown(&result->cases[i]))
+			add_kinds(&kinds, &result->cases[i]);
+	count = combinations(&kinds);
+	close_kinds(&kinds);
+	return count > 1;
 }
 
 /* Removes the kind of memory of one end from an id. */
@@ -85,29 +100,26 @@ static void print_title(char title[static CASE_ID], const struct result_case *li
 			 result_kind_name(line->kind));
 }
 
-static void find_kinds(const struct result *result, const json_t *group, struct kinds *clients,
-		       struct kinds *servers)
+static void find_kinds(struct kinds *kinds, const struct result *result, const json_t *group)
 {
 	const json_t *number;
 	size_t i;
 
+	open_kinds(kinds);
 	json_array_foreach(group, i, number)
-	{
-		const struct result_case *line = &result->cases[json_integer_value(number)];
-
-		add_kind(clients, kind_of(line, CLIENT));
-		add_kind(servers, kind_of(line, SERVER));
-	}
+		add_kinds(kinds, &result->cases[json_integer_value(number)]);
 }
 
 /* Returns whether the group has several kinds, and figures for half of their combinations. */
 static bool is_matrix(const struct result *result, const json_t *group)
 {
-	struct kinds clients = {.n = 0};
-	struct kinds servers = {.n = 0};
+	struct kinds kinds;
+	size_t count;
 
-	find_kinds(result, group, &clients, &servers);
-	return clients.n * servers.n > 1 && 2 * json_array_size(group) >= clients.n * servers.n;
+	find_kinds(&kinds, result, group);
+	count = combinations(&kinds);
+	close_kinds(&kinds);
+	return count > 1 && 2 * json_array_size(group) >= count;
 }
 
 json_t *memory_matrix_groups(const struct result *result, const struct table_unit *unit)
@@ -133,15 +145,6 @@ json_t *memory_matrix_groups(const struct result *result, const struct table_uni
 			json_object_del(groups, title);
 	}
 	return groups;
-}
-
-static void open_columns(struct grid *grid, const struct kinds *servers)
-{
-	grid_open(grid);
-	grid_words(grid, (const char *const[]){"client"}, 1);
-	for (size_t i = 0; i < servers->n; i++)
-		grid_add_columns(grid, &(struct grid_column){servers->names[i], GRID_FIGURES, 7},
-				 1);
 }
 
 /* Returns the case with these kinds, or NULL. */
@@ -177,18 +180,60 @@ static void put_figure(struct grid *grid, const struct table_unit *unit,
 	}
 }
 
+/* The titles are the result's own. */
+static void open_columns(struct grid *grid, const struct result *result, const json_t *group)
+{
+	struct kinds added;
+	const json_t *number;
+	size_t i;
+
+	grid_open(grid);
+	grid_words(grid, (const char *const[]){"client"}, 1);
+	open_kinds(&added);
+	json_array_foreach(group, i, number)
+	{
+		const struct result_case *line = &result->cases[json_integer_value(number)];
+		const char *name = kind_of(line, SERVER);
+
+		if (!json_object_get(added.servers, name) && grid->n_columns <= KINDS_MOST)
+			grid_add_columns(grid, &(struct grid_column){name, GRID_FIGURES, 7}, 1);
+		add_kinds(&added, line);
+	}
+	close_kinds(&added);
+}
+
 void memory_matrix_open(struct grid *grid, const struct table_unit *unit,
 			const struct result *result, const json_t *group)
 {
-	struct kinds clients = {.n = 0};
-	struct kinds servers = {.n = 0};
+	struct kinds kinds;
+	const char *client;
+	json_t *value;
 
-	find_kinds(result, group, &clients, &servers);
-	open_columns(grid, &servers);
-	for (size_t row = 0; row < clients.n; row++) {
-		grid_put(grid, "%s", clients.names[row]);
-		for (size_t i = 0; i < servers.n; i++)
+	open_columns(grid, result, group);
+	find_kinds(&kinds, result, group);
+	json_object_foreach(kinds.clients, client, value)
+	{
+		grid_put(grid, "%s", client);
+		for (size_t i = 1; i < grid->n_columns; i++)
 			put_figure(grid, unit,
-				   find_case(result, group, clients.names[row], servers.names[i]));
+				   find_case(result, group, client, grid->columns[i].title));
 	}
+	close_kinds(&kinds);
+}
+
+bool memory_matrix_note(char note[static MEMORY_MATRIX_NOTE], const struct result *result,
+			const json_t *group)
+{
+	struct kinds kinds;
+	size_t count;
+
+	find_kinds(&kinds, result, group);
+	count = json_object_size(kinds.servers);
+	close_kinds(&kinds);
+	if (count <= KINDS_MOST)
+		return false;
+	snprintf(note, MEMORY_MATRIX_NOTE,
+		 "%zu more kinds of the server have no column; the tables of cases have them",
+		 count - KINDS_MOST);
+	return true;
 }

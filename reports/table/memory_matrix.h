@@ -7,6 +7,7 @@
 #define REPORTS_TABLE_MEMORY_MATRIX_H
 
 #include <jansson.h>
+#include <stdbool.h>
 
 #include "reports/table/cells.h"
 
@@ -19,5 +20,11 @@ json_t *memory_matrix_groups(const struct result *result, const struct table_uni
 /* Builds the matrix for one member of that object. The caller closes it. */
 void memory_matrix_open(struct grid *grid, const struct table_unit *unit,
 			const struct result *result, const json_t *group);
+
+#define MEMORY_MATRIX_NOTE 96
+
+/* Returns whether the matrix has no room for all kinds of the server, with a note that says so. */
+bool memory_matrix_note(char note[static MEMORY_MATRIX_NOTE], const struct result *result,
+			const json_t *group);
 
 #endif

@@ -261,6 +261,7 @@ static void print_matrices(const struct table *table)
 	{
 		struct block block = {.terminal = &table->terminal,
 				      .prefix = "MEMORY, client by server: "};
+		char note[MEMORY_MATRIX_NOTE];
 		struct grid grid;
 
 		if (shown++ == MATRICES_MOST)
@@ -269,6 +270,9 @@ static void print_matrices(const struct table *table)
 		memory_matrix_open(&grid, table->unit, table->result, group);
 		grid_text(&table->terminal, &grid);
 		grid_close(&grid);
+		if (memory_matrix_note(note, table->result, group))
+			say(&(struct block){.terminal = &table->terminal, .prefix = "MEMORY: "},
+			    note);
 	}
 	if (json_object_size(groups) > MATRICES_MOST) {
 		char text[96];

@@ -98,6 +98,32 @@ static int open_many(void **unused)
 	return 0;
 }
 
+#define N_KINDS 28
+
+/* Two matrices with more kinds of one end than a table has columns. */
+static int open_more_kinds(void **unused)
+{
+	static char names[N_KINDS][16];
+
+	sample_init_empty(&made, (size_t)4 * N_KINDS);
+	for (size_t i = 0; i < N_KINDS; i++)
+		snprintf(names[i], sizeof(names[i]), "file:/%02zu", i);
+	for (size_t i = 0; i < made.n_cases; i++) {
+		bool is_wide = i < made.n_cases / 2;
+		const char *many = names[i % N_KINDS];
+		const char *few = names[i / N_KINDS % 2];
+		char id[CASE_ID];
+		struct row row = {
+			id, is_wide ? few : many, is_wide ? many : few, RESULT_HALF, 1000 + i,
+			0,  RESULT_COMPLETE};
+
+		snprintf(id, sizeof(id), "send/lat/%d/poll/memory-%s/server-memory-%s",
+			 is_wide ? 64 : 128, row.client, row.server);
+		fill_case(&made.cases[i], &row);
+	}
+	return 0;
+}
+
 static int close_cases(void **unused)
 {
 	result_finish(&made);
@@ -165,6 +191,18 @@ static void test_many(void **unused)
 	free(text);
 }
 
+/* All kinds of the client have a row; a note counts the server's that have no column. */
+static void test_more_kinds_than_columns(void **unused)
+{
+	for (unsigned int i = 0; i < 2; i++) {
+		char *text = show(i);
+
+		assert_contains(text, "3 more kinds of the server have no column");
+		assert_contains(text, i ? ">file:/27</th>" : "\nfile:/27 ");
+		free(text);
+	}
+}
+
 /* A matrix of which most is missing says little. */
 static void test_gaps(void **unused)
 {
@@ -204,6 +242,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_text, open_cases, close_cases),
 		cmocka_unit_test_setup_teardown(test_page_has_the_same, open_cases, close_cases),
 		cmocka_unit_test_setup_teardown(test_many, open_many, close_cases),
+		cmocka_unit_test_setup_teardown(test_more_kinds_than_columns, open_more_kinds,
+						close_cases),
 		cmocka_unit_test_setup_teardown(test_gaps, open_cases, close_cases),
 		cmocka_unit_test_setup_teardown(test_needs_of_the_software_device, open_cases,
 						close_cases),
