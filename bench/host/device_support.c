@@ -338,10 +338,8 @@ static int check_memory(const struct device_support *capacity, const struct para
 	char why[160];
 
 	snprintf(name, sizeof(name), "%.*s", (int)strcspn(text, ":"), text);
-	/* Without a detail, dmabuf is dmabuf:udmabuf. */
 	if (!reason)
-		reason = json_object_get(capacity->lacking,
-					 strcmp(text, "dmabuf") ? name : "dmabuf:udmabuf");
+		reason = json_object_get(capacity->lacking, name);
 	if (json_is_string(reason)) {
 		printable_copy(why, sizeof(why), json_string_value(reason));
 		return error_set(error, -EOPNOTSUPP, "--memory %s: %s", text, why);

@@ -10,7 +10,6 @@
 #include <string.h>
 
 struct name {
-	char text[MEMORY_TEXT];
 	struct memory_choice choice;
 	size_t n_holders; /* protected by the lock */
 };
@@ -29,12 +28,6 @@ static bool is_plain(const char *text)
 	return !strstr(text, "//") && length && text[length - 1] != '/';
 }
 
-static void lower_kind(char *text)
-{
-	for (; *text && *text != ':'; text++)
-		*text = (char)tolower((unsigned char)*text);
-}
-
 /* Returns the number of the text, or else a free one; 0: all are held. Expects the lock. */
 static uint64_t find_number(const char *text)
 {
@@ -43,7 +36,7 @@ static uint64_t find_number(const char *text)
 	for (uint64_t i = MEMORY_NAMES; i; i--) {
 		if (!names[i])
 			unused = i;
-		else if (!strcmp(names[i]->text, text))
+		else if (!strcmp(names[i]->choice.text, text))
 			return i;
 	}
 	return unused;
@@ -52,7 +45,7 @@ static uint64_t find_number(const char *text)
 /* Expects the lock. */
 static int hold_name(const struct name *wanted, uint64_t *number, struct error *error)
 {
-	uint64_t found = find_number(wanted->text);
+	uint64_t found = find_number(wanted->choice.text);
 
 	if (found && !names[found]) {
 		struct name *made = malloc(sizeof(*made));
@@ -81,8 +74,6 @@ int memory_name_find(const char *text, uint64_t *number, struct error *error)
 	code = memory_find(text, &wanted.choice, error);
 	if (code)
 		return code;
-	snprintf(wanted.text, sizeof(wanted.text), "%s", text);
-	lower_kind(wanted.text);
 	pthread_mutex_lock(&lock);
 	code = hold_name(&wanted, number, error);
 	pthread_mutex_unlock(&lock);
@@ -116,7 +107,7 @@ const char *memory_name_text(uint64_t number)
 {
 	const struct name *name = name_of(number);
 
-	return name ? name->text : "host";
+	return name ? name->choice.text : "host";
 }
 
 const struct memory_choice *memory_name_choice(uint64_t number)

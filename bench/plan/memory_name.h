@@ -14,14 +14,14 @@
 /* Number of different texts that can be held at once. */
 #define MEMORY_NAMES 1024
 
-/* Finds or assigns the number of a text, and holds it. */
+/* Finds or assigns the number of a text or of its other spellings, and holds it. */
 int memory_name_find(const char *text, uint64_t *number, struct error *error);
 
 /* Adds a holder, and removes one. PARAMETER_AUTO and 0 are ignored. */
 void memory_name_hold(uint64_t number);
 void memory_name_release(uint64_t number);
 
-/* Returns the text: the kind in lower case, and its detail as given. */
+/* Returns the text, the same for all spellings of a kind. */
 const char *memory_name_text(uint64_t number);
 
 /* Returns its choice. Host memory, a zeroed choice, for PARAMETER_AUTO and 0. */

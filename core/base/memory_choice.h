@@ -19,7 +19,8 @@ struct memory_kind;
 /* Zeroed: the default memory. */
 struct memory_choice {
 	const struct memory_kind *kind;
-	char detail[MEMORY_TEXT]; /* the text after the first colon; empty: none */
+	char text[MEMORY_TEXT];   /* NAME or NAME:DETAIL, the same for all spellings of a kind */
+	char detail[MEMORY_TEXT]; /* of the text, after the first colon; empty: none */
 	char path[MEMORY_TEXT];   /* of the file that the detail names; empty: none */
 };
 

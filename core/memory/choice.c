@@ -38,13 +38,40 @@ static int take_detail(struct memory_choice *choice, const char *detail, struct 
 	snprintf(choice->detail, sizeof(choice->detail), "%s", detail);
 	if (choice->kind->path && !choice->kind->path(choice->detail, choice->path))
 		choice->path[0] = '\0';
-	return choice->kind->parse(detail, error);
+	return choice->kind->parse(choice->detail, error);
+}
+
+bool memory_is_word(char detail[static MEMORY_TEXT], const char *word)
+{
+	if (strcasecmp(detail, word) != 0)
+		return false;
+	snprintf(detail, MEMORY_TEXT, "%s", word);
+	return true;
+}
+
+void memory_drop_zeros(char *number)
+{
+	size_t zeros = strspn(number, "0");
+
+	if (zeros && (number[zeros] < '0' || number[zeros] > '9'))
+		zeros--;
+	memmove(number, number + zeros, strlen(number + zeros) + 1);
+}
+
+static void print_text(struct memory_choice *choice)
+{
+	size_t used = strlen(choice->kind->name);
+
+	memcpy(choice->text, choice->kind->name, used);
+	if (choice->detail[0])
+		snprintf(choice->text + used, sizeof(choice->text) - used, ":%s", choice->detail);
 }
 
 int memory_find(const char *text, struct memory_choice *choice, struct error *error)
 {
 	size_t length = strcspn(text, ":");
-	int code = 0;
+	const char *detail;
+	int code;
 
 	*choice = (struct memory_choice){0};
 	for (size_t i = 0; i < ARRAY_LENGTH(kinds); i++)
@@ -54,10 +81,12 @@ int memory_find(const char *text, struct memory_choice *choice, struct error *er
 		return no_such_kind(error);
 	if (strlen(text) >= MEMORY_TEXT)
 		return error_set(error, -EINVAL, "is longer than %d characters", MEMORY_TEXT - 1);
-	if (text[length])
-		code = take_detail(choice, text + length + 1, error);
+	detail = text[length] ? text + length + 1 : choice->kind->detail;
+	code = detail ? take_detail(choice, detail, error) : 0;
 	if (!code && choice->kind == &memory_host && choice->detail[0])
 		choice->kind = &memory_huge;
+	if (!code)
+		print_text(choice);
 	return code;
 }
 

@@ -36,9 +36,12 @@ static bool is_memfd(const char *detail)
 	return detail && !strcasecmp(detail, words[1]);
 }
 
-static int dmabuf_parse(const char *detail, struct error *error)
+static int dmabuf_parse(char detail[static MEMORY_TEXT], struct error *error)
 {
-	if (detail[0] == '/' || is_memfd(detail) || !strcasecmp(detail, words[0]))
+	for (size_t i = 0; i < ARRAY_LENGTH(words); i++)
+		if (memory_is_word(detail, words[i]))
+			return 0;
+	if (detail[0] == '/')
 		return 0;
 	return error_set(error, -EINVAL,
 			 "has an unknown source; use udmabuf, memfd or an absolute path");
@@ -291,6 +294,7 @@ static void dmabuf_describe(const struct memory *memory, struct memory_facts *fa
 
 const struct memory_kind memory_dmabuf = {
 	.name = "dmabuf",
+	.detail = "udmabuf",
 	.parse = dmabuf_parse,
 	.path = dmabuf_path,
 	.check = dmabuf_check,

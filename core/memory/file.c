@@ -63,14 +63,19 @@ static bool split(const char *detail, struct place *place)
 	return !errno && *comma >= '0' && *comma <= '9' && !*end;
 }
 
-static int file_parse(const char *detail, struct error *error)
+static int file_parse(char detail[static MEMORY_TEXT], struct error *error)
 {
+	char *comma = strstr(detail, offset_word);
 	struct place place;
 
 	if (detail[0] != '/')
 		return error_set(error, -EINVAL, "needs an absolute path (e.g. file:/dev/shm/x)");
 	if (!split(detail, &place))
 		return error_set(error, -EINVAL, "has an offset that is not a number of bytes");
+	if (comma && !place.offset)
+		*comma = '\0';
+	else if (comma)
+		memory_drop_zeros(comma + sizeof(offset_word) - 1);
 	return 0;
 }
 

@@ -344,10 +344,12 @@ static void gpu_describe(const struct memory *memory, struct memory_facts *facts
 
 /* Defines the functions of a kind that have no other way to know it. */
 #define GPU_FUNCTIONS(name)                                                                \
-	static int name##_parse(const char *detail, struct error *error)                   \
+	static int name##_parse(char detail[static MEMORY_TEXT], struct error *error)      \
 	{                                                                                  \
 		struct gpu_wish wish;                                                      \
-		return parse(&memory_##name, detail, &wish, error);                        \
+		int code = parse(&memory_##name, detail, &wish, error);                    \
+		memory_drop_zeros(detail);                                                 \
+		return code;                                                               \
 	}                                                                                  \
 	static int name##_check(const struct memory_request *request, struct error *error) \
 	{                                                                                  \

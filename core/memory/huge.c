@@ -23,10 +23,10 @@ static const struct {
 	{"hugepages=1G",  1U << 30,  30},
 };
 
-int huge_parse(const char *detail, struct error *error)
+int huge_parse(char detail[static MEMORY_TEXT], struct error *error)
 {
 	for (size_t i = 0; i < ARRAY_LENGTH(sizes); i++)
-		if (!strcasecmp(sizes[i].detail, detail))
+		if (memory_is_word(detail, sizes[i].detail))
 			return 0;
 	return error_set(error, -EINVAL, "has a detail that is not hugepages=2M, =32M or =1G");
 }

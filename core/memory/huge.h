@@ -5,9 +5,9 @@
 
 #include <stddef.h>
 
-#include "core/base/error.h"
+#include "core/memory/memory.h"
 
-int huge_parse(const char *detail, struct error *error);
+int huge_parse(char detail[static MEMORY_TEXT], struct error *error);
 
 /* Returns the size of a page, or 0 if the kernel has no huge pages. NULL: the default size. */
 size_t huge_page(const char *detail);

@@ -54,9 +54,13 @@ struct memory_facts {
  * any thread, one at a time: a kind whose driver needs a context makes it current there.
  */
 struct memory_kind {
-	const char *name; /* a row of kinds in bench/plan/parameter_table.c explains it */
-	/* Optional: rejects a detail that can never be valid. NULL: there are no details. */
-	int (*parse)(const char *detail, struct error *error);
+	const char *name;   /* a row of kinds in bench/plan/parameter_table.c explains it */
+	const char *detail; /* of a text without one; NULL: none */
+	/*
+	 * Optional: rejects a detail that can never be valid, and rewrites others of the same
+	 * meaning to one spelling, which is no longer. NULL: there are no details.
+	 */
+	int (*parse)(char detail[static MEMORY_TEXT], struct error *error);
 	/* Optional: returns whether memory of that detail (may be NULL) has cpu. NULL: always. */
 	bool (*is_polled)(const char *detail);
 	/* Optional: returns whether the peer gets no access to memory of that detail. */
@@ -108,6 +112,11 @@ extern const struct memory_kind memory_cuda; /* an NVIDIA GPU's own */
 extern const struct memory_kind memory_cuda_managed;
 extern const struct memory_kind memory_cuda_pinned;
 extern const struct memory_kind memory_rocm; /* an AMD GPU's own */
+
+/* For parse: returns whether the detail is that word in any case, and rewrites it if so. */
+bool memory_is_word(char detail[static MEMORY_TEXT], const char *word);
+/* For parse: removes leading zeros from the number. */
+void memory_drop_zeros(char *number);
 
 /*
  * Fails if the kind cannot work, with the reason and what to do. Needs the request's device and

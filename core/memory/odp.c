@@ -19,10 +19,10 @@ static bool has_detail(const char *detail, const char *word)
 	return detail && !strcasecmp(detail, word);
 }
 
-static int odp_parse(const char *detail, struct error *error)
+static int odp_parse(char detail[static MEMORY_TEXT], struct error *error)
 {
 	for (size_t i = 0; i < ARRAY_LENGTH(details); i++)
-		if (has_detail(detail, details[i]))
+		if (memory_is_word(detail, details[i]))
 			return 0;
 	return error_set(error, -EINVAL, "has a detail that is not warm, prefetch or implicit");
 }

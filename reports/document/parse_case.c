@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/memory_choice.h"
 #include "reports/document/parse.h"
 #include "reports/document/parse_pace.h"
 #include "reports/document/parse_trial.h"
@@ -427,6 +428,41 @@ static int parse_rest(struct result_case *line, json_t *json, json_t *texts, str
 	return code ? code : parse_figures(line, json, error);
 }
 
+/* Replaces one part of an id, which begins with a slash, if there is room. */
+static void replace_part(char id[static CASE_ID], const char *part, const char *by)
+{
+	size_t length = strlen(part);
+	size_t added = strlen(by);
+	char *at = strstr(id, part);
+
+	while (at && at[length] && at[length] != '/')
+		at = strstr(at + 1, part);
+	if (!at || strlen(id) - length + added >= CASE_ID)
+		return;
+	memmove(at + added, at + length, strlen(at + length) + 1);
+	memcpy(at, by, added);
+}
+
+/* Older versions wrote a kind of memory as it was given; its spellings are one kind. */
+static int spell_memory(struct result_case *line, const char *end, struct error *error)
+{
+	const char *given = json_string_value(json_object_get(line->parameters, end));
+	char *const ids[] = {line->id, line->beside, line->pace ? line->pace->maximum_case : NULL};
+	struct memory_choice choice;
+	char part[CASE_ID];
+	char by[CASE_ID];
+
+	if (!given || memory_find(given, &choice, NULL) || !strcmp(given, choice.text))
+		return 0;
+	snprintf(part, sizeof(part), "/%s-%s", end, given);
+	snprintf(by, sizeof(by), "/%s-%s", end, choice.text);
+	for (size_t i = 0; i < ARRAY_LENGTH(ids) && ids[i]; i++)
+		replace_part(ids[i], part, by);
+	if (json_object_set_new(line->parameters, end, json_string(choice.text)))
+		return error_set_errno(error, -ENOMEM, "cannot keep the parameters");
+	return 0;
+}
+
 int parse_case(struct result_case *line, json_t *json, json_t *texts, struct error *error)
 {
 	int code = json_member_text(json, "id", line->id, sizeof(line->id), error);
@@ -438,6 +474,10 @@ int parse_case(struct result_case *line, json_t *json, json_t *texts, struct err
 		return error_set(error, -EINVAL,
 				 "id: '%.60s' does not begin with a letter or a digit", line->id);
 	code = parse_rest(line, json, texts, error);
+	if (!code)
+		code = spell_memory(line, "memory", error);
+	if (!code)
+		code = spell_memory(line, "server-memory", error);
 	if (code)
 		error_wrap(error, "%.120s", line->id);
 	return code;

@@ -57,6 +57,20 @@ static void test_full(void **unused)
 			memory_name_release(numbers[i]);
 }
 
+/* Case ids have one spelling. */
+static void test_spellings(void **unused)
+{
+	uint64_t numbers[2];
+	struct error error = {0};
+
+	assert_int_equal(memory_name_find("ODP:Warm", &numbers[0], &error), 0);
+	assert_int_equal(memory_name_find("odp:warm", &numbers[1], &error), 0);
+	assert_int_equal(numbers[0], numbers[1]);
+	assert_string_equal(memory_name_text(numbers[0]), "odp:warm");
+	memory_name_release(numbers[0]);
+	memory_name_release(numbers[1]);
+}
+
 static void test_host(void **unused)
 {
 	static const uint64_t numbers[] = {0, PARAMETER_AUTO, MEMORY_NAMES + 1};
@@ -75,6 +89,7 @@ int main(void)
 		cmocka_unit_test(test_release),
 		cmocka_unit_test(test_full),
 		cmocka_unit_test(test_host),
+		cmocka_unit_test(test_spellings),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -64,7 +64,7 @@ static void test_known_kinds(void **unused)
 		{"odp:prefetch",        &memory_odp,    "prefetch",       NULL,          true,  false},
 		{"odp:implicit",        &memory_odp,    "implicit",       NULL,          true,  true },
 		{"nic",                 &memory_nic,    "",               NULL,          false, false},
-		{"dmabuf",              &memory_dmabuf, "",               NULL,          true,  false},
+		{"dmabuf",              &memory_dmabuf, "udmabuf",        NULL,          true,  false},
 		{"dmabuf:udmabuf",      &memory_dmabuf, "udmabuf",        NULL,          true,  false},
 		{"dmabuf:/h",           &memory_dmabuf, "/h",             "/h",          true,  false},
 	};
@@ -82,6 +82,42 @@ static void test_known_kinds(void **unused)
 			assert_string_equal(memory_path(&choice), rows[i].path);
 		else
 			assert_null(memory_path(&choice));
+	}
+}
+
+/* Spellings of one kind are one kind in results. */
+static void test_spellings(void **unused)
+{
+	static const struct {
+		const char *text;
+		const char *spelling;
+	} rows[] = {
+		{"Host",                  "host"               },
+		{"host:HugePages=2m",     "host:hugepages=2M"  },
+		{"host:hugepages",        "host:hugepages"     },
+		{"ODP:Warm",              "odp:warm"           },
+		{"odp",                   "odp"                },
+		{"dmabuf",                "dmabuf:udmabuf"     },
+		{"dmabuf:UDMABUF",        "dmabuf:udmabuf"     },
+		{"dmabuf:Memfd",          "dmabuf:memfd"       },
+		{"DMABUF:/A,offset=0",    "dmabuf:/A,offset=0" },
+		{"file:/A,offset=0",      "file:/A"            },
+		{"file:/A,offset=004096", "file:/A,offset=4096"},
+		{"dax:/A",                "dax:/A"             },
+		{"cuda",                  "cuda"               },
+		{"cuda:00",               "cuda:0"             },
+		{"cuda:010,path=dmabuf",  "cuda:10,path=dmabuf"},
+		{"rocm:path=dmabuf",      "rocm:path=dmabuf"   },
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		struct memory_choice choice;
+		struct error error = {0};
+
+		assert_int_equal(memory_find(rows[i].text, &choice, &error), 0);
+		assert_string_equal(choice.text, rows[i].spelling);
+		assert_int_equal(memory_find(rows[i].spelling, &choice, &error), 0);
+		assert_string_equal(choice.text, rows[i].spelling);
 	}
 }
 
@@ -319,6 +355,7 @@ int main(void)
 		cmocka_unit_test(test_memory_without_a_device),
 		cmocka_unit_test(test_file_in_use),
 		cmocka_unit_test(test_full_file_system),
+		cmocka_unit_test(test_spellings),
 		cmocka_unit_test(test_limit_of_udmabuf),
 		cmocka_unit_test(test_ranges_of_a_file),
 	};
