@@ -344,11 +344,12 @@ static int check_memory(const struct device_support *capacity, const struct para
 		printable_copy(why, sizeof(why), json_string_value(reason));
 		return error_set(error, -EOPNOTSUPP, "--memory %s: %s", text, why);
 	}
-	if (!strcmp(name, "nic") && wanted->memory_bytes > capacity->memory_bytes)
+	if (!strcmp(name, "nic") && wanted->all_bytes > capacity->memory_bytes)
 		return error_set(error, -EOPNOTSUPP,
-				 "the buffer needs %" PRIu64 " bytes of the device's memory, which "
-				 "has %" PRIu64 "; use a smaller --size or --buffer",
-				 wanted->memory_bytes, capacity->memory_bytes);
+				 "buffers need %" PRIu64 " bytes of the device's memory, which "
+				 "has %" PRIu64 "; use a smaller --size or --buffer, or fewer "
+				 "--threads",
+				 wanted->all_bytes, capacity->memory_bytes);
 	return 0;
 }
 

@@ -378,14 +378,10 @@ struct rdma_settings lane_context_settings(const struct lane *lane)
 	};
 }
 
-/* Returns the size of the larger region. */
-static size_t region_bytes(const struct lane *lane)
+/* Returns the size of the lane's memory that is not its endpoint's. */
+static size_t other_bytes(const struct lane *lane)
 {
-	size_t bytes = endpoint_settings(lane, RDMA_POLL).buffer_size;
-	size_t other =
-		has_other(lane) ? lane_round_up(lane->settings.parameters->size, LANE_AREA) : 0;
-
-	return other > bytes ? other : bytes;
+	return has_other(lane) ? lane_round_up(lane->settings.parameters->size, LANE_AREA) : 0;
 }
 
 struct limits lane_limits(const struct parameters *parameters, const struct operation_shape *shape,
@@ -406,8 +402,10 @@ struct limits lane_limits(const struct parameters *parameters, const struct oper
 	struct lane lane;
 	struct endpoint_settings endpoint;
 	struct rdma_settings settings;
+	uint64_t other;
 
 	lane_init(&lane, &wish);
+	other = other_bytes(&lane);
 	endpoint = endpoint_settings(&lane, RDMA_POLL);
 	settings = lane_context_settings(&lane);
 	return (struct limits){
@@ -424,7 +422,8 @@ struct limits lane_limits(const struct parameters *parameters, const struct oper
 		.completion_queues = (1 + makes_cq) * n_lanes,
 		.srqs = endpoint.srq_depth ? n_lanes : 0,
 		.regions = (1 + (has_other(&lane) || registers_each)) * n_lanes,
-		.memory_bytes = region_bytes(&lane),
+		.memory_bytes = other > endpoint.buffer_size ? other : endpoint.buffer_size,
+		.all_bytes = n_lanes * (lane_round_up(endpoint.buffer_size, LANE_AREA) + other),
 		/* By default, one is enough. */
 		.reads = settings.outstanding_reads ? settings.outstanding_reads : has_reads,
 		.message_bytes = settings.max_message,

@@ -27,7 +27,8 @@ struct limits {
 	uint32_t srqs;
 	uint32_t regions;      /* number of registered memory regions */
 	uint32_t reads;        /* outstanding, as initiator and as responder */
-	uint64_t memory_bytes; /* of each region */
+	uint64_t memory_bytes; /* of the largest region */
+	uint64_t all_bytes;    /* of all allocations, in whole pages of 4 KiB */
 	uint64_t message_bytes;
 	enum ibv_mtu mtu; /* 0: the port's active one */
 	/* Limited by their field width in the specification. */

@@ -271,6 +271,25 @@ static void test_missing_features(void **unused)
 		check(rows[i][0], rows[i][1], rows[i][2]);
 }
 
+/* The memory of all lanes counts: a page to send, one to receive and one for notifications each. */
+static void test_memory_of_the_device(void **unused)
+{
+	static const char facts[] = "{'device':{'max_dm_size':24576}}";
+	struct result_end end = made_up_end(facts);
+
+	check(facts, "op=write metric=bw access=same size=4000 server-memory=nic threads=2", NULL);
+	check(facts, "op=write metric=bw access=same size=4000 server-memory=host threads=3", NULL);
+	check(facts, "op=write metric=bw access=same size=4000 server-memory=nic threads=3",
+	      OWN "buffers need 36864 bytes of the device's memory, which has 24576; use a smaller "
+		  "--size or --buffer, or fewer --threads");
+	/* Memory to register comes on top, also if each message registers its own buffer. */
+	check_as(&end, false, "op=register size=4096 memory=nic", NULL);
+	check_as(&end, false, "op=register size=16384 memory=nic",
+		 OWN "buffers need 28672 bytes of the device's memory, which has 24576; use a "
+		     "smaller --size or --buffer, or fewer --threads");
+	json_decref(end.facts);
+}
+
 static void test_iwarp(void **unused)
 {
 	static const char sentence[] =
@@ -378,6 +397,7 @@ int main(void)
 		cmocka_unit_test(test_scatter_gather_entries),
 		cmocka_unit_test(test_scatter_gather_entries_of_reads),
 		cmocka_unit_test(test_missing_features),
+		cmocka_unit_test(test_memory_of_the_device),
 		cmocka_unit_test(test_iwarp),
 		cmocka_unit_test(test_immediate_data_on_iwarp),
 		cmocka_unit_test(test_unknown_limits),
