@@ -20,7 +20,6 @@
 #include "bench/host/facts/facts.h"
 #include "bench/host/inventory.h"
 #include "bench/host/soft_device.h"
-#include "bench/plan/memory_name.h"
 #include "core/base/printable.h"
 #include "core/memory/memory.h"
 
@@ -134,15 +133,9 @@ static bool can_run(const struct device_support *support, const struct plan_case
 }
 
 /* Checks what only this host knows: drivers, and the size of files. */
-static bool has_memory(const struct plan_case *wanted, struct error *fault)
+static bool has_memory(const struct plan_case *wanted, const char *device, struct error *fault)
 {
-	const struct memory_choice *memory = memory_name_choice(wanted->parameters.memory);
-	const struct memory_request request = {
-		.size = lane_limits(&wanted->parameters, &wanted->op->shape, false).memory_bytes,
-		.detail = memory->detail[0] ? memory->detail : NULL,
-	};
-
-	return !memory->kind || !memory_check(memory->kind, &request, fault);
+	return !lane_check_memory(&wanted->parameters, &wanted->op->shape, device, fault);
 }
 
 /* Skips cases that a device cannot run. Returns an error if none is left. */
@@ -160,7 +153,8 @@ static int check_devices(const struct sweep *sweep, struct plan *plan, struct re
 
 		if (wanted->skipped[0])
 			continue;
-		if (can_run(&client, wanted, &fault) && has_memory(wanted, &fault))
+		if (can_run(&client, wanted, &fault) &&
+		    has_memory(wanted, result->client.device, &fault))
 			can_run(&server, wanted, &fault);
 		snprintf(wanted->skipped, sizeof(wanted->skipped), "%s", fault.text);
 	}

@@ -433,6 +433,24 @@ struct limits lane_limits(const struct parameters *parameters, const struct oper
 	};
 }
 
+int lane_check_memory(const struct parameters *parameters, const struct operation_shape *shape,
+		      const char *device, struct error *error)
+{
+	const struct lane_wish wish = {.parameters = parameters, .shape = shape};
+	struct memory_request request = {
+		.size = lane_limits(parameters, shape, false).memory_bytes,
+	};
+	struct memory_choice memory;
+	struct lane lane;
+
+	lane_init(&lane, &wish);
+	memory = chosen_memory(&lane);
+	choose_gpu(&memory, device);
+	if (memory.detail[0])
+		request.detail = memory.detail;
+	return memory.kind ? memory_check(memory.kind, &request, error) : 0;
+}
+
 static uint64_t setup_ms(const struct parameters *parameters, const struct operation_shape *shape,
 			 bool is_server)
 {

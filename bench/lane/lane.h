@@ -173,6 +173,13 @@ struct limits lane_limits(const struct parameters *parameters, const struct oper
 			  bool is_server);
 
 /*
+ * Fails if the client's memory for the case cannot work on this host, whatever the device supports.
+ * Allocates nothing.
+ */
+int lane_check_memory(const struct parameters *parameters, const struct operation_shape *shape,
+		      const char *device, struct error *error);
+
+/*
  * Returns how long a side may take to set up memory and queue pairs, on top of the time limit for
  * a reply.
  */

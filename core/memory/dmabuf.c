@@ -76,8 +76,26 @@ static int open_path(const char *detail, struct error *error)
 	return file >= 0 ? file : error_set_errno(error, -errno, "cannot open %s", path);
 }
 
+/* Measures the memory in the file's pages. */
+static int measure_file(struct memory *memory, size_t size, int file, const char *path,
+			struct error *error)
+{
+	struct stat stat;
+	int code = fstat(file, &stat) ? -errno : 0;
+
+	if (code)
+		return error_set_errno(error, code, "cannot open %s", path);
+	code = pages_measure(memory, size, pages_of_file(file), error);
+	if (code || (size_t)stat.st_size >= memory->size)
+		return code;
+	return error_set(error, -EOPNOTSUPP,
+			 "%s is smaller than the buffer of %zu bytes; try 'fallocate -l %zu %s'",
+			 path, memory->size, memory->size, path);
+}
+
 static int check_path(const struct memory_request *request, struct error *error)
 {
+	struct memory wanted = {0};
 	struct stat stat;
 	int file = open_path(request->detail, error);
 	int code = file < 0 ? file : 0;
@@ -93,6 +111,8 @@ static int check_path(const struct memory_request *request, struct error *error)
 		code = error_set(error, -EOPNOTSUPP,
 				 "%s is not a heap of /dev/dma_heap; only soft0 takes files",
 				 request->detail);
+	else if (S_ISREG(stat.st_mode) && request->size)
+		code = measure_file(&wanted, request->size, file, request->detail, error);
 	close(file);
 	return code;
 }
@@ -179,23 +199,15 @@ static int take_from_heap(int heap, size_t size)
 	return ioctl(heap, DMA_HEAP_IOCTL_ALLOC, &data) ? -errno : (int)data.fd;
 }
 
-/* Measures the memory in the file's pages. Allocates its space as well, as it may be sparse. */
-static int measure_file(struct memory *memory, size_t wanted, int file, const struct stat *stat,
-			struct error *error)
+/* Measures the memory and allocates its space, as the file may be sparse. */
+static int fill_file(struct memory *memory, size_t size, int file, struct error *error)
 {
-	const char *path = memory->detail;
-	int code = pages_measure(memory, wanted, pages_of_file(file), error);
-	size_t size = memory->size;
+	int code = measure_file(memory, size, file, memory->detail, error);
 
 	if (code)
 		return code;
-	if ((size_t)stat->st_size < size)
-		return error_set(error, -EINVAL,
-				 "%s is smaller than the buffer of %zu bytes; try 'fallocate -l "
-				 "%zu %s'",
-				 path, size, size, path);
-	code = pages_fill_file(file, 0, size);
-	return code ? pages_no_room(path, size, code, error) : 0;
+	code = pages_fill_file(file, 0, memory->size);
+	return code ? pages_no_room(memory->detail, memory->size, code, error) : 0;
 }
 
 /* Measures memory that this machine has to provide. */
@@ -218,7 +230,7 @@ static int take_path(struct memory *memory, size_t size, struct error *error)
 	if (fstat(file, &stat)) {
 		made = -errno;
 	} else if (S_ISREG(stat.st_mode)) {
-		made = measure_file(memory, size, file, &stat, error);
+		made = fill_file(memory, size, file, error);
 		if (!made)
 			return file;
 	} else {

@@ -155,14 +155,17 @@ static void close_place(struct place *place)
 
 static int check(const struct memory_request *request, bool is_dax, struct error *error)
 {
+	struct memory wanted = {0};
 	struct place place;
 	int code;
 
 	if (!request->detail)
 		return error_set(error, -EINVAL, "needs a path (e.g. file:/dev/shm/x)");
 	code = open_place(request->detail, is_dax, &place, error);
+	if (!code && request->size)
+		code = pages_measure(&wanted, request->size, place.page, error);
 	if (!code)
-		code = check_place(&place, request->size, error);
+		code = check_place(&place, wanted.size, error);
 	close_place(&place);
 	return code;
 }

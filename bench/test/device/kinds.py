@@ -75,6 +75,21 @@ class Kinds(Served):
         ).document["cases"]
         self.assertEqual([line["status"] for line in case], ["complete", "skipped"])
         self.assertRegex(case[1]["error"], "of the device's memory, which has [0-9]+; use a small")
+        # The buffers of all threads count.
+        case = measure(
+            self.server, "-s", "64", "-n", 50, "--threads", 64, "--server-memory", "host,nic"
+        ).document["cases"]
+        self.assertEqual([line["status"] for line in case], ["complete", "skipped"])
+        self.assertRegex(case[1]["error"], "buffers need [0-9]+ bytes of the device's memory, wh")
+
+    def test_spellings_of_a_kind(self):
+        (case,) = measure(
+            self.server, "-n", 50, "--memory", "ODP:Warm", "--server-memory", "dmabuf:Memfd"
+        ).document["cases"]
+        self.assertEqual(
+            case["id"], "send/lat/64/poll/memory-odp:warm/server-memory-dmabuf:memfd"
+        )
+        self.assertEqual(case["memory"], "odp:warm")
 
     def test_registration_is_timed(self):
         cases = measure(
@@ -129,3 +144,23 @@ class Kinds(Served):
                     server, "-n", 50, "--server-memory", f"host,file:{file.name}.other"
                 ).document["cases"][1]
                 self.assertEqual(other["status"], "skipped")
+
+    def test_two_ends_share_a_file(self):
+        """Their ranges must not overlap."""
+        with tempfile.NamedTemporaryFile(dir="/dev/shm") as file:
+            os.truncate(file.name, 1 << 20)
+            with Server("--allow-file", file.name) as server:
+                ends = ("--memory", f"file:{file.name}", "--server-memory", f"file:{file.name},")
+                case = measure(
+                    server, "-n", 50, "--verify", *ends[:3], ends[3] + "offset=65536"
+                ).document["cases"][0]
+                self.assertEqual(case["status"], "complete")
+                ended = Ended(
+                    client("-n", 50, *ends[:3], ends[3] + "offset=4096", port=server.port),
+                    RUN_PATIENCE,
+                )
+                self.assertEqual(ended.status, 1)
+                self.assertRegex(
+                    ended.out,
+                    f"bytes [0-9]+ to [0-9]+ of {file.name} are already in use by another buffer",
+                )

@@ -73,6 +73,16 @@ class Memory(OnStandIn):
         self.assertEqual(lines[0].split(), "MEMORY PCI NAME NUMA NEAREST SHARED IOMMU".split())
         self.assertIn("cuda:0 0000:fe:00.0 stand-in GPU", lines[1])
 
+    def test_no_gpu(self):
+        """A host without GPUs cannot run the case, at either end."""
+        environment = dict(self.environment, STAND_IN_GPUS="0")
+        for kind in KINDS:
+            for options in (("--memory", f"host,{kind}"), ("--server-memory", f"host,{kind}")):
+                ended = self.run_it("run", *SOFT, *SHORT, *options, "--json", "-", env=environment)
+                cases = documents.parse(ended.out)["cases"]
+                self.assertEqual([case["status"] for case in cases], ["complete", "skipped"])
+                self.assertIn("the driver sees no GPU", cases[1]["error"])
+
     def check(self, kind, ops="send,write,write-imm,read", both=True):
         ends = f"host,{kind}" if both else kind
         ended = self.good(

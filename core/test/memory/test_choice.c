@@ -300,6 +300,28 @@ static void test_ranges_of_a_file(void **unused)
 	unlink(path);
 }
 
+/* The last page of a buffer must fit as well. */
+static void test_part_of_a_page(void **unused)
+{
+	static const struct memory_kind *const kinds[] = {&memory_file, &memory_dmabuf};
+	char path[] = "/tmp/verbmark-choice-XXXXXX";
+	int file = mkstemp(path);
+	struct memory_request request = {.numa_node = -1, .detail = path};
+
+	assert_int_equal(ftruncate(file, 4200), 0);
+	close(file);
+	for (size_t i = 0; i < ARRAY_LENGTH(kinds); i++) {
+		struct error error = {0};
+
+		request.size = 4096;
+		assert_int_equal(memory_check(kinds[i], &request, &error), 0);
+		request.size = 4097;
+		assert_int_equal(memory_check(kinds[i], &request, &error), -EOPNOTSUPP);
+		assert_contains(error.text, "try 'fallocate -l 8192 /tmp/verbmark-choice-");
+	}
+	unlink(path);
+}
+
 /* The error names the parameter of the module and the value that suffices. */
 static void test_limit_of_udmabuf(void **unused)
 {
@@ -355,6 +377,7 @@ int main(void)
 		cmocka_unit_test(test_memory_without_a_device),
 		cmocka_unit_test(test_file_in_use),
 		cmocka_unit_test(test_full_file_system),
+		cmocka_unit_test(test_part_of_a_page),
 		cmocka_unit_test(test_spellings),
 		cmocka_unit_test(test_limit_of_udmabuf),
 		cmocka_unit_test(test_ranges_of_a_file),
