@@ -108,7 +108,7 @@ class Memory(OnStandIn):
             self.assertEqual(pairs, {(a, b) for a in ("host", kind) for b in ("host", kind)})
 
     def test_a_wrong_byte_is_found(self):
-        """One end puts it into its GPU. Half of the copies clear buffers, so N is odd."""
+        """One end puts it into its GPU."""
         environment = dict(self.environment, STAND_IN_WRONG="9")
         for kind in KINDS:
             for options, finder in (
