@@ -8,10 +8,10 @@
 
 #include "core/soft/device.h"
 #include "core/soft/fault/fault.h"
+#include "core/soft/memory/dm.h"
+#include "core/soft/memory/mr.h"
+#include "core/soft/memory/on_demand.h"
 #include "core/soft/op/cq.h"
-#include "core/soft/op/dm.h"
-#include "core/soft/op/mr.h"
-#include "core/soft/op/on_demand.h"
 #include "core/soft/op/qp.h"
 #include "core/soft/op/srq.h"
 #include "core/soft/port.h"

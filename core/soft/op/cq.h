@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "core/base/compiler.h"
-#include "core/soft/op/copy.h"
+#include "core/soft/memory/copy.h"
 #include "core/soft/peer/image.h"
 #include "core/soft/time.h"
 

@@ -4,9 +4,9 @@
 
 #include "core/soft/fault/fault.h"
 #include "core/soft/link/progress.h"
+#include "core/soft/memory/region.h"
 #include "core/soft/op/cq.h"
 #include "core/soft/op/receive_queue.h"
-#include "core/soft/op/region.h"
 #include "core/soft/peer/process.h"
 #include "core/soft/time.h"
 

@@ -4,11 +4,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "core/soft/memory/region.h"
 #include "core/soft/op/atomic.h"
 #include "core/soft/op/deliver.h"
 #include "core/soft/op/qp.h"
 #include "core/soft/op/receive_queue.h"
-#include "core/soft/op/region.h"
 #include "core/soft/peer/process.h"
 #include "core/soft/port.h"
 

@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-#include "core/soft/op/copy.h"
+#include "core/soft/memory/copy.h"
 #include "core/soft/op/send.h"
 #include "core/soft/peer/image.h"
 #include "core/soft/peer/peer.h"

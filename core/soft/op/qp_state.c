@@ -5,12 +5,12 @@
 #include "core/soft/device.h"
 #include "core/soft/export.h"
 #include "core/soft/link/send_queue.h"
+#include "core/soft/memory/region.h"
 #include "core/soft/op/cq.h"
 #include "core/soft/op/event.h"
 #include "core/soft/op/pd.h"
 #include "core/soft/op/qp.h"
 #include "core/soft/op/receive_queue.h"
-#include "core/soft/op/region.h"
 #include "core/soft/peer/process.h"
 #include "core/soft/port.h"
 

@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "core/soft/op/copy.h"
+#include "core/soft/memory/copy.h"
 #include "core/soft/peer/copy_server.h"
 
 struct soft_copy_client;

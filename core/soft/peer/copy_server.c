@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "core/soft/op/region.h"
+#include "core/soft/memory/region.h"
 #include "core/soft/peer/process.h"
 
 enum {

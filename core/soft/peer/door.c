@@ -12,8 +12,8 @@
 
 #include "core/base/compiler.h"
 #include "core/soft/cm/socket.h"
+#include "core/soft/memory/region.h"
 #include "core/soft/op/channel.h"
-#include "core/soft/op/region.h"
 #include "core/soft/peer/message.h"
 #include "core/soft/peer/process.h"
 #include "core/soft/time.h"

@@ -7,8 +7,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "core/soft/op/memory_file.h"
-#include "core/soft/op/region.h"
+#include "core/soft/memory/memory_file.h"
+#include "core/soft/memory/region.h"
 #include "core/soft/peer/image.h"
 #include "core/soft/peer/peer.h"
 #include "core/soft/peer/process.h"

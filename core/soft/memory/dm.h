@@ -3,14 +3,14 @@
  * Device memory: a memfd of the process that allocates it, so that peers can map it. Like that of
  * ConnectX, it is small, and the program accesses it in units of four bytes.
  */
-#ifndef CORE_SOFT_OP_DM_H
-#define CORE_SOFT_OP_DM_H
+#ifndef CORE_SOFT_MEMORY_DM_H
+#define CORE_SOFT_MEMORY_DM_H
 
 #include <infiniband/verbs.h>
 #include <stdatomic.h>
 
 #include "core/base/compiler.h"
-#include "core/soft/op/memory_check.h"
+#include "core/soft/memory/memory_check.h"
 
 enum {
 	SOFT_DM_MAX = 256 << 10, /* of a process */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "core/soft/op/memory_file.h"
+#include "core/soft/memory/memory_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,7 +9,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "core/soft/op/memory_check.h"
+#include "core/soft/memory/memory_check.h"
 
 int soft_memory_look(int fd, struct soft_memory_file *file)
 {

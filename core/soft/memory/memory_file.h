@@ -3,8 +3,8 @@
  * Files whose descriptor is registered: dma-bufs, and memfds in their place. The program need not
  * have mapped them, so the device maps them itself.
  */
-#ifndef CORE_SOFT_OP_MEMORY_FILE_H
-#define CORE_SOFT_OP_MEMORY_FILE_H
+#ifndef CORE_SOFT_MEMORY_MEMORY_FILE_H
+#define CORE_SOFT_MEMORY_MEMORY_FILE_H
 
 #include <stdbool.h>
 #include <stddef.h>

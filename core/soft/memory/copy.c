@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "core/soft/op/copy.h"
+#include "core/soft/memory/copy.h"
 
 #include <errno.h>
 #include <pthread.h>

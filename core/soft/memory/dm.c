@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "core/soft/op/dm.h"
+#include "core/soft/memory/dm.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/soft/fault/fault.h"
-#include "core/soft/op/memory_file.h"
+#include "core/soft/memory/memory_file.h"
 #include "core/soft/peer/process.h"
 
 enum {

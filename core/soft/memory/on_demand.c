@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "core/soft/op/on_demand.h"
+#include "core/soft/memory/on_demand.h"
 
 #include <errno.h>
 #include <stdbool.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "core/soft/op/region.h"
+#include "core/soft/memory/region.h"
 #include "core/soft/peer/process.h"
 
 /* Before Linux 5.14, the kernel does not know the request, and nothing is fetched. */

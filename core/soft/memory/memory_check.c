@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "core/soft/op/memory_check.h"
+#include "core/soft/memory/memory_check.h"
 
 #include <dirent.h>
 #include <errno.h>

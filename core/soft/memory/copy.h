@@ -5,8 +5,8 @@
  * -EFAULT if the memory is gone. A short copy may ignore protection that the process changed after
  * registration (mprotect(2)), as on an adapter.
  */
-#ifndef CORE_SOFT_OP_COPY_H
-#define CORE_SOFT_OP_COPY_H
+#ifndef CORE_SOFT_MEMORY_COPY_H
+#define CORE_SOFT_MEMORY_COPY_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Memory that is registered on demand: no page of it need be mapped before an access. */
-#ifndef CORE_SOFT_OP_ON_DEMAND_H
-#define CORE_SOFT_OP_ON_DEMAND_H
+#ifndef CORE_SOFT_MEMORY_ON_DEMAND_H
+#define CORE_SOFT_MEMORY_ON_DEMAND_H
 
 #include <infiniband/verbs.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "core/soft/op/mr.h"
+#include "core/soft/memory/mr.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,11 +8,11 @@
 #include <unistd.h>
 
 #include "core/soft/export.h"
-#include "core/soft/op/dm.h"
-#include "core/soft/op/memory_check.h"
-#include "core/soft/op/memory_file.h"
+#include "core/soft/memory/dm.h"
+#include "core/soft/memory/memory_check.h"
+#include "core/soft/memory/memory_file.h"
+#include "core/soft/memory/region.h"
 #include "core/soft/op/pd.h"
-#include "core/soft/op/region.h"
 #include "core/soft/peer/process.h"
 #include "core/soft/time.h"
 

@@ -3,8 +3,8 @@
  * Checks that memory may be registered: it is mapped, and the program itself has the access that it
  * grants. The check does not touch the memory, and its cost does not depend on the size.
  */
-#ifndef CORE_SOFT_OP_MEMORY_CHECK_H
-#define CORE_SOFT_OP_MEMORY_CHECK_H
+#ifndef CORE_SOFT_MEMORY_MEMORY_CHECK_H
+#define CORE_SOFT_MEMORY_MEMORY_CHECK_H
 
 #include <stdbool.h>
 #include <stddef.h>

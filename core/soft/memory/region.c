@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "core/soft/op/region.h"
+#include "core/soft/memory/region.h"
 
 #include <sched.h>
 

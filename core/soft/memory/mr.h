@@ -3,8 +3,8 @@
  * Registers and deregisters memory. The functions are those of verbs.h, as pointers of a context:
  * see device.c.
  */
-#ifndef CORE_SOFT_OP_MR_H
-#define CORE_SOFT_OP_MR_H
+#ifndef CORE_SOFT_MEMORY_MR_H
+#define CORE_SOFT_MEMORY_MR_H
 
 #include <infiniband/verbs.h>
 

@@ -5,14 +5,14 @@
  * region, a lane of its slot holds the key, and deregistration waits for the lane. Local copies are
  * made under a lock of the queue pair.
  */
-#ifndef CORE_SOFT_OP_REGION_H
-#define CORE_SOFT_OP_REGION_H
+#ifndef CORE_SOFT_MEMORY_REGION_H
+#define CORE_SOFT_MEMORY_REGION_H
 
 #include <infiniband/verbs.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/soft/op/copy.h"
+#include "core/soft/memory/copy.h"
 #include "core/soft/peer/arena.h"
 
 enum {
