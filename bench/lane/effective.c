@@ -128,7 +128,7 @@ struct effective lane_effective_find(const struct lane *lane, bool is_posting)
 		add_posts(&chosen, lane);
 	add_queue_pair(&chosen, lane);
 	add_ground(&chosen, &lane->endpoint);
-	add_memory(&chosen, &lane->endpoint.memory);
+	add_memory(&chosen, lane->other.kind ? &lane->other : &lane->endpoint.memory);
 	if (lane->settings.walks)
 		effective_set(&chosen, EFFECTIVE_PLACES, lane->flows[0].walk.mask + 1);
 	return chosen;

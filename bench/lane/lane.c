@@ -191,6 +191,11 @@ static struct placement_wish placement_wish(const struct lane *lane, const char 
 	};
 }
 
+static const char *detail_of(const struct memory_choice *memory)
+{
+	return memory->detail[0] ? memory->detail : NULL;
+}
+
 /* Returns whether the lane has memory to grant or register. */
 static bool has_other(const struct lane *lane)
 {
@@ -198,16 +203,22 @@ static bool has_other(const struct lane *lane)
 					: lane->settings.shape->registers;
 }
 
-static int open_other(struct lane *lane, const struct endpoint_settings *settings,
+/* Two buffers cannot consist of one file. Returns whether only the one that is measured does. */
+static bool is_only_other(const struct lane *lane, const struct memory_choice *memory)
+{
+	return has_other(lane) && memory_path(memory);
+}
+
+static int open_other(struct lane *lane, const struct memory_choice *memory, int numa_node,
 		      struct error *error)
 {
 	const struct memory_request request = {
 		.size = lane->settings.parameters->size,
-		.numa_node = settings->numa_node,
+		.numa_node = numa_node,
 		.device = lane->device.verbs,
-		.detail = settings->detail,
+		.detail = detail_of(memory),
 	};
-	const struct memory_kind *kind = settings->memory;
+	const struct memory_kind *kind = memory->kind;
 
 	/* The software device accesses mapped memory without a system call. */
 	if (!kind && lane->settings.is_server && device_kind_is_mapped(&lane->endpoint.device))
@@ -233,8 +244,10 @@ static int build(struct lane *lane, const struct lane_wish *wanted, struct error
 	if (code)
 		return code;
 	choose_gpu(&memory, device);
-	settings.memory = memory.kind;
-	settings.detail = memory.detail[0] ? memory.detail : NULL;
+	if (!is_only_other(lane, &memory)) {
+		settings.memory = memory.kind;
+		settings.detail = detail_of(&memory);
+	}
 	settings.spare = wanted->spare;
 	wish = placement_wish(lane, device, is_server);
 	code = placement_node(&wish, &settings.numa_node, error);
@@ -245,7 +258,7 @@ static int build(struct lane *lane, const struct lane_wish *wanted, struct error
 	if (!code)
 		code = endpoint_open(&lane->endpoint, lane->device.verbs, &settings, error);
 	if (!code && has_other(lane))
-		code = open_other(lane, &settings, error);
+		code = open_other(lane, &memory, settings.numa_node, error);
 	if (!code && lane->settings.shape->is_atomic)
 		code = limits_operation((enum transport)p->transport, POST_FETCH_ADD,
 					&lane->endpoint.device, error);
@@ -437,17 +450,17 @@ int lane_check_memory(const struct parameters *parameters, const struct operatio
 		      const char *device, struct error *error)
 {
 	const struct lane_wish wish = {.parameters = parameters, .shape = shape};
-	struct memory_request request = {
-		.size = lane_limits(parameters, shape, false).memory_bytes,
-	};
+	struct memory_request request = {0};
 	struct memory_choice memory;
 	struct lane lane;
 
 	lane_init(&lane, &wish);
 	memory = chosen_memory(&lane);
 	choose_gpu(&memory, device);
-	if (memory.detail[0])
-		request.detail = memory.detail;
+	request.detail = detail_of(&memory);
+	request.size = is_only_other(&lane, &memory)
+			       ? other_bytes(&lane)
+			       : lane_limits(parameters, shape, false).memory_bytes;
 	return memory.kind ? memory_check(memory.kind, &request, error) : 0;
 }
 

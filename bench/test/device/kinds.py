@@ -97,6 +97,14 @@ class Kinds(Served):
             ",".join(KINDS),
         ).document["cases"]
         self.assertEqual([case["status"] for case in cases], 10 * ["complete"])
+        with tempfile.NamedTemporaryFile(dir="/dev/shm") as file:
+            os.truncate(file.name, 4096)
+            cases = measure(
+                self.server, "--op", "register,deregister", "-s", "4k", "-n", 20, "--memory",
+                f"file:{file.name}",
+            ).document["cases"]
+        self.assertEqual([case["status"] for case in cases], 2 * ["complete"])
+        self.assertEqual(cases[0]["chosen"]["client"]["memory_path"], "MAP_SHARED")
 
     def test_files_at_the_client(self):
         with tempfile.NamedTemporaryFile(dir="/dev/shm") as file:
