@@ -432,15 +432,15 @@ static int parse_rest(struct result_case *line, json_t *json, json_t *texts, str
 static void replace_part(char id[static CASE_ID], const char *part, const char *by)
 {
 	size_t length = strlen(part);
-	size_t added = strlen(by);
 	char *at = strstr(id, part);
+	char rest[CASE_ID];
 
 	while (at && at[length] && at[length] != '/')
 		at = strstr(at + 1, part);
-	if (!at || strlen(id) - length + added >= CASE_ID)
+	if (!at || strlen(id) - length + strlen(by) >= CASE_ID)
 		return;
-	memmove(at + added, at + length, strlen(at + length) + 1);
-	memcpy(at, by, added);
+	snprintf(rest, sizeof(rest), "%s", at + length);
+	snprintf(at, CASE_ID - (size_t)(at - id), "%s%s", by, rest);
 }
 
 /* Older versions wrote a kind of memory as it was given; its spellings are one kind. */

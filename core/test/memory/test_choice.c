@@ -24,7 +24,7 @@ int __wrap_access(const char *path, int mode)
 }
 
 bool __real_sysfs_number(const char *root, int64_t *number, const char *format, ...);
-bool __wrap_sysfs_number(const char *root, int64_t *number, const char *format, ...);
+bool __wrap_sysfs_number(const char *root, int64_t *number, const char *format, ...) FORMAT(3, 4);
 bool __wrap_sysfs_number(const char *root, int64_t *number, const char *format, ...)
 {
 	char path[256];
