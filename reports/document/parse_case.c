@@ -435,8 +435,6 @@ static void replace_part(char id[static CASE_ID], const char *part, const char *
 	char *at = strstr(id, part);
 	char rest[CASE_ID];
 
-	while (at && at[length] && at[length] != '/')
-		at = strstr(at + 1, part);
 	if (!at || strlen(id) - length + strlen(by) >= CASE_ID)
 		return;
 	snprintf(rest, sizeof(rest), "%s", at + length);

@@ -67,7 +67,7 @@ static void test_kept(void **unused)
 static void test_no_room(void **unused)
 {
 	char id[CASE_ID + 2];
-	const char end[] = "/memory-dmabuf\"";
+	const char end[] = "/memory-dmabuf/verify1\"";
 
 	memset(id, 'a', sizeof(id));
 	id[0] = '"';
