@@ -16,6 +16,7 @@
 #include "core/soft/op/cq.h"
 #include "core/soft/op/qp.h"
 #include "core/soft/op/srq.h"
+#include "core/soft/op/xrc.h"
 #include "core/soft/peer/process.h"
 #include "core/soft/port.h"
 #include "core/soft/time.h"
@@ -87,7 +88,7 @@ static void fill_limits(struct ibv_device_attr *attr)
 		.max_qp = SOFT_QPS - 2,
 		.max_qp_wr = SOFT_WR_MAX,
 		.device_cap_flags = IBV_DEVICE_RC_RNR_NAK_GEN | IBV_DEVICE_CURR_QP_STATE_MOD |
-				    IBV_DEVICE_SYS_IMAGE_GUID,
+				    IBV_DEVICE_SYS_IMAGE_GUID | IBV_DEVICE_XRC,
 		.max_sge = SOFT_SGE_MAX,
 		.max_sge_rd = SOFT_SGE_MAX,
 		.max_cq = SOFT_CQS - 1,
@@ -136,6 +137,8 @@ static int query_device_ex(struct ibv_context *context,
 						.ud_odp_caps =
 							ODP_MESSAGES | IBV_ODP_SUPPORT_SRQ_RECV,
 					}, },
+		.xrc_odp_caps = ODP_MESSAGES | IBV_ODP_SUPPORT_WRITE | IBV_ODP_SUPPORT_READ |
+				IBV_ODP_SUPPORT_ATOMIC | IBV_ODP_SUPPORT_SRQ_RECV,
 	};
 
 	if (size < sizeof(attr->orig_attr))
@@ -164,6 +167,9 @@ static void fill_operations(struct verbs_context *verbs)
 	verbs->query_rt_values = query_rt_values;
 	verbs->create_cq_ex = soft_cq_create_ex;
 	verbs->create_qp_ex = soft_qp_create_ex;
+	verbs->open_qp = soft_qp_open;
+	verbs->open_xrcd = soft_xrc_open;
+	verbs->close_xrcd = soft_xrc_close;
 	verbs->create_srq_ex = soft_srq_create_ex;
 	verbs->get_srq_num = soft_srq_number;
 	verbs->alloc_dm = soft_dm_alloc;

@@ -209,6 +209,9 @@
 	CALL(ibv_query_rt_values_ex) \
 	CALL(ibv_create_cq_ex) \
 	CALL(ibv_create_qp_ex) \
+	CALL(ibv_open_qp) \
+	CALL(ibv_open_xrcd) \
+	CALL(ibv_close_xrcd) \
 	CALL(ibv_create_srq_ex) \
 	CALL(ibv_get_srq_num) \
 	CALL(ibv_alloc_dm) \

@@ -14,6 +14,7 @@
 #include "core/soft/op/cq.h"
 #include "core/soft/op/qp.h"
 #include "core/soft/op/srq.h"
+#include "core/soft/op/xrc.h"
 #include "core/soft/port.h"
 
 /* The original functions, which are the same for all objects. */
@@ -112,6 +113,33 @@ static struct ibv_qp *create_qp_ex(struct ibv_context *context, struct ibv_qp_in
 		return soft_qp_create_ex(context, attr);
 	errno = error;
 	return NULL;
+}
+
+static struct ibv_qp *open_qp(struct ibv_context *context, struct ibv_qp_open_attr *attr)
+{
+	int error = soft_fault_call(SOFT_CALL_ibv_open_qp);
+
+	if (!error)
+		return soft_qp_open(context, attr);
+	errno = error;
+	return NULL;
+}
+
+static struct ibv_xrcd *open_xrcd(struct ibv_context *context, struct ibv_xrcd_init_attr *attr)
+{
+	int error = soft_fault_call(SOFT_CALL_ibv_open_xrcd);
+
+	if (!error)
+		return soft_xrc_open(context, attr);
+	errno = error;
+	return NULL;
+}
+
+static int close_xrcd(struct ibv_xrcd *xrcd)
+{
+	int error = soft_fault_call(SOFT_CALL_ibv_close_xrcd);
+
+	return error ? (errno = error) : soft_xrc_close(xrcd);
 }
 
 static struct ibv_srq *create_srq_ex(struct ibv_context *context, struct ibv_srq_init_attr_ex *attr)
@@ -222,6 +250,9 @@ void soft_fault_extend_context(struct ibv_context *context)
 	verbs->query_rt_values = query_rt_values;
 	verbs->create_cq_ex = create_cq_ex;
 	verbs->create_qp_ex = create_qp_ex;
+	verbs->open_qp = open_qp;
+	verbs->open_xrcd = open_xrcd;
+	verbs->close_xrcd = close_xrcd;
 	verbs->create_srq_ex = create_srq_ex;
 	verbs->get_srq_num = get_srq_num;
 	verbs->alloc_dm = alloc_dm;

@@ -29,7 +29,8 @@ struct soft_span {
 	unsigned int count;
 	struct iovec piece[SOFT_SGE_MAX + 1]; /* with room for a GRH at the front */
 	/* For a target's copy server: */
-	uint32_t qp; /* the queue pair's index */
+	uint32_t qp;  /* the queue pair's index */
+	uint32_t srq; /* XRC: the number of the SRQ that the request names */
 	uint32_t access;
 	uint32_t key[SOFT_SGE_MAX + 1];
 	enum soft_way way;

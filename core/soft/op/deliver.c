@@ -73,7 +73,7 @@ static ALWAYS_INLINE bool consume(const struct delivery *delivery, struct soft_c
 	if (unlikely(!soft_lock_is_held(&queue->lock) ||
 		     !soft_lock_is_held(&delivery->target->qp->queue.lock)))
 		return false;
-	if (unlikely(!soft_queue_complete(peer, queue, delivery->target->qp->recv_cq, entry)))
+	if (unlikely(!soft_queue_complete(peer, queue, soft_target_cq(delivery->target), entry)))
 		return false;
 	if (delivery->srq && limit && soft_queue_count(queue) < limit) {
 		atomic_store(&queue->limit, 0);
@@ -170,6 +170,7 @@ static int copy_piece(const struct delivery *delivery, const struct soft_span *r
 		.count = 1,
 		.piece = {remote->piece[i]},
 		.qp = remote->qp,
+		.srq = remote->srq,
 		.access = remote->access,
 		.key = {remote->key[i]},
 		.way = remote->way == SOFT_BY_KERNEL ? SOFT_BY_KERNEL : SOFT_HELD,
@@ -246,6 +247,7 @@ static COLD enum soft_outcome deliver_carefully(const struct delivery *delivery,
 	    remote.length != delivery->length)
 		return complete_with_error(delivery, IBV_WC_LOC_PROT_ERR, IBV_WC_REM_OP_ERR);
 	remote.qp = target->index;
+	remote.srq = target->srq;
 	describe(delivery, &entry);
 	return deliver_copy(delivery, &remote, SOFT_BY_KERNEL, &entry);
 }
@@ -268,6 +270,7 @@ static enum soft_outcome deliver_send(const struct delivery *delivery)
 	    remote.length != delivery->length)
 		return deliver_carefully(delivery, &wanted);
 	remote.qp = target->index;
+	remote.srq = target->srq;
 	describe(delivery, &entry);
 	if (!fits_completion(delivery, &remote))
 		return deliver_copy(delivery, &remote, SOFT_HELD, &entry);
@@ -287,9 +290,21 @@ static enum soft_outcome deliver_write(const struct delivery *delivery)
 	return consume(delivery, &entry) ? SOFT_DONE : SOFT_SILENT;
 }
 
+/*
+ * A request of XRC whose SRQ does not exist in the target's domain takes no receive that could
+ * report it, so the target gets an event.
+ */
+static COLD enum soft_outcome deny(const struct soft_target *target)
+{
+	soft_qp_fail_held(target->peer, target->index, IBV_EVENT_QP_REQ_ERR);
+	return (enum soft_outcome)IBV_WC_REM_INV_REQ_ERR;
+}
+
 /* Delivers the message. Call with the target's queue, and its SRQ if any, locked. */
 static enum soft_outcome deliver(struct delivery *delivery)
 {
+	if (unlikely(!soft_target_has_srq(delivery->target)))
+		return deny(delivery->target);
 	if (!soft_queue_first(delivery->target->peer->arena, delivery->queue, delivery->receive))
 		return SOFT_REFUSED;
 	return is_write(delivery) ? deliver_write(delivery) : deliver_send(delivery);
@@ -299,7 +314,8 @@ static enum soft_outcome deliver(struct delivery *delivery)
 static void prepare(struct delivery *delivery)
 {
 	struct soft_image *image = delivery->target->peer->arena->image;
-	uint32_t srq = soft_image_read(&delivery->target->qp->srq);
+	uint32_t srq = delivery->target->srq ? delivery->target->srq
+					     : soft_image_read(&delivery->target->qp->srq);
 	const struct soft_operation *operation = delivery->operation;
 	const union ibv_gid *from;
 
@@ -332,7 +348,7 @@ static bool take_answer(struct soft_cq *cq)
 
 static ALWAYS_INLINE uintptr_t coming(const struct soft_target *target, uint32_t ahead)
 {
-	return soft_cq_coming(target->peer, soft_image_read(&target->qp->recv_cq), ahead);
+	return soft_cq_coming(target->peer, soft_target_cq(target), ahead);
 }
 
 /*

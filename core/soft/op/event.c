@@ -14,6 +14,7 @@
 #include "core/soft/op/cq.h"
 #include "core/soft/op/qp.h"
 #include "core/soft/op/srq.h"
+#include "core/soft/op/xrc.h"
 #include "core/soft/peer/process.h"
 
 struct soft_event {
@@ -146,6 +147,12 @@ void soft_event_orphan(const struct ibv_context *context)
 	}
 }
 
+static bool uses(const struct soft_qp *qp, uint32_t cq)
+{
+	return qp->xrcd ? soft_xrc_uses(qp->xrcd, cq)
+			: qp->send_cq->number == cq || qp->recv_cq->number == cq;
+}
+
 /* After a CQ overrun, completions are lost silently, so stop all queue pairs that use the CQ. */
 static void fail_users(const struct soft_event_image *image)
 {
@@ -157,8 +164,7 @@ static void fail_users(const struct soft_event_image *image)
 	for (uint32_t i = 0; i < qps->size; i++) {
 		struct soft_qp *qp = soft_table_get(qps, i);
 
-		if (qp &&
-		    (qp->send_cq->number == image->index || qp->recv_cq->number == image->index))
+		if (qp && uses(qp, image->index))
 			soft_qp_fail(&soft_process.self, i, IBV_EVENT_QP_FATAL);
 	}
 	pthread_mutex_unlock(&qps->mutex);

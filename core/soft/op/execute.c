@@ -48,7 +48,7 @@ bool soft_execute_is_open(const struct soft_qp *qp, const struct soft_target *ta
 
 	if (!is_receiving(atomic_load_explicit(&remote->state, memory_order_acquire)) ||
 	    atomic_load_explicit(&remote->number, memory_order_relaxed) != number ||
-	    remote->type != (uint32_t)local->qp_type ||
+	    remote->type != soft_qp_peer_type(local->qp_type) ||
 	    atomic_load_explicit(&remote->pkey_index, memory_order_relaxed) != qp->attr.pkey_index)
 		return false;
 	if (is_datagram(qp))
@@ -71,6 +71,8 @@ static ALWAYS_INLINE bool soft_execute_find(const struct soft_qp *qp,
 	if (!target->peer)
 		return false;
 	target->index = soft_image_index(number);
+	target->srq =
+		soft_qp_is_xrc(qp) && operation->remote_srq < SOFT_SRQS ? operation->remote_srq : 0;
 	target->sender = qp->sender;
 	target->qp = &target->peer->arena->image->qp[target->index];
 	if (unlikely(atomic_load_explicit(&target->peer->arena->image->is_down,
@@ -92,15 +94,17 @@ bool soft_execute_is_ready(const struct soft_qp *qp, const struct soft_operation
 	struct soft_target target;
 	struct soft_image *image;
 	const struct soft_queue *queue;
+	uint32_t srq;
 
 	if (operation->opcode == IBV_WR_RDMA_WRITE || soft_model_is_fetch(operation))
 		return true;
-	if (!find_open(qp, operation, &target))
+	if (!find_open(qp, operation, &target) || !soft_target_has_srq(&target))
 		return false;
 	image = target.peer->arena->image;
-	queue = target.qp->srq ? &image->srq[target.qp->srq % SOFT_SRQS].queue : &target.qp->queue;
+	srq = target.srq ? target.srq : soft_image_read(&target.qp->srq);
+	queue = srq ? &image->srq[srq % SOFT_SRQS].queue : &target.qp->queue;
 	return soft_queue_count(queue) &&
-	       !soft_image_read(&image->cq[target.qp->recv_cq % SOFT_CQS].armed);
+	       !soft_image_read(&image->cq[soft_target_cq(&target) % SOFT_CQS].armed);
 }
 
 enum soft_outcome soft_execute_copied(int result)
@@ -130,7 +134,7 @@ static ALWAYS_INLINE _Atomic uint32_t *enter(const struct soft_target *target,
 		.address = operation->remote_address,
 		.length = operation->length,
 		.key = operation->rkey,
-		.pd = target->qp->pd | (way == SOFT_BY_KERNEL ? SOFT_CAREFUL : 0),
+		.pd = soft_target_pd(target) | (way == SOFT_BY_KERNEL ? SOFT_CAREFUL : 0),
 		.access = access,
 	};
 	uint64_t place;
@@ -141,6 +145,7 @@ static ALWAYS_INLINE _Atomic uint32_t *enter(const struct soft_target *target,
 		remote->count = 1;
 		remote->length = operation->length;
 		remote->qp = target->index;
+		remote->srq = target->srq;
 		remote->access = access;
 		remote->key[0] = operation->rkey;
 		remote->way = way;
@@ -388,7 +393,9 @@ static enum soft_outcome work(struct soft_qp *qp, const struct soft_target *targ
 
 	soft_lock_take(lock);
 	if (soft_execute_is_open(qp, target, operation)) {
-		if (operation->opcode == IBV_WR_RDMA_WRITE)
+		if (unlikely(!soft_target_has_srq(target)))
+			outcome = (enum soft_outcome)IBV_WC_REM_INV_REQ_ERR;
+		else if (operation->opcode == IBV_WR_RDMA_WRITE)
 			outcome = soft_execute_write(target, operation, data);
 		else if (operation->opcode == IBV_WR_RDMA_READ)
 			outcome = read_from(qp, target, operation, data);

@@ -7,8 +7,10 @@
 #ifndef CORE_SOFT_OP_EXECUTE_H
 #define CORE_SOFT_OP_EXECUTE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
+#include "core/base/compiler.h"
 #include "core/soft/memory/copy.h"
 #include "core/soft/op/send.h"
 #include "core/soft/peer/image.h"
@@ -29,8 +31,46 @@ struct soft_target {
 	struct soft_peer *peer;
 	struct soft_qp_image *qp;
 	uint32_t index;
+	uint32_t srq;    /* XRC: the number of the SRQ that the request names; else 0 */
 	uint32_t sender; /* the local queue pair's sender */
 };
+
+/* Returns whether the target is of XRC, so that its SRQ is the one that a request names. */
+static inline bool soft_target_is_xrc(const struct soft_target *target)
+{
+	return target->qp->type == IBV_QPT_XRC_RECV;
+}
+
+static inline struct soft_srq_image *soft_target_xrc_srq(const struct soft_target *target)
+{
+	return &target->peer->arena->image->srq[target->srq];
+}
+
+/* Returns whether a request of XRC names an SRQ of the target's domain. True without XRC. */
+static inline bool soft_target_has_srq(const struct soft_target *target)
+{
+	uint32_t xrcd;
+
+	if (likely(!soft_target_is_xrc(target)))
+		return true;
+	xrcd = atomic_load(&soft_target_xrc_srq(target)->xrcd);
+	return xrcd && xrcd == soft_image_read(&target->qp->xrcd);
+}
+
+/* Returns the protection domain that a request may access: with XRC, that of its SRQ. */
+static inline uint32_t soft_target_pd(const struct soft_target *target)
+{
+	return unlikely(soft_target_is_xrc(target)) ? soft_target_xrc_srq(target)->pd
+						    : target->qp->pd;
+}
+
+/* Returns the number of the completion queue that reports receives. */
+static inline uint32_t soft_target_cq(const struct soft_target *target)
+{
+	return soft_image_read(unlikely(soft_target_is_xrc(target))
+				       ? &soft_target_xrc_srq(target)->cq
+				       : &target->qp->recv_cq);
+}
 
 /*
  * Executes an operation with the queue pair's lock held. Sets rnr_timer if it returns SOFT_REFUSED.

@@ -12,8 +12,11 @@ static void take_target(const struct soft_qp *qp, const struct ibv_send_wr *wr,
 	if (qp->verbs.qp_base.qp_type == IBV_QPT_UD) {
 		soft_send_set_target(operation, &soft_pd_ah(wr->wr.ud.ah)->attr.grh,
 				     wr->wr.ud.remote_qpn, wr->wr.ud.remote_qkey);
-	} else if (wr->opcode == IBV_WR_ATOMIC_CMP_AND_SWP ||
-		   wr->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD) {
+		return;
+	}
+	if (soft_qp_is_xrc(qp))
+		operation->remote_srq = wr->qp_type.xrc.remote_srqn;
+	if (wr->opcode == IBV_WR_ATOMIC_CMP_AND_SWP || wr->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD) {
 		operation->remote_address = wr->wr.atomic.remote_addr;
 		operation->rkey = wr->wr.atomic.rkey;
 		operation->compare_add = wr->wr.atomic.compare_add;

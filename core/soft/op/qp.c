@@ -14,17 +14,32 @@
 #include "core/soft/op/pd.h"
 #include "core/soft/op/receive_queue.h"
 #include "core/soft/op/srq.h"
+#include "core/soft/op/xrc.h"
 #include "core/soft/peer/process.h"
 
-#define MASK_SUPPORTED ((uint32_t)(IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS))
+#define MASK_SUPPORTED \
+	((uint32_t)(IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_XRCD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS))
 #define OPERATIONS_SUPPORTED                                                         \
 	((uint64_t)(IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM | \
 		    IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM |             \
 		    IBV_QP_EX_WITH_RDMA_READ | IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |   \
 		    IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD))
 
+/* The target of XRC has only a domain: its SRQs have the completion queues and the memory. */
+static int check_target(const struct ibv_qp_init_attr_ex *attr)
+{
+	if (attr->comp_mask & ~MASK_SUPPORTED)
+		return EOPNOTSUPP;
+	if (!(attr->comp_mask & IBV_QP_INIT_ATTR_XRCD) || !attr->xrcd ||
+	    attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)
+		return EINVAL;
+	return 0;
+}
+
 static int soft_op_qp_check(const struct ibv_qp_init_attr_ex *attr)
 {
+	if (attr->qp_type == IBV_QPT_XRC_RECV)
+		return check_target(attr);
 	if (!(attr->comp_mask & IBV_QP_INIT_ATTR_PD) || !attr->pd)
 		return EINVAL;
 	if (attr->comp_mask & ~MASK_SUPPORTED)
@@ -32,22 +47,47 @@ static int soft_op_qp_check(const struct ibv_qp_init_attr_ex *attr)
 	if (attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS &&
 	    attr->send_ops_flags & ~OPERATIONS_SUPPORTED)
 		return EOPNOTSUPP;
-	if (attr->qp_type != IBV_QPT_RC && attr->qp_type != IBV_QPT_UC &&
-	    attr->qp_type != IBV_QPT_UD)
+	switch ((int)attr->qp_type) {
+	case IBV_QPT_RC:
+	case IBV_QPT_UC:
+	case IBV_QPT_UD:
+		return attr->send_cq && attr->recv_cq ? 0 : EINVAL;
+	case IBV_QPT_XRC_SEND:
+		return attr->send_cq ? 0 : EINVAL;
+	default:
 		return EOPNOTSUPP;
-	return attr->send_cq && attr->recv_cq ? 0 : EINVAL;
+	}
 }
 
-static void init_verbs(struct soft_qp *qp, const struct ibv_qp_init_attr_ex *attr)
+/* Sets the objects that the queue pair uses, which depend on its type. */
+static void set_objects(struct soft_qp *qp, const struct ibv_qp_init_attr_ex *attr)
 {
 	struct ibv_qp *verbs = &qp->verbs.qp_base;
 
-	verbs->context = attr->pd->context;
-	verbs->qp_context = attr->qp_context;
+	if (attr->qp_type == IBV_QPT_XRC_RECV) {
+		qp->xrcd = soft_xrc_of(attr->xrcd);
+		return;
+	}
 	verbs->pd = attr->pd;
 	verbs->send_cq = attr->send_cq;
+	qp->send_cq = qp->recv_cq = soft_cq_of(attr->send_cq);
+	qp->sender = qp->send_cq->sender;
+	/* The initiator of XRC receives nothing. */
+	if (attr->qp_type == IBV_QPT_XRC_SEND)
+		return;
 	verbs->recv_cq = attr->recv_cq;
 	verbs->srq = attr->srq;
+	qp->recv_cq = soft_cq_of(attr->recv_cq);
+	qp->srq = attr->srq ? soft_srq_of(attr->srq) : NULL;
+}
+
+static void init_verbs(struct soft_qp *qp, struct ibv_context *context,
+		       const struct ibv_qp_init_attr_ex *attr)
+{
+	struct ibv_qp *verbs = &qp->verbs.qp_base;
+
+	verbs->context = context;
+	verbs->qp_context = attr->qp_context;
 	verbs->handle = qp->index;
 	verbs->qp_num = soft_process.registry.slot << SOFT_INDEX_BITS | qp->index;
 	verbs->state = IBV_QPS_RESET;
@@ -55,10 +95,7 @@ static void init_verbs(struct soft_qp *qp, const struct ibv_qp_init_attr_ex *att
 	pthread_mutex_init(&verbs->mutex, NULL);
 	pthread_cond_init(&verbs->cond, NULL);
 	qp->is_all_signaled = attr->sq_sig_all;
-	qp->send_cq = soft_cq_of(attr->send_cq);
-	qp->sender = qp->send_cq->sender;
-	qp->recv_cq = soft_cq_of(attr->recv_cq);
-	qp->srq = attr->srq ? soft_srq_of(attr->srq) : NULL;
+	qp->handles = 1;
 }
 
 static void publish(struct soft_qp *qp)
@@ -67,9 +104,10 @@ static void publish(struct soft_qp *qp)
 
 	image->type = qp->verbs.qp_base.qp_type;
 	atomic_store(&image->number, qp->verbs.qp_base.qp_num);
-	image->pd = qp->verbs.qp_base.pd->handle;
-	image->recv_cq = qp->recv_cq->number;
+	image->pd = qp->xrcd ? 0 : qp->verbs.qp_base.pd->handle;
+	image->recv_cq = qp->xrcd ? 0 : qp->recv_cq->number;
 	image->srq = qp->srq ? qp->srq->number : 0;
+	image->xrcd = qp->xrcd ? qp->xrcd->number : 0;
 	atomic_store(&image->peer, 0);
 	atomic_store(&image->access, 0);
 	atomic_store(&image->state, IBV_QPS_RESET);
@@ -77,6 +115,10 @@ static void publish(struct soft_qp *qp)
 
 static void count_users(struct soft_qp *qp, uint32_t by)
 {
+	if (qp->xrcd) {
+		atomic_fetch_add(&qp->xrcd->users, by);
+		return;
+	}
 	atomic_fetch_add(&soft_pd_of(qp->verbs.qp_base.pd)->users, by);
 	atomic_fetch_add(&qp->send_cq->users, by);
 	atomic_fetch_add(&qp->recv_cq->users, by);
@@ -86,10 +128,13 @@ static void count_users(struct soft_qp *qp, uint32_t by)
 
 static int make_queues(struct soft_qp *qp, struct ibv_qp_init_attr_ex *attr)
 {
+	const struct ibv_qp *verbs = &qp->verbs.qp_base;
 	struct ibv_qp_cap *cap = &attr->cap;
 	int result;
 
-	if (attr->srq)
+	if (qp->xrcd)
+		*cap = (struct ibv_qp_cap){0};
+	if (verbs->srq || !verbs->recv_cq)
 		cap->max_recv_wr = cap->max_recv_sge = 0;
 	result = soft_send_init(&qp->sends, cap);
 	if (!result)
@@ -97,10 +142,10 @@ static int make_queues(struct soft_qp *qp, struct ibv_qp_init_attr_ex *attr)
 	if (result)
 		return result;
 	qp->receives.known_head =
-		&soft_process.known_head[soft_cq_of(attr->recv_cq)->sender][qp->index];
+		&soft_process.known_head[qp->recv_cq ? qp->recv_cq->sender : 0][qp->index];
 	result = soft_queue_init(&qp->image->queue, &qp->receives, &cap->max_recv_wr,
 				 cap->max_recv_sge);
-	if (attr->srq)
+	if (verbs->srq || !verbs->recv_cq)
 		cap->max_recv_wr = 0;
 	qp->cap = *cap;
 	return result;
@@ -121,10 +166,11 @@ struct ibv_qp *soft_qp_create_ex(struct ibv_context *context, struct ibv_qp_init
 	if (!qp->index)
 		goto fail;
 	qp->image = &soft_process.arena.image->qp[qp->index];
+	set_objects(qp, attr);
 	result = make_queues(qp, attr);
 	if (result)
 		goto remove;
-	init_verbs(qp, attr);
+	init_verbs(qp, context, attr);
 	if (attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)
 		soft_qp_extend(&qp->verbs);
 	publish(qp);
@@ -160,6 +206,63 @@ SOFT_EXPORT struct ibv_qp_ex *ibv_qp_to_qp_ex(struct ibv_qp *qp)
 	return soft_qp_of(qp)->verbs.wr_start ? &soft_qp_of(qp)->verbs : NULL;
 }
 
+/* All handles are one object, so they share their context. */
+static int open(struct soft_qp *qp, const struct ibv_qp_open_attr *attr)
+{
+	if (!qp || qp->verbs.qp_base.qp_num != attr->qp_num || !qp->xrcd ||
+	    qp->xrcd->number != soft_xrc_of(attr->xrcd)->number)
+		return EINVAL;
+	if (attr->comp_mask & IBV_QP_OPEN_ATTR_CONTEXT &&
+	    attr->qp_context != qp->verbs.qp_base.qp_context)
+		return EOPNOTSUPP;
+	qp->handles++;
+	return 0;
+}
+
+struct ibv_qp *soft_qp_open(struct ibv_context *context, struct ibv_qp_open_attr *attr)
+{
+	const uint32_t needed =
+		IBV_QP_OPEN_ATTR_NUM | IBV_QP_OPEN_ATTR_XRCD | IBV_QP_OPEN_ATTR_TYPE;
+	struct soft_table *qps = &soft_process.qps;
+	struct soft_qp *qp;
+	int result;
+
+	if ((attr->comp_mask & needed) != needed || attr->comp_mask >= IBV_QP_OPEN_ATTR_RESERVED ||
+	    attr->qp_type != IBV_QPT_XRC_RECV) {
+		errno = EINVAL;
+		return NULL;
+	}
+	pthread_mutex_lock(&qps->mutex);
+	qp = soft_table_get(qps, soft_image_index(attr->qp_num));
+	result = open(qp, attr);
+	pthread_mutex_unlock(&qps->mutex);
+	if (!result)
+		return &qp->verbs.qp_base;
+	errno = result;
+	return NULL;
+}
+
+/* Returns whether another handle of the queue pair remains. */
+static bool close_handle(struct soft_qp *qp)
+{
+	uint32_t left;
+
+	pthread_mutex_lock(&soft_process.qps.mutex);
+	left = --qp->handles;
+	pthread_mutex_unlock(&soft_process.qps.mutex);
+	return left;
+}
+
+void soft_qp_purge(struct soft_qp *qp)
+{
+	/* The completions of a target of XRC are those of its SRQs, which stay. */
+	if (qp->xrcd)
+		return;
+	soft_cq_purge(qp->send_cq, qp->verbs.qp_base.qp_num);
+	if (qp->recv_cq != qp->send_cq)
+		soft_cq_purge(qp->recv_cq, qp->verbs.qp_base.qp_num);
+}
+
 /* Hides the queue pair from peers and waits until none of them uses it. */
 static void retire(struct soft_qp *qp)
 {
@@ -176,6 +279,8 @@ SOFT_EXPORT int ibv_destroy_qp(struct ibv_qp *verbs)
 {
 	struct soft_qp *qp = soft_qp_of(verbs);
 
+	if (close_handle(qp))
+		return 0;
 	retire(qp);
 	soft_progress_leave(qp);
 	soft_table_hide(&soft_process.qps, qp->index);
@@ -184,9 +289,7 @@ SOFT_EXPORT int ibv_destroy_qp(struct ibv_qp *verbs)
 	soft_event_drop(&soft_device_context(verbs->context)->events, verbs);
 	soft_event_await(&verbs->mutex, &verbs->cond, &verbs->events_completed,
 			 &qp->fetched_events);
-	soft_cq_purge(qp->send_cq, verbs->qp_num);
-	if (qp->recv_cq != qp->send_cq)
-		soft_cq_purge(qp->recv_cq, verbs->qp_num);
+	soft_qp_purge(qp);
 	soft_queue_finish(&qp->image->queue, &qp->receives);
 	soft_model_finish(qp);
 	soft_send_finish(&qp->sends);

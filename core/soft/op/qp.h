@@ -22,6 +22,7 @@
 
 struct soft_peer;
 struct soft_srq;
+struct soft_xrcd;
 
 enum {
 	SOFT_QP_NO_EVENT = -1,
@@ -49,6 +50,8 @@ struct soft_qp {
 	 */
 	_Atomic uintptr_t coming;
 	struct soft_srq *srq;
+	struct soft_xrcd *xrcd; /* targets of XRC only, which have no CQ and no PD */
+	uint32_t handles;       /* from creation and ibv_open_qp */
 	uint32_t fetched_events;
 	/* For a modeled link: */
 	struct soft_model *wire; /* NULL: no link */
@@ -87,7 +90,20 @@ static inline void soft_qp_expect(struct soft_qp *qp)
 
 static inline bool soft_qp_is_reliable(const struct soft_qp *qp)
 {
-	return qp->verbs.qp_base.qp_type == IBV_QPT_RC;
+	return qp->verbs.qp_base.qp_type == IBV_QPT_RC ||
+	       qp->verbs.qp_base.qp_type == IBV_QPT_XRC_SEND;
+}
+
+/* Returns whether it is the initiator of XRC. */
+static inline bool soft_qp_is_xrc(const struct soft_qp *qp)
+{
+	return unlikely(qp->verbs.qp_base.qp_type == IBV_QPT_XRC_SEND);
+}
+
+/* Returns the type of the queue pairs that one of this type sends to. */
+static inline uint32_t soft_qp_peer_type(enum ibv_qp_type type)
+{
+	return unlikely(type == IBV_QPT_XRC_SEND) ? IBV_QPT_XRC_RECV : type;
 }
 
 /* Returns whether its send queue accepts work requests. */
@@ -122,6 +138,9 @@ void soft_qp_stop_sending(struct soft_qp *qp);
 /* Flushes receives. Call with the image's lock held. */
 void soft_qp_flush(struct soft_peer *owner, struct soft_qp_image *image);
 
+/* Removes its completions from its completion queues. */
+void soft_qp_purge(struct soft_qp *qp);
+
 /* Waits for threads that are using the queue pair. Called for every queue pair of a table. */
 void soft_qp_pass(void *object);
 
@@ -133,12 +152,15 @@ void soft_qp_await_peer(struct soft_qp *qp);
 
 /* Verbs that the context calls by pointer. */
 struct ibv_qp *soft_qp_create_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr);
+struct ibv_qp *soft_qp_open(struct ibv_context *context, struct ibv_qp_open_attr *attr);
 int soft_qp_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad);
 int soft_qp_post_receive(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
 
 /* Returns whether a queue pair of this type supports the operation. */
 static inline bool soft_qp_can(enum ibv_qp_type type, enum ibv_wr_opcode opcode)
 {
+	if (type == IBV_QPT_XRC_RECV)
+		return false;
 	switch ((int)opcode) {
 	case IBV_WR_SEND:
 	case IBV_WR_SEND_WITH_IMM:
@@ -149,7 +171,7 @@ static inline bool soft_qp_can(enum ibv_qp_type type, enum ibv_wr_opcode opcode)
 	case IBV_WR_RDMA_READ:
 	case IBV_WR_ATOMIC_CMP_AND_SWP:
 	case IBV_WR_ATOMIC_FETCH_AND_ADD:
-		return type == IBV_QPT_RC;
+		return type == IBV_QPT_RC || type == IBV_QPT_XRC_SEND;
 	default:
 		return false;
 	}

@@ -18,8 +18,10 @@ enum {
 	RC = 1,
 	UC = 2,
 	UD = 4,
-	CONNECTED = RC | UC,
-	ALL = RC | UC | UD,
+	INI = 8,  /* IBV_QPT_XRC_SEND */
+	TGT = 16, /* IBV_QPT_XRC_RECV */
+	CONNECTED = RC | UC | INI | TGT,
+	ALL = CONNECTED | UD,
 	PATHS = IBV_QP_ALT_PATH | IBV_QP_PATH_MIG_STATE,
 };
 
@@ -40,26 +42,40 @@ static const struct transition {
 	{IBV_QPS_INIT,  IBV_QPS_RTR,  RC,
 	 IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |
 		 IBV_QP_MIN_RNR_TIMER,							  IBV_QP_PKEY_INDEX | IBV_QP_ACCESS_FLAGS | IBV_QP_ALT_PATH},
-	{IBV_QPS_INIT,  IBV_QPS_RTR,  UC,
+	{IBV_QPS_INIT,  IBV_QPS_RTR,  UC | INI,
 	 IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN,
 	 IBV_QP_PKEY_INDEX | IBV_QP_ACCESS_FLAGS | IBV_QP_ALT_PATH										       },
 	{IBV_QPS_INIT,  IBV_QPS_RTR,  UD,        0,					     IBV_QP_PKEY_INDEX | IBV_QP_QKEY                          },
 	{IBV_QPS_RTR,   IBV_QPS_RTS,  RC,
 	 IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |
 		 IBV_QP_MAX_QP_RD_ATOMIC,						       IBV_QP_ACCESS_FLAGS | IBV_QP_MIN_RNR_TIMER | PATHS       },
+	{IBV_QPS_INIT,  IBV_QPS_RTR,  TGT,
+	 IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |
+		 IBV_QP_MIN_RNR_TIMER,							  IBV_QP_PKEY_INDEX | IBV_QP_ACCESS_FLAGS | IBV_QP_ALT_PATH},
+	{IBV_QPS_RTR,   IBV_QPS_RTS,  INI,
+	 IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |
+		 IBV_QP_MAX_QP_RD_ATOMIC,						       IBV_QP_ACCESS_FLAGS | PATHS                              },
+	{IBV_QPS_RTR,   IBV_QPS_RTS,  TGT,       IBV_QP_TIMEOUT | IBV_QP_SQ_PSN,
+	 IBV_QP_ACCESS_FLAGS | IBV_QP_MIN_RNR_TIMER | PATHS											      },
 	{IBV_QPS_RTR,   IBV_QPS_RTS,  UC,        IBV_QP_SQ_PSN,                                 IBV_QP_ACCESS_FLAGS | PATHS                              },
 	{IBV_QPS_RTR,   IBV_QPS_RTS,  UD,        IBV_QP_SQ_PSN,                                 IBV_QP_QKEY                                              },
-	{IBV_QPS_RTS,   IBV_QPS_RTS,  RC,        0,					     IBV_QP_ACCESS_FLAGS | IBV_QP_MIN_RNR_TIMER | PATHS       },
-	{IBV_QPS_RTS,   IBV_QPS_RTS,  UC,        0,					     IBV_QP_ACCESS_FLAGS | PATHS                              },
+	{IBV_QPS_RTS,   IBV_QPS_RTS,  RC | TGT,  0,                                             IBV_QP_ACCESS_FLAGS | IBV_QP_MIN_RNR_TIMER | PATHS       },
+	{IBV_QPS_RTS,   IBV_QPS_RTS,  UC | INI,  0,                                             IBV_QP_ACCESS_FLAGS | PATHS                              },
 	{IBV_QPS_RTS,   IBV_QPS_RTS,  UD,        0,					     IBV_QP_QKEY                                              },
 	{IBV_QPS_RTS,   IBV_QPS_SQD,  ALL,       0,					     IBV_QP_EN_SQD_ASYNC_NOTIFY                               },
-	{IBV_QPS_SQD,   IBV_QPS_RTS,  RC,        0,					     IBV_QP_ACCESS_FLAGS | IBV_QP_MIN_RNR_TIMER | PATHS       },
-	{IBV_QPS_SQD,   IBV_QPS_RTS,  UC,        0,					     IBV_QP_ACCESS_FLAGS | PATHS                              },
+	{IBV_QPS_SQD,   IBV_QPS_RTS,  RC | TGT,  0,                                             IBV_QP_ACCESS_FLAGS | IBV_QP_MIN_RNR_TIMER | PATHS       },
+	{IBV_QPS_SQD,   IBV_QPS_RTS,  UC | INI,  0,                                             IBV_QP_ACCESS_FLAGS | PATHS                              },
 	{IBV_QPS_SQD,   IBV_QPS_RTS,  UD,        0,					     IBV_QP_QKEY                                              },
 	{IBV_QPS_SQD,   IBV_QPS_SQD,  RC,        0,
 	 IBV_QP_PKEY_INDEX | IBV_QP_AV | IBV_QP_ACCESS_FLAGS | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
 		 IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC | IBV_QP_MAX_DEST_RD_ATOMIC |
 		 IBV_QP_MIN_RNR_TIMER | PATHS													    },
+	{IBV_QPS_SQD,   IBV_QPS_SQD,  INI,       0,
+	 IBV_QP_PKEY_INDEX | IBV_QP_AV | IBV_QP_ACCESS_FLAGS | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
+		 IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC | PATHS										      },
+	{IBV_QPS_SQD,   IBV_QPS_SQD,  TGT,       0,
+	 IBV_QP_PKEY_INDEX | IBV_QP_AV | IBV_QP_ACCESS_FLAGS | IBV_QP_TIMEOUT |
+		 IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER | PATHS										},
 	{IBV_QPS_SQD,   IBV_QPS_SQD,  UC,        0,
 	 IBV_QP_PKEY_INDEX | IBV_QP_AV | IBV_QP_ACCESS_FLAGS | PATHS										     },
 	{IBV_QPS_SQD,   IBV_QPS_SQD,  UD,        0,					     IBV_QP_PKEY_INDEX | IBV_QP_QKEY                          },
@@ -74,8 +90,25 @@ static int type_of(const struct soft_qp *qp)
 		return RC;
 	case IBV_QPT_UC:
 		return UC;
+	case IBV_QPT_XRC_SEND:
+		return INI;
+	case IBV_QPT_XRC_RECV:
+		return TGT;
 	default:
 		return UD;
+	}
+}
+
+/* As the kernel does, ignores attributes of the direction that a queue pair of XRC lacks. */
+static int mask_of(const struct soft_qp *qp, int mask)
+{
+	switch (type_of(qp)) {
+	case INI:
+		return mask & ~(IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER);
+	case TGT:
+		return mask & ~(IBV_QP_MAX_QP_RD_ATOMIC | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY);
+	default:
+		return mask;
 	}
 }
 
@@ -206,17 +239,6 @@ static void reset(struct soft_qp *qp)
 }
 
 /*
- * Call without the queue pair's lock: a thread that holds a completion queue's lock may wait for
- * it.
- */
-static void forget_completions(struct soft_qp *qp)
-{
-	soft_cq_purge(qp->send_cq, qp->verbs.qp_base.qp_num);
-	if (qp->recv_cq != qp->send_cq)
-		soft_cq_purge(qp->recv_cq, qp->verbs.qp_base.qp_num);
-}
-
-/*
  * Fails if a peer has put the queue pair into the error state in the meantime, which only a reset
  * undoes.
  */
@@ -292,10 +314,11 @@ SOFT_EXPORT int ibv_modify_qp(struct ibv_qp *verbs, struct ibv_qp_attr *attr, in
 
 	soft_lock_take(&qp->lock);
 	qp->was_modified = true;
-	result = modify(qp, attr, mask);
+	result = modify(qp, attr, mask_of(qp, mask));
 	soft_lock_release(&qp->lock);
+	/* Without the lock: a thread that holds a completion queue's lock may wait for it. */
 	if (!result && mask & IBV_QP_STATE && attr->qp_state == IBV_QPS_RESET)
-		forget_completions(qp);
+		soft_qp_purge(qp);
 	return result;
 }
 

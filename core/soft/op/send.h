@@ -28,8 +28,11 @@ struct soft_operation {
 	uint32_t count;
 	uint32_t is_inline;
 	uint64_t length;
+	union {
+		uint32_t remote_qp;  /* datagrams */
+		uint32_t remote_srq; /* XRC */
+	};
 	/* Datagrams only. */
-	uint32_t remote_qp;
 	uint32_t remote_qkey;
 	union ibv_gid gid;
 	uint32_t sgid_index;

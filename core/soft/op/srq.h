@@ -13,6 +13,9 @@
 #include "core/soft/op/receive_queue.h"
 #include "core/soft/peer/image.h"
 
+struct soft_cq;
+struct soft_xrcd;
+
 struct soft_srq {
 	struct ibv_srq verbs;
 	struct soft_srq_image *image;
@@ -21,6 +24,8 @@ struct soft_srq {
 	_Atomic uint32_t known_head;
 	uint32_t number;
 	uint32_t max_sge;
+	struct soft_xrcd *xrcd; /* XRC only, as is its completion queue */
+	struct soft_cq *cq;
 	uint32_t fetched_events;
 	_Atomic uint32_t users;
 };

@@ -48,9 +48,11 @@ static ALWAYS_INLINE struct soft_operation *build(struct ibv_qp_ex *verbs,
 	operation->count = 0;
 	operation->is_inline = 0;
 	operation->length = 0;
-	/* If the caller sets no destination, the datagram reaches nobody. */
+	/* If the caller sets no destination, a datagram reaches nobody, and XRC fails. */
 	if (unlikely(verbs->qp_base.qp_type == IBV_QPT_UD))
 		operation->remote_qp = 0;
+	if (soft_qp_is_xrc(qp))
+		operation->remote_srq = 0;
 	soft_send_add(&qp->sends);
 	qp->building = operation;
 	return operation;
@@ -129,6 +131,14 @@ static void wr_set_ud_addr(struct ibv_qp_ex *verbs, struct ibv_ah *ah, uint32_t 
 
 	if (operation)
 		soft_send_set_target(operation, &soft_pd_ah(ah)->attr.grh, number, qkey);
+}
+
+static void wr_set_xrc_srqn(struct ibv_qp_ex *verbs, uint32_t number)
+{
+	struct soft_operation *operation = of(verbs)->building;
+
+	if (operation)
+		operation->remote_srq = number;
 }
 
 static void wr_set_sge_list(struct ibv_qp_ex *verbs, size_t count, const struct ibv_sge *list)
@@ -230,6 +240,7 @@ void soft_qp_extend(struct ibv_qp_ex *verbs)
 	verbs->wr_atomic_cmp_swp = wr_atomic_cmp_swp;
 	verbs->wr_atomic_fetch_add = wr_atomic_fetch_add;
 	verbs->wr_set_ud_addr = wr_set_ud_addr;
+	verbs->wr_set_xrc_srqn = wr_set_xrc_srqn;
 	verbs->wr_set_sge = wr_set_sge;
 	verbs->wr_set_sge_list = wr_set_sge_list;
 	verbs->wr_set_inline_data = wr_set_inline_data;

@@ -152,7 +152,7 @@ static int run_piece(const struct soft_copy_client *client, struct soft_copy_req
 		size_t left = piece->iov_len - done;
 
 		request->address = (uintptr_t)piece->iov_base + done;
-		request->length = left < SOFT_COPY_MAX ? (uint32_t)left : SOFT_COPY_MAX;
+		request->length = left < SOFT_COPY_MAX ? left : SOFT_COPY_MAX;
 		result = soft_copy_client_run_one(client, request, cursor);
 	}
 	return result;
@@ -165,6 +165,7 @@ int soft_copy_client_run(const struct soft_peer *peer, enum soft_copy_kind kind,
 		.magic = SOFT_COPY_MAGIC,
 		.kind = kind,
 		.qp = remote->qp,
+		.srq = remote->srq,
 		.access = remote->access,
 	};
 	struct soft_copy_client *client = peer->copy_client;

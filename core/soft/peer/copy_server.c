@@ -73,6 +73,14 @@ static bool is_connected(const struct soft_copy_server_client *client,
 	return !(request->access & REMOTE) || atomic_load(&qp->access) & request->access;
 }
 
+/* Returns the SRQ in whose protection domain the memory is, or 0: in that of the queue pair. */
+static uint32_t srq_of(const struct soft_qp_image *qp, const struct soft_copy_request *request)
+{
+	if (qp->type == IBV_QPT_XRC_RECV)
+		return request->srq % SOFT_SRQS;
+	return request->access & REMOTE ? 0 : qp->srq % SOFT_SRQS;
+}
+
 /*
  * Translates the request to local memory. Returns 0, -ESRCH if no queue pair answers the client, or
  * -EACCES if the access is denied.
@@ -84,19 +92,21 @@ static int soft_copy_server_find(const struct soft_copy_server_client *client,
 	const struct soft_qp_image *qp = &image->qp[request->qp];
 	const struct soft_region_image *region =
 		&soft_process.arena.memory->region[soft_region_number(request->key)];
-	uint32_t srq = request->access & REMOTE ? 0 : qp->srq;
+	uint32_t srq = srq_of(qp, request);
 	const struct soft_reach reach = {
 		.address = request->address - region->address + region->iova,
 		.length = request->length,
 		.key = request->key,
 		/* Whatever may vanish, the kernel copies and reports errors. */
-		.pd = (srq ? image->srq[srq % SOFT_SRQS].pd : qp->pd) | (region->pd & SOFT_CAREFUL),
+		.pd = (srq ? image->srq[srq].pd : qp->pd) | (region->pd & SOFT_CAREFUL),
 		.access = request->access,
 	};
 	uint64_t place;
 
 	if (!is_connected(client, request))
 		return -ESRCH;
+	if (qp->type == IBV_QPT_XRC_RECV && atomic_load(&image->srq[srq].xrcd) != qp->xrcd)
+		return -EACCES;
 	if (!soft_region_allows(&soft_process.arena, &reach, &place) || place != request->address)
 		return -EACCES;
 	*memory = (struct iovec){(void *)(uintptr_t)place, request->length};

@@ -27,10 +27,11 @@ enum soft_copy_kind {
 struct soft_copy_request {
 	uint32_t magic;
 	uint32_t kind;
-	uint32_t qp; /* the target's index */
+	uint32_t qp;  /* the target's index */
+	uint32_t srq; /* XRC only */
 	uint32_t access;
 	uint32_t key;
-	uint32_t length;
+	uint64_t length;
 	uint64_t address; /* in the target */
 };
 

@@ -79,6 +79,7 @@ struct soft_qp_image {
 	uint32_t pd;
 	uint32_t recv_cq;
 	uint32_t srq;
+	uint32_t xrcd; /* XRC target only */
 	_Atomic uint32_t access;
 	_Atomic uint32_t qkey;
 	_Atomic uint32_t pkey_index;
@@ -94,6 +95,8 @@ struct soft_qp_image {
 struct soft_srq_image {
 	struct soft_queue queue;
 	_Alignas(SOFT_LINE) uint32_t pd;
+	uint32_t cq;           /* XRC only */
+	_Atomic uint32_t xrcd; /* 0: not an XRC SRQ. Set to 0 with the queue's lock held. */
 };
 
 enum soft_arming {

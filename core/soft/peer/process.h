@@ -53,6 +53,7 @@ struct soft_process {
 	_Atomic uint32_t next_channel_generation;
 	pthread_mutex_t contexts_mutex; /* guards contexts */
 	pthread_mutex_t gids_mutex;     /* held while adding GIDs */
+	pthread_mutex_t xrcds_mutex;    /* guards the list of XRC domains */
 	struct soft_context *contexts;
 };
 
