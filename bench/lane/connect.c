@@ -95,15 +95,21 @@ static json_t *encode_pair(const struct rdma_context *context)
 {
 	struct manual_qp_address own;
 	char gid[33];
+	json_t *pair;
 
 	manual_qp_local(context, &own);
 	for (size_t i = 0; i < sizeof(own.gid); i++)
 		snprintf(gid + 2 * i, 3, "%02x", own.gid[i]);
-	return json_pack("{s:i, s:s, s:I, s:I, s:i, s:i, s:I, s:I, s:I, s:I}", "lid", (int)own.lid,
+	pair = json_pack("{s:i, s:s, s:I, s:I, s:i, s:i, s:I, s:I, s:I, s:I}", "lid", (int)own.lid,
 			 "gid", gid, "qpn", (json_int_t)own.qpn, "psn", (json_int_t)own.psn, "mtu",
 			 (int)limits_mtu_bytes(own.mtu), "reads", (int)own.reads, "qkey",
 			 (json_int_t)own.qkey, "address", (json_int_t)own.address, "size",
 			 (json_int_t)own.size, "rkey", (json_int_t)own.rkey);
+	if (own.target) {
+		json_object_set_new(pair, "target", json_integer(own.target));
+		json_object_set_new(pair, "srqn", json_integer(own.srqn));
+	}
+	return pair;
 }
 
 static bool decode_gid(uint8_t gid[static 16], const char *text)
@@ -118,15 +124,16 @@ static bool decode_gid(uint8_t gid[static 16], const char *text)
 
 int lane_read_pair(struct manual_qp_address *pair, const json_t *json, struct error *error)
 {
-	json_int_t figure[9];
+	json_int_t figure[11] = {0};
 	const char *gid;
 	json_error_t fault;
 
 	if (json_unpack_ex((json_t *)(uintptr_t)json, &fault, 0,
-			   "{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "gid", &gid, "lid",
-			   &figure[0], "qpn", &figure[1], "psn", &figure[2], "mtu", &figure[3],
-			   "reads", &figure[4], "qkey", &figure[5], "address", &figure[6], "size",
-			   &figure[7], "rkey", &figure[8]) ||
+			   "{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s?I, s?I}", "gid",
+			   &gid, "lid", &figure[0], "qpn", &figure[1], "psn", &figure[2], "mtu",
+			   &figure[3], "reads", &figure[4], "qkey", &figure[5], "address",
+			   &figure[6], "size", &figure[7], "rkey", &figure[8], "target", &figure[9],
+			   "srqn", &figure[10]) ||
 	    !decode_gid(pair->gid, gid))
 		return error_set(error, -EPROTO, "the peer sent a malformed queue pair address");
 	pair->lid = (uint16_t)figure[0];
@@ -138,6 +145,8 @@ int lane_read_pair(struct manual_qp_address *pair, const json_t *json, struct er
 	pair->address = (uint64_t)figure[6];
 	pair->size = (uint64_t)figure[7];
 	pair->rkey = (uint32_t)figure[8];
+	pair->target = (uint32_t)figure[9];
+	pair->srqn = (uint32_t)figure[10];
 	return 0;
 }
 

@@ -67,6 +67,16 @@ static void add_reliability(struct effective *chosen, const struct ibv_qp_attr *
 	effective_set(chosen, EFFECTIVE_RNR_RETRIES, attr->rnr_retry);
 }
 
+/* With XRC, another queue pair responds. */
+static void add_target(struct ibv_qp_attr *attr, struct ibv_qp *target)
+{
+	struct ibv_qp_init_attr made = {0};
+	struct ibv_qp_attr found = {0};
+
+	if (!verbs_result(ibv_query_qp(target, &found, IBV_QP_MAX_DEST_RD_ATOMIC, &made)))
+		attr->max_dest_rd_atomic = found.max_dest_rd_atomic;
+}
+
 static void add_queue_pair(struct effective *chosen, const struct lane *lane)
 {
 	const struct rdma_context *context = &lane->flows[0].context;
@@ -93,6 +103,8 @@ static void add_queue_pair(struct effective *chosen, const struct lane *lane)
 	add_address_vector(chosen, verbs, &attr.ah_attr);
 	if (is_connected)
 		effective_set(chosen, EFFECTIVE_PATH_MTU_BYTES, limits_mtu_bytes(attr.path_mtu));
+	if (context->state->target)
+		add_target(&attr, context->state->target);
 	if (is_acknowledged)
 		add_reliability(chosen, &attr);
 }

@@ -140,6 +140,7 @@ static struct endpoint_settings endpoint_settings(const struct lane *lane, enum 
 		.vector = lane->settings.number,
 		.srq_depth = p->use_srq ? (uint32_t)p->rx_depth : 0,
 		.sges = (uint32_t)p->sge,
+		.is_xrc = !parameters_has(p, TRANSPORT_TWO_WAY),
 	};
 }
 
@@ -410,6 +411,8 @@ struct limits lane_limits(const struct parameters *parameters, const struct oper
 		shape->is_read && (!is_server || parameters->bidirectional || is_answered);
 	bool registers_each = parameters->registration == REGISTRATION_EACH && !is_server;
 	uint32_t n_lanes = pattern_lanes(parameters, is_server);
+	/* XRC has one to send and one to receive. */
+	unsigned int each = parameters_has(parameters, TRANSPORT_TWO_WAY) ? 1 : 2;
 	const struct lane_wish wish = {
 		.parameters = parameters, .shape = shape, .is_server = is_server};
 	struct lane lane;
@@ -431,7 +434,7 @@ struct limits lane_limits(const struct parameters *parameters, const struct oper
 				    : endpoint.cq_depth,
 		.sge = settings_sges(&settings),
 		.read_sge = posts_reads ? (uint32_t)parameters->sge : 0,
-		.queue_pairs = (lane.settings.n_flows + makes_pair) * n_lanes,
+		.queue_pairs = (lane.settings.n_flows * each + makes_pair) * n_lanes,
 		.completion_queues = (1 + makes_cq) * n_lanes,
 		.srqs = endpoint.srq_depth ? n_lanes : 0,
 		.regions = (1 + (has_other(&lane) || registers_each)) * n_lanes,

@@ -196,8 +196,10 @@ static void make_notice(const struct lane *lane, struct flow *flow)
 
 	send_header_encode(header, &message);
 	memory_write(&lane->endpoint.memory, offset, header, sizeof(header));
-	flow->notice = (struct post_work){
-		.id = flow->number, .n_sges = 1, .sges = {piece(lane, offset, SEND_HEADER_SIZE)}};
+	flow->notice = (struct post_work){.id = flow->number,
+					  .n_sges = 1,
+					  .route = flow->work.route,
+					  .sges = {piece(lane, offset, SEND_HEADER_SIZE)}};
 	/* Wait until the data have arrived; writes are ordered anyway. */
 	if (shape->is_read)
 		flow->notice.flags = IBV_SEND_FENCE;

@@ -54,7 +54,7 @@ static struct flow *taker(struct lane *lane, const struct ibv_wc *wc)
 	struct flow *posted = &lane->flows[lane_flow(wc)];
 
 	for (unsigned int i = 0; i < lane->settings.n_flows && posted->queue.srq; i++)
-		if (lane->flows[i].queue.qp->qp_num == wc->qp_num)
+		if (lane->flows[i].queue.receiver == wc->qp_num)
 			return &lane->flows[i];
 	return posted;
 }

@@ -108,4 +108,7 @@ void applicable_keep(const struct operation *op, struct parameters *wanted)
 	keep_memory(op, wanted);
 	if (operation_is_timed_call(op))
 		drop_of_messages(op, wanted);
+	/* XRC receives only from a shared receive queue. */
+	if (!parameters_has(wanted, TRANSPORT_TWO_WAY))
+		wanted->use_srq = 1;
 }

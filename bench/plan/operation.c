@@ -9,6 +9,7 @@
 #define ATOMICS   TRANSPORT_ATOMICS
 #define RELIABLE  TRANSPORT_RELIABLE
 #define CONNECTED TRANSPORT_CONNECTED
+#define TWO_WAY   TRANSPORT_TWO_WAY
 /* Calls that are the same on all transports are measured on this one. */
 #define DEFAULT TRANSPORT_DEFAULT
 
@@ -61,7 +62,7 @@ const struct operation operations[] = {
 		.takes = OPERATION_TAKES_SIZE, .kind = RESULT_CALL,
 	},
 	[OPERATION_CREATE_QP] = {
-		.shape = {.is_call = true, .makes_pair = true},
+		.needs = TWO_WAY, .shape = {.is_call = true, .makes_pair = true},
 		.takes = OPERATION_TAKES_PAIR, .kind = RESULT_CALL,
 	},
 	[OPERATION_CREATE_CQ] = {
@@ -80,7 +81,8 @@ const struct operation operations[] = {
 		.kind = RESULT_CALL,
 	},
 	[OPERATION_POST_RECV] = {
-		.needs = CONNECTED, .shape = {.is_call = true, .makes_pair = true},
+		.needs = CONNECTED | TWO_WAY,
+		.shape = {.is_call = true, .makes_pair = true},
 		.takes = OPERATION_TAKES_RX | OPERATION_TAKES_SGE, .kind = RESULT_CALL,
 	},
 	[OPERATION_POLL_CQ] = {.needs = CONNECTED, .kind = RESULT_CALL},

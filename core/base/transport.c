@@ -7,16 +7,22 @@ const struct transport_row transports[] = {
 	[TRANSPORT_RC] = {
 		.has = TRANSPORT_WRITES | TRANSPORT_READS | TRANSPORT_ATOMICS |
 		       TRANSPORT_CONNECTED | TRANSPORT_RELIABLE | TRANSPORT_BY_CM |
-		       TRANSPORT_DEFAULT,
+		       TRANSPORT_DEFAULT | TRANSPORT_TWO_WAY,
 	},
 	[TRANSPORT_UC] = {
-		.has = TRANSPORT_WRITES | TRANSPORT_CONNECTED,
+		.has = TRANSPORT_WRITES | TRANSPORT_CONNECTED | TRANSPORT_TWO_WAY,
 		.refusal = "UC supports only send, write and write-imm",
 	},
 	[TRANSPORT_UD] = {
-		.has = TRANSPORT_DATAGRAM,
+		.has = TRANSPORT_DATAGRAM | TRANSPORT_TWO_WAY,
 		.route = ROUTE_ADDRESS,
 		.refusal = "UD supports only send",
+	},
+	[TRANSPORT_XRC] = {
+		.has = TRANSPORT_WRITES | TRANSPORT_READS | TRANSPORT_ATOMICS |
+		       TRANSPORT_CONNECTED | TRANSPORT_RELIABLE,
+		.route = ROUTE_SRQ,
+		.refusal = "of the timed calls, XRC supports only post-send and poll-cq; use -c RC",
 	},
 };
 // clang-format on

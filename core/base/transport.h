@@ -10,7 +10,7 @@
 #include <stddef.h>
 
 /* All transports in the order in which users see them. */
-#define TRANSPORT_LIST(EACH) EACH(RC) EACH(UC) EACH(UD)
+#define TRANSPORT_LIST(EACH) EACH(RC) EACH(UC) EACH(UD) EACH(XRC)
 
 #define TRANSPORT_NUMBER(name) TRANSPORT_##name,
 enum transport {
@@ -26,11 +26,13 @@ enum transport {
 #define TRANSPORT_BY_CM     (1U << 5) /* rdma_cm connects its queue pairs */
 #define TRANSPORT_CONNECTED (1U << 6) /* a queue pair has one peer */
 #define TRANSPORT_DEFAULT   (1U << 7) /* for calls that are the same on all transports */
+#define TRANSPORT_TWO_WAY   (1U << 8) /* a queue pair both sends and receives */
 
 /* How a work request names its peer: see core/verbs/route.h. */
 enum route_kind {
 	ROUTE_CONNECTED, /* implicitly: the queue pair is connected */
 	ROUTE_ADDRESS,   /* by an address handle, a queue pair number and a Q_Key */
+	ROUTE_SRQ,       /* connected, and by the number of the peer's shared receive queue */
 };
 
 struct transport_row {

@@ -2,6 +2,7 @@
 #include "core/rdma/endpoint.h"
 
 #include <errno.h>
+#include <fcntl.h>
 
 #include "core/rdma/guard.h"
 #include "core/verbs/device.h"
@@ -33,13 +34,42 @@ static int query(struct endpoint *endpoint, const struct endpoint_settings *sett
 	return limits_check(&wanted, &endpoint->device, NULL, error);
 }
 
+static int open_domain(struct endpoint *endpoint, struct error *error)
+{
+	struct ibv_xrcd_init_attr attr = {
+		.comp_mask = IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS,
+		.fd = -1,
+		.oflags = O_CREAT,
+	};
+
+	endpoint->xrcd = ibv_open_xrcd(endpoint->verbs, &attr);
+	return endpoint->xrcd ? 0
+			      : error_set_errno(error, verbs_null(), "cannot open an XRC domain");
+}
+
+static struct ibv_srq *create_xrc_srq(const struct endpoint *endpoint)
+{
+	struct ibv_srq_init_attr_ex attr = {
+		.attr = {.max_wr = endpoint->srq_depth, .max_sge = endpoint->sges},
+		.comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD |
+			     IBV_SRQ_INIT_ATTR_XRCD | IBV_SRQ_INIT_ATTR_CQ,
+		.srq_type = IBV_SRQT_XRC,
+		.pd = endpoint->pd,
+		.xrcd = endpoint->xrcd,
+		.cq = endpoint->completion.cq,
+	};
+
+	return ibv_create_srq_ex(endpoint->verbs, &attr);
+}
+
 static int create_srq(struct endpoint *endpoint, struct error *error)
 {
 	struct ibv_srq_init_attr attr = {
 		.attr = {.max_wr = endpoint->srq_depth, .max_sge = endpoint->sges}
         };
 
-	endpoint->srq = ibv_create_srq(endpoint->pd, &attr);
+	endpoint->srq =
+		endpoint->xrcd ? create_xrc_srq(endpoint) : ibv_create_srq(endpoint->pd, &attr);
 	if (!endpoint->srq)
 		return verbs_memory_error(error, verbs_null(), "create a shared receive queue");
 	return 0;
@@ -119,6 +149,8 @@ int endpoint_build(struct endpoint *endpoint, struct ibv_context *verbs,
 	endpoint->sges = sges(settings);
 	endpoint->spare = settings->spare;
 	endpoint->ordering = settings->is_relaxed ? IBV_ACCESS_RELAXED_ORDERING : 0;
+	if (!code && settings->is_xrc)
+		code = open_domain(endpoint, error);
 	if (!code && endpoint->srq_depth)
 		code = create_srq(endpoint, error);
 	if (!code)
@@ -146,9 +178,12 @@ int endpoint_strip(struct endpoint *endpoint)
 	int first = 0;
 
 	guard_release_endpoint(endpoint);
-	error_keep(&first, completion_close(&endpoint->completion));
+	/* First: the SRQ of XRC uses the CQ. */
 	if (endpoint->srq)
 		error_keep(&first, verbs_result(ibv_destroy_srq(endpoint->srq)));
+	if (endpoint->xrcd)
+		error_keep(&first, verbs_result(ibv_close_xrcd(endpoint->xrcd)));
+	error_keep(&first, completion_close(&endpoint->completion));
 	if (endpoint->mr)
 		error_keep(&first, verbs_result(ibv_dereg_mr(endpoint->mr)));
 	if (endpoint->pd)
@@ -159,6 +194,7 @@ int endpoint_strip(struct endpoint *endpoint)
 	memory_close(&endpoint->memory);
 	endpoint->verbs = NULL;
 	endpoint->srq = NULL;
+	endpoint->xrcd = NULL;
 	endpoint->mr = NULL;
 	endpoint->pd = NULL;
 	endpoint->buffer_size = 0;

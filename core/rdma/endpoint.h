@@ -35,6 +35,7 @@ struct endpoint_settings {
 	unsigned int spin_us; /* RDMA_ADAPTIVE polls this long before it sleeps; 50 if 0 */
 	uint32_t srq_depth; /* depth of the shared receive queue; 0: each queue pair has its own */
 	uint32_t sges;      /* scatter/gather elements of a shared receive; at least POST_SGES */
+	bool is_xrc;        /* its queue pairs are of XRC: srq_depth is not 0 */
 	struct memory *spare; /* reused if it fits, and receives the buffer on close; NULL: none */
 };
 
@@ -47,9 +48,10 @@ struct endpoint {
 	struct memory memory;
 	struct memory *spare; /* or NULL */
 	size_t buffer_size;
-	struct ibv_mr *mr;   /* of the buffer: the peer reads, writes and does atomics on it */
-	int ordering;        /* of the region: IBV_ACCESS_RELAXED_ORDERING, or 0 */
-	struct ibv_srq *srq; /* or NULL */
+	struct ibv_mr *mr;     /* of the buffer: the peer reads, writes and does atomics on it */
+	int ordering;          /* of the region: IBV_ACCESS_RELAXED_ORDERING, or 0 */
+	struct ibv_xrcd *xrcd; /* NULL: not for XRC */
+	struct ibv_srq *srq;   /* or NULL */
 	uint32_t srq_depth;
 	uint32_t sges;
 	unsigned int n_contexts;           /* contexts that borrow the endpoint */

@@ -40,7 +40,7 @@ static bool concerns(const struct rdma_state *state, const struct ibv_async_even
 	case IBV_EVENT_QP_REQ_ERR:
 	case IBV_EVENT_QP_ACCESS_ERR:
 	case IBV_EVENT_COMM_EST:
-		return event->element.qp == state->queue.qp;
+		return event->element.qp == state->queue.qp || event->element.qp == state->target;
 	case IBV_EVENT_PORT_ERR:
 	case IBV_EVENT_PORT_ACTIVE:
 		return event->element.port_num == state->port_num;

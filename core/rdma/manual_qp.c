@@ -179,6 +179,18 @@ static unsigned int access_flags(const struct rdma_state *state)
 	return flags;
 }
 
+/* Changes both queue pairs of XRC alike, and the only one otherwise. */
+static int modify(const struct rdma_context *ctx, struct ibv_qp_attr *attr, int mask)
+{
+	int code = verbs_result(ibv_modify_qp(ctx->qp, attr, mask));
+
+	if (code || !ctx->state->target)
+		return code;
+	/* The target is connected to the peer's sending queue pair, and vice versa. */
+	attr->dest_qp_num = ctx->state->path.other.qpn;
+	return verbs_result(ibv_modify_qp(ctx->state->target, attr, mask));
+}
+
 static int ready_to_init(struct rdma_context *ctx, struct error *error)
 {
 	const struct rdma_state *state = ctx->state;
@@ -194,7 +206,7 @@ static int ready_to_init(struct rdma_context *ctx, struct error *error)
 
 	mask |= transport_has(state->transport, TRANSPORT_CONNECTED) ? IBV_QP_ACCESS_FLAGS
 								     : IBV_QP_QKEY;
-	code = verbs_result(ibv_modify_qp(ctx->qp, &attr, mask));
+	code = modify(ctx, &attr, mask);
 	return code ? error_set_errno(error, code, "cannot set up the queue pair") : 0;
 }
 
@@ -229,6 +241,13 @@ static int build(struct rdma_context *ctx, struct error *error)
 	own->address = (uintptr_t)ctx->buffer;
 	own->size = ctx->buffer_size;
 	own->rkey = ctx->mr->rkey;
+	if (state->target) {
+		own->target = state->target->qp_num;
+		code = verbs_result(ibv_get_srq_num(state->endpoint->srq, &own->srqn));
+	}
+	if (code)
+		return error_set_errno(error, code,
+				       "cannot get the number of the shared receive queue");
 	return ready_to_init(ctx, error);
 }
 
@@ -290,6 +309,10 @@ static int manual_qp_check(const struct rdma_context *ctx, const struct manual_q
 
 	if (remote->qpn < FIRST_QPN || remote->qpn > BITS_24)
 		return invalid(error, "queue pair number", remote->qpn);
+	if (state->target && (remote->target < FIRST_QPN || remote->target > BITS_24))
+		return invalid(error, "target queue pair number", remote->target);
+	if (state->target && remote->srqn > BITS_24)
+		return invalid(error, "shared receive queue number", remote->srqn);
 	if (remote->psn > BITS_24)
 		return invalid(error, "packet sequence number", remote->psn);
 	if (!limits_mtu_bytes(remote->mtu))
@@ -338,7 +361,7 @@ static int ready_to_receive(struct rdma_context *ctx, struct error *error)
 	struct ibv_qp_attr attr = {
 		.qp_state = IBV_QPS_RTR,
 		.path_mtu = path->other.mtu < path->own.mtu ? path->other.mtu : path->own.mtu,
-		.dest_qp_num = path->other.qpn,
+		.dest_qp_num = ctx->state->target ? path->other.target : path->other.qpn,
 		.rq_psn = path->other.psn,
 		.max_dest_rd_atomic = path->own.reads,
 		.min_rnr_timer = settings_rnr_timer(&ctx->settings),
@@ -351,7 +374,7 @@ static int ready_to_receive(struct rdma_context *ctx, struct error *error)
 		mask |= IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN;
 	if (transport_is_acknowledged(state->transport))
 		mask |= IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
-	code = verbs_result(ibv_modify_qp(ctx->qp, &attr, mask));
+	code = modify(ctx, &attr, mask);
 	return code ? error_set_errno(error, code, "cannot reach the peer") : 0;
 }
 
@@ -373,7 +396,7 @@ static int ready_to_send(struct rdma_context *ctx, struct error *error)
 	if (transport_is_acknowledged(ctx->state->transport))
 		mask |= IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
 			IBV_QP_MAX_QP_RD_ATOMIC;
-	code = verbs_result(ibv_modify_qp(ctx->qp, &attr, mask));
+	code = modify(ctx, &attr, mask);
 	return code ? error_set_errno(error, code, "cannot connect the queue pair") : 0;
 }
 
@@ -383,7 +406,8 @@ static int make_route(struct rdma_context *ctx, struct error *error)
 	struct ibv_ah_attr attr = address_vector(ctx->state);
 
 	path->route.kind = transports[ctx->state->transport].route;
-	if (path->route.kind == ROUTE_CONNECTED)
+	path->route.srqn = path->other.srqn;
+	if (path->route.kind != ROUTE_ADDRESS)
 		return 0;
 	path->route.qpn = path->other.qpn;
 	path->route.qkey = path->other.qkey;

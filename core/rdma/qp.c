@@ -16,6 +16,8 @@ enum ibv_qp_type qp_type_of(enum transport transport)
 		return IBV_QPT_UC;
 	case TRANSPORT_UD:
 		return IBV_QPT_UD;
+	case TRANSPORT_XRC:
+		return IBV_QPT_XRC_SEND;
 	case TRANSPORT_RC:
 	case TRANSPORTS:
 		break;
@@ -91,6 +93,25 @@ static int create(struct rdma_context *ctx, struct ibv_qp_init_attr_ex *attr)
 	return code;
 }
 
+/* Creates the queue pair of XRC that receives. */
+static int open_target(struct rdma_context *ctx, struct error *error)
+{
+	struct rdma_state *state = ctx->state;
+	struct ibv_qp_init_attr_ex attr = {
+		.qp_type = IBV_QPT_XRC_RECV,
+		.comp_mask = IBV_QP_INIT_ATTR_XRCD,
+		.xrcd = state->endpoint->xrcd,
+	};
+
+	if (!attr.xrcd)
+		return error_set(error, -EINVAL, "the endpoint has no XRC domain");
+	state->target = ibv_create_qp_ex(state->endpoint->verbs, &attr);
+	if (!state->target)
+		return verbs_memory_error(error, verbs_null(), "create a target queue pair");
+	state->queue.receiver = state->target->qp_num;
+	return 0;
+}
+
 int qp_open(struct rdma_context *ctx, struct error *error)
 {
 	struct rdma_state *state = ctx->state;
@@ -104,8 +125,10 @@ int qp_open(struct rdma_context *ctx, struct error *error)
 		.pd = ctx->pd,
 		.send_ops_flags = qp_operations(state->transport, &state->device),
 	};
-	int code = choose_inline(ctx, &attr, error);
+	int code;
 
+	limits_drop_receives(&attr);
+	code = choose_inline(ctx, &attr, error);
 	if (code)
 		return code;
 	code = create(ctx, &attr);
@@ -116,12 +139,13 @@ int qp_open(struct rdma_context *ctx, struct error *error)
 	}
 	if (code)
 		return verbs_memory_error(error, code, "create a queue pair");
-	state->queue = (struct post_queue){.qp = ctx->qp, .srq = state->endpoint->srq};
+	state->queue = (struct post_queue){
+		.qp = ctx->qp, .srq = state->endpoint->srq, .receiver = ctx->qp->qp_num};
 	if (attr.comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)
 		state->queue.qpx = ibv_qp_to_qp_ex(ctx->qp);
 	state->endpoint->n_queues++;
 	state->endpoint->is_used = true;
-	return 0;
+	return attr.qp_type == IBV_QPT_XRC_SEND ? open_target(ctx, error) : 0;
 }
 
 int qp_close(struct rdma_context *ctx)
@@ -134,7 +158,10 @@ int qp_close(struct rdma_context *ctx)
 		rdma_destroy_qp(ctx->conn);
 	else
 		code = verbs_result(ibv_destroy_qp(ctx->qp));
+	if (ctx->state->target)
+		error_keep(&code, verbs_result(ibv_destroy_qp(ctx->state->target)));
 	ctx->qp = NULL;
+	ctx->state->target = NULL;
 	ctx->state->queue = (struct post_queue){0};
 	ctx->state->endpoint->n_queues--;
 	return code;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The queue pair of a context. It is created through rdma_cm if the context has a
+ * The queue pair of a context; with XRC, one that sends and one that receives. It is created through rdma_cm if the context has a
  * connection, with the extended post interface if the provider supports it.
  */
 #ifndef CORE_RDMA_QP_H

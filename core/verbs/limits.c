@@ -135,16 +135,27 @@ static bool is_refusal(int code)
 	return code == -EOPNOTSUPP || code == -ENOSYS || code == -EINVAL;
 }
 
+void limits_drop_receives(struct ibv_qp_init_attr_ex *attr)
+{
+	if (attr->qp_type != IBV_QPT_XRC_SEND)
+		return;
+	attr->recv_cq = NULL;
+	attr->srq = NULL;
+	attr->cap.max_recv_wr = attr->cap.max_recv_sge = 0;
+}
+
 /* Returns whether such a queue pair can be created with that inline size. */
 static bool takes_inline(const struct ibv_qp_init_attr_ex *wanted, uint32_t bytes)
 {
 	struct ibv_qp_init_attr_ex attr = *wanted;
 	struct ibv_qp *qp;
 
+	limits_drop_receives(&attr);
 	attr.cap.max_inline_data = bytes;
 	qp = ibv_create_qp_ex(attr.pd->context, &attr);
 	if (!qp && attr.comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS && is_refusal(verbs_null())) {
 		attr = *wanted;
+		limits_drop_receives(&attr);
 		attr.comp_mask = IBV_QP_INIT_ATTR_PD;
 		attr.cap.max_inline_data = bytes;
 		qp = ibv_create_qp_ex(attr.pd->context, &attr);

@@ -50,6 +50,9 @@ int limits_operation(enum transport transport, enum post_operation operation,
 /* Returns whether the device supports atomics. */
 bool limits_has_atomics(const struct ibv_device_attr *device);
 
+/* Removes receives from the attributes of a queue pair of XRC that only sends. */
+void limits_drop_receives(struct ibv_qp_init_attr_ex *attr);
+
 /* A known inline limit of a queue pair. */
 struct limits_inline {
 	enum ibv_qp_type type; /* 0: none is known */

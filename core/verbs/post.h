@@ -46,6 +46,7 @@ struct post_queue {
 	struct ibv_qp *qp;
 	struct ibv_qp_ex *qpx; /* NULL: ibv_post_send only */
 	struct ibv_srq *srq;   /* NULL: the queue pair has its own receive queue */
+	uint32_t receiver;     /* qp_num in the completions of receives */
 };
 
 struct post_work {
@@ -139,11 +140,9 @@ static ALWAYS_INLINE void post_build(struct ibv_qp_ex *qpx, const struct post_wo
 	switch (operation) {
 	case POST_SEND:
 		ibv_wr_send(qpx);
-		route_set(&work->route, qpx);
 		break;
 	case POST_SEND_IMM:
 		ibv_wr_send_imm(qpx, htobe32(work->imm));
-		route_set(&work->route, qpx);
 		break;
 	case POST_WRITE:
 		ibv_wr_rdma_write(qpx, work->rkey, work->remote);
@@ -161,6 +160,7 @@ static ALWAYS_INLINE void post_build(struct ibv_qp_ex *qpx, const struct post_wo
 		ibv_wr_atomic_cmp_swp(qpx, work->rkey, work->remote, work->compare, work->swap);
 		break;
 	}
+	route_set(&work->route, qpx);
 	post_data(qpx, work, path);
 }
 
@@ -230,7 +230,6 @@ static ALWAYS_INLINE void post_request(struct ibv_send_wr *wr, struct post_work 
 	switch (operation) {
 	case POST_SEND:
 	case POST_SEND_IMM:
-		route_set_send(&work->route, wr);
 		break;
 	case POST_WRITE:
 	case POST_WRITE_IMM:
@@ -246,6 +245,7 @@ static ALWAYS_INLINE void post_request(struct ibv_send_wr *wr, struct post_work 
 		wr->wr.atomic.swap = operation == POST_FETCH_ADD ? 0 : work->swap;
 		break;
 	}
+	route_set_send(&work->route, wr);
 }
 
 /* Updates the remote address of request i of a list. */

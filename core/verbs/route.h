@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * How a work request reaches its peer. A zeroed route is for a connected queue pair, whose requests
- * carry no address. The posting code of core/verbs/post.h applies the route of each send; the
+ * carry no address. The posting code of core/verbs/post.h applies the route of each request; the
  * creator of the address handle owns it. To add another kind, add a member to enum route_kind and a
  * case to the two functions here.
  */
@@ -18,15 +18,20 @@ struct route {
 	uint32_t qpn;
 	struct ibv_ah *ah;
 	uint32_t qkey;
+	uint32_t srqn;
 };
 
 /*
- * Set the peer of a send: one that is being built by ibv_wr_*, and one for ibv_post_send.
- * Other operations exist only on connected queue pairs and need no route.
+ * Set the peer of a work request: one that is being built by ibv_wr_*, and one for ibv_post_send.
+ * Only sends have a route by address.
  */
 static ALWAYS_INLINE void route_set(const struct route *route, struct ibv_qp_ex *qpx)
 {
-	if (unlikely(route->kind == ROUTE_ADDRESS))
+	if (likely(route->kind == ROUTE_CONNECTED))
+		return;
+	if (route->kind == ROUTE_SRQ)
+		ibv_wr_set_xrc_srqn(qpx, route->srqn);
+	else
 		ibv_wr_set_ud_addr(qpx, route->ah, route->qpn, route->qkey);
 }
 
@@ -34,6 +39,10 @@ static ALWAYS_INLINE void route_set_send(const struct route *route, struct ibv_s
 {
 	if (likely(route->kind == ROUTE_CONNECTED))
 		return;
+	if (route->kind == ROUTE_SRQ) {
+		wr->qp_type.xrc.remote_srqn = route->srqn;
+		return;
+	}
 	wr->wr.ud.ah = route->ah;
 	wr->wr.ud.remote_qpn = route->qpn;
 	wr->wr.ud.remote_qkey = route->qkey;
