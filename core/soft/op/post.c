@@ -120,7 +120,7 @@ int soft_qp_post_receive(struct ibv_qp *verbs, struct ibv_recv_wr *wr, struct ib
 	struct soft_qp *qp = soft_qp_of(verbs);
 	int result = 0;
 
-	if (verbs->srq || atomic_load(&qp->image->state) == IBV_QPS_RESET) {
+	if (verbs->srq || !verbs->recv_cq || atomic_load(&qp->image->state) == IBV_QPS_RESET) {
 		*bad = wr;
 		return EINVAL;
 	}

@@ -21,7 +21,7 @@ LIBRARY = os.path.join(os.path.dirname(SOFTRDMA), "libverbmark-soft.so")
 PATIENCE = 300
 JUDGES = (
     "ibv_devices ibv_devinfo ibv_rc_pingpong ibv_uc_pingpong ibv_ud_pingpong "
-    "ibv_srq_pingpong ib_send_lat ib_send_bw ib_write_lat ib_write_bw ib_read_lat "
+    "ibv_srq_pingpong ibv_xsrq_pingpong ib_send_lat ib_send_bw ib_write_lat ib_write_bw ib_read_lat "
     "ib_read_bw ib_atomic_lat ib_atomic_bw rping ucmatose udaddy rdma_client rdma_server"
 ).split()
 
@@ -37,6 +37,8 @@ PINGPONGS = [
     "ibv_rc_pingpong -g 0 -m 256 -c",
     "ibv_rc_pingpong -g 3 -c",
     "ibv_srq_pingpong -g 0 -q 64 -r 700 -c",
+    "ibv_xsrq_pingpong -g 0",
+    "ibv_xsrq_pingpong -g 0 -e -s 65536",
 ]
 
 PERFTESTS = (
@@ -73,6 +75,14 @@ PERFTESTS = (
         "ib_write_bw -n 512 -l 8",
         "ib_send_lat -n 500 -I 64 -s 64",
         "ib_send_bw -n 500 --use_old_post_send",
+        "ib_send_lat -n 500 -c XRC -s 64",
+        "ib_send_lat -n 500 -c XRC -e -s 4096",
+        "ib_send_bw -n 500 -c XRC -q 4",
+        "ib_send_bw -n 500 -c XRC -b",
+        "ib_write_lat -n 500 -c XRC -s 64",
+        "ib_write_bw -n 500 -c XRC -b -q 3",
+        "ib_read_lat -n 500 -c XRC",
+        "ib_atomic_bw -n 500 -c XRC",
     ]
 )
 

@@ -93,7 +93,8 @@ void stage_connect(struct ibv_qp *qp, const union ibv_gid *gid, uint32_t number,
 	int rts = IBV_QP_SQ_PSN;
 
 	initialize(qp, ways);
-	if (qp->qp_type == IBV_QPT_RC) {
+	if (qp->qp_type == IBV_QPT_RC || qp->qp_type == IBV_QPT_XRC_SEND ||
+	    qp->qp_type == IBV_QPT_XRC_RECV) {
 		rtr |= IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
 		rts |= IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
 		       IBV_QP_MAX_QP_RD_ATOMIC;
