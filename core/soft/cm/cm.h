@@ -126,6 +126,9 @@ int soft_cm_enter(void);
 struct ibv_context *soft_cm_context(void);
 struct ibv_pd *soft_cm_pd(void);
 
+/* Returns the XRC domain of identifiers, or NULL with errno set. It stays open, too. */
+struct ibv_xrcd *soft_cm_xrcd(void);
+
 /* Puts an event with the peer's private data, if any. Call with the mutex held. */
 void soft_cm_raise(struct soft_cm_id *id, enum rdma_cm_event_type type, int status);
 void soft_cm_deliver(struct soft_cm_event *event);

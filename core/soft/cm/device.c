@@ -3,11 +3,13 @@
  * The device that rdma_cm uses: opened on first use, with one context for the process.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "core/soft/cm/cm.h"
 #include "core/soft/export.h"
+#include "core/soft/op/xrc.h"
 #include "core/soft/peer/process.h"
 
 pthread_mutex_t soft_cm_mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -15,6 +17,7 @@ pthread_mutex_t soft_cm_mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct ibv_context *context;
 static struct ibv_pd *pd;
+static struct ibv_xrcd *xrcd;
 static pid_t opener;
 
 int soft_cm_return(int result)
@@ -33,6 +36,7 @@ static void forget_parent(void)
 	soft_cm_listener_forget_all();
 	context = NULL;
 	pd = NULL;
+	xrcd = NULL;
 }
 
 static int open_device(void)
@@ -87,6 +91,21 @@ struct ibv_context *soft_cm_context(void)
 struct ibv_pd *soft_cm_pd(void)
 {
 	return pd;
+}
+
+struct ibv_xrcd *soft_cm_xrcd(void)
+{
+	struct ibv_xrcd_init_attr attr = {
+		.comp_mask = IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS,
+		.fd = -1,
+		.oflags = O_CREAT,
+	};
+
+	pthread_mutex_lock(&mutex);
+	if (!xrcd)
+		xrcd = soft_xrc_open(context, &attr);
+	pthread_mutex_unlock(&mutex);
+	return xrcd;
 }
 
 SOFT_EXPORT struct ibv_context **rdma_get_devices(int *count)

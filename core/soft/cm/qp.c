@@ -197,6 +197,13 @@ static int soft_cm_qp_check(const struct rdma_cm_id *id, struct ibv_qp_init_attr
 	} else if (attr->pd->context != id->verbs) {
 		return soft_cm_return(EINVAL);
 	}
+	if (attr->qp_type == IBV_QPT_XRC_RECV &&
+	    (!(attr->comp_mask & IBV_QP_INIT_ATTR_XRCD) || !attr->xrcd)) {
+		attr->comp_mask |= IBV_QP_INIT_ATTR_XRCD;
+		attr->xrcd = soft_cm_xrcd();
+		if (!attr->xrcd)
+			return -1;
+	}
 	if (is_other(id->recv_cq, attr->recv_cq) || is_other(id->send_cq, attr->send_cq))
 		return soft_cm_return(EINVAL);
 	return 0;
@@ -222,7 +229,7 @@ SOFT_EXPORT int rdma_create_qp_ex(struct rdma_cm_id *id, struct ibv_qp_init_attr
 		goto fail;
 	if (soft_cm_is_ud(soft_cm_id_of(id)) ? ready_ud(id, qp) : enter(id, qp, IBV_QPS_INIT))
 		goto fail;
-	id->pd = qp->pd;
+	id->pd = attr->pd;
 	id->qp = qp;
 	return 0;
 fail:
@@ -252,7 +259,26 @@ SOFT_EXPORT void rdma_destroy_qp(struct rdma_cm_id *id)
 {
 	ibv_destroy_qp(id->qp);
 	id->qp = NULL;
-	destroy_cqs(id);
+	/* An SRQ of XRC uses the completion queue. */
+	if (id->qp_type != IBV_QPT_XRC_RECV || !id->srq)
+		destroy_cqs(id);
+}
+
+/* Adds the domain and the completion queue that the program did not supply. */
+static int complete_xrc(struct rdma_cm_id *id, struct ibv_srq_init_attr_ex *attr)
+{
+	if (!(attr->comp_mask & IBV_SRQ_INIT_ATTR_XRCD) || !attr->xrcd)
+		attr->xrcd = soft_cm_xrcd();
+	if (!attr->xrcd)
+		return -1;
+	if (!(attr->comp_mask & IBV_SRQ_INIT_ATTR_CQ) || !attr->cq) {
+		if (!id->recv_cq &&
+		    create_cq(id, attr->attr.max_wr, &id->recv_cq_channel, &id->recv_cq))
+			return -1;
+		attr->cq = id->recv_cq;
+	}
+	attr->comp_mask |= IBV_SRQ_INIT_ATTR_XRCD | IBV_SRQ_INIT_ATTR_CQ;
+	return 0;
 }
 
 SOFT_EXPORT int rdma_create_srq_ex(struct rdma_cm_id *id, struct ibv_srq_init_attr_ex *attr)
@@ -265,6 +291,9 @@ SOFT_EXPORT int rdma_create_srq_ex(struct rdma_cm_id *id, struct ibv_srq_init_at
 		attr->comp_mask |= IBV_SRQ_INIT_ATTR_PD;
 		attr->pd = id->pd;
 	}
+	if (attr->comp_mask & IBV_SRQ_INIT_ATTR_TYPE && attr->srq_type == IBV_SRQT_XRC &&
+	    complete_xrc(id, attr))
+		return -1;
 	srq = ibv_create_srq_ex(id->verbs, attr);
 	if (!srq)
 		return -1;
@@ -280,7 +309,7 @@ SOFT_EXPORT int rdma_create_srq(struct rdma_cm_id *id, struct ibv_pd *pd,
 		.srq_context = init->srq_context,
 		.attr = init->attr,
 		.comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD,
-		.srq_type = IBV_SRQT_BASIC,
+		.srq_type = id->qp_type == IBV_QPT_XRC_RECV ? IBV_SRQT_XRC : IBV_SRQT_BASIC,
 		.pd = pd,
 	};
 	int result = rdma_create_srq_ex(id, &attr);
@@ -293,4 +322,6 @@ SOFT_EXPORT void rdma_destroy_srq(struct rdma_cm_id *id)
 {
 	ibv_destroy_srq(id->srq);
 	id->srq = NULL;
+	if (id->qp_type == IBV_QPT_XRC_RECV && !id->qp)
+		destroy_cqs(id);
 }
