@@ -53,9 +53,10 @@ static const struct word operations[] = {
 };
 
 static const struct word transports[] = {
-	{"RC", "RC"},
-        {"UC", "UC"},
-        {"UD", "UD"}
+	{"RC",  "RC" },
+        {"UC",  "UC" },
+        {"UD",  "UD" },
+        {"XRC", "XRC"}
 };
 
 static const struct word link_layers[] = {
@@ -191,7 +192,7 @@ static int run_set(struct perftest_run *run, const char *name, const char *value
 		run->link_layer = find_word(link_layers, ARRAY_LENGTH(link_layers), value);
 	if (!strcasecmp(plain, "Connection type") &&
 	    !(run->transport = find_word(transports, ARRAY_LENGTH(transports), value)))
-		return error_set(error, -EINVAL, "connection type '%.40s' is not RC, UC or UD",
+		return error_set(error, -EINVAL, "connection type '%.40s' is not RC, UC, UD or XRC",
 				 value);
 	if (!strncasecmp(plain, "Dual", 4) && !strcmp(value, "ON"))
 		return error_set(error, -EINVAL, "dual-port runs are not supported");
@@ -203,6 +204,16 @@ static int run_set(struct perftest_run *run, const char *name, const char *value
 		memcpy(run->device, value, length + 1);
 	}
 	return 0;
+}
+
+/* Where both sides send by XRC, perftest also counts the queue pairs that receive. */
+static void drop_targets(struct perftest_run *run)
+{
+	json_t *pairs = json_object_get(run->parameters, "qps");
+	bool is_two_way = !run->is_bandwidth || run->is_bidirectional;
+
+	if (run->transport && !strcmp(run->transport, "XRC") && is_two_way)
+		json_integer_set(pairs, json_integer_value(pairs) / 2);
 }
 
 static int row_keep(json_t *row, size_t column, double value, struct error *error)
@@ -269,6 +280,7 @@ static int text_open_table(struct text *text, const char *heading, struct error 
 	if (!text->begun)
 		return error_set(error, -EINVAL, "the header of the run is missing");
 	text->n_columns = 0;
+	drop_targets(&text->run);
 	while (*heading) {
 		const char *at = heading;
 		size_t i = 0;
@@ -397,6 +409,7 @@ static int json_add(struct import *import, struct perftest_run *run, const json_
 		if (!code)
 			code = run_set(run, name, word ? word : text, error);
 	}
+	drop_targets(run);
 	if (!code && run->is_bidirectional)
 		code = error_set(error, -EINVAL,
 				 "JSON of bidirectional runs is ambiguous; import the text output");
