@@ -68,6 +68,8 @@ static void test_defaults(void **unused)
 		 "verify=1 size=1g tx-depth=2 cq-mod=1 rx-depth=2 duration=100ms"                                                              },
 		{"metric=bw latencies=1",					     BW "latencies=1 cq-mod=1 duration=100ms"                 },
 		{"transport=UD",						      LAT "transport=UD connect=qp iterations=5000"            },
+		{"transport=XRC use-srq=1",
+		 LAT "transport=XRC use-srq=1 connect=qp iterations=5000"                                                                      },
 		{"mtu=1024",							  LAT "mtu=1024 connect=qp iterations=5000"                },
 		{"gid-index=0",						       LAT "gid-index=0 connect=qp iterations=5000"             },
 		{"server-gid-index=0",						LAT "server-gid-index=0 connect=qp iterations=5000"      },
@@ -261,8 +263,11 @@ static void test_transports(void **unused)
 {
 	static const char *const rows[][3] = {
 		{"send write write-imm create-qp post-send post-recv poll-cq ", "transport=UC",
-		 "UC supports only send, write and write-imm"                                                          },
-		{"send create-qp ",					     "transport=UD", "UD supports only send"},
+		 "UC supports only send, write and write-imm"								     },
+		{"send create-qp ",					     "transport=UD",            "UD supports only send"},
+		{"send write read write-imm fetch-add compare-swap write-notify read-notify doorbell "
+		 "alloc post-send poll-cq ",		   "transport=XRC use-srq=1",
+		 "of the timed calls, XRC supports only post-send and poll-cq; use -c RC"                                         },
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++)
@@ -459,6 +464,8 @@ static void test_calls_and_grants(void **unused)
 		{"post-send",   "post-list=2",
 		 "latency is measured one message at a time; use --post-list 1"                                                             },
 		{"post-recv",   "transport=UC rx-depth=16384 sge=4",                   NULL                                                 },
+		{"post-send",   "transport=XRC",
+		 "XRC receives only from a shared receive queue; add --use-srq"                                                             },
 		{"poll-cq",     "transport=UC threads=2",                              NULL                                                 },
 		{"poll-cq",     "metric=bw",					   one						  },
 		{"create-cq",   "cq=event",					    NULL						 },

@@ -115,8 +115,9 @@ static void test_link_layers_with_lids(void **unused)
 
 /* Arguments passed to verbs: the queue pair's transitions and its address handle. */
 static struct {
-	struct ibv_qp_attr attr[2];
-	int mask[2];
+	struct ibv_qp_attr attr[4];
+	int mask[4];
+	const struct ibv_qp *qp[4];
 	unsigned int n_modified;
 	struct ibv_ah_attr ah;
 	unsigned int n_handles;
@@ -127,6 +128,7 @@ int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 	if (passed.n_modified == ARRAY_LENGTH(passed.attr))
 		return EINVAL;
 	passed.attr[passed.n_modified] = *attr;
+	passed.qp[passed.n_modified] = qp;
 	passed.mask[passed.n_modified++] = mask;
 	return 0;
 }
@@ -152,7 +154,11 @@ static const struct manual_qp_address remote = {
 	.address = 0x25000,
 	.size = 0x26000,
 	.rkey = 0x27,
+	.target = 0x28,
+	.srqn = 0x29,
 };
+
+static struct ibv_qp target;
 
 static void connect_pair(struct rdma_context *ctx, struct rdma_state *state,
 			 enum transport transport, uint8_t link_layer)
@@ -185,6 +191,8 @@ static void connect_pair(struct rdma_context *ctx, struct rdma_state *state,
 						.reads = 5,
 					}, },
 	};
+	if (transport == TRANSPORT_XRC)
+		state->target = &target;
 	if (link_layer == IBV_LINK_LAYER_INFINIBAND)
 		state->path.settings.gid_index = MANUAL_QP_GID_BEST;
 	*ctx = (struct rdma_context){
@@ -198,7 +206,7 @@ static void connect_pair(struct rdma_context *ctx, struct rdma_state *state,
 		.state = state,
 	};
 	assert_int_equal(manual_qp_connect(ctx, &remote, &error), 0);
-	assert_int_equal(passed.n_modified, 2);
+	assert_int_equal(passed.n_modified, transport == TRANSPORT_XRC ? 4 : 2);
 }
 
 static void check_address(const struct ibv_ah_attr *attr, bool has_gid)
@@ -316,6 +324,52 @@ static void test_connecting_ud(void **unused)
 	check_address(&passed.ah, false);
 }
 
+/* Each queue pair is connected to the peer's other one, and requests name the peer's SRQ. */
+static void test_connecting_xrc(void **unused)
+{
+	struct post_work work = {0};
+	struct rdma_context ctx;
+	struct rdma_state state;
+
+	connect_pair(&ctx, &state, TRANSPORT_XRC, IBV_LINK_LAYER_ETHERNET);
+	for (size_t i = 0; i < 4; i++) {
+		assert_ptr_equal(passed.qp[i], i % 2 ? &target : NULL);
+		assert_int_equal(passed.attr[i].qp_state, i < 2 ? IBV_QPS_RTR : IBV_QPS_RTS);
+	}
+	assert_int_equal(passed.attr[0].dest_qp_num, remote.target);
+	assert_int_equal(passed.attr[1].dest_qp_num, remote.qpn);
+	check_address(&passed.attr[1].ah_attr, true);
+	assert_int_equal(passed.attr[1].rq_psn, remote.psn);
+	assert_int_equal(passed.attr[1].max_dest_rd_atomic, 5);
+	assert_int_equal(passed.attr[2].sq_psn, 0x13);
+	assert_int_equal(passed.attr[2].max_rd_atomic, 5);
+	assert_int_equal(passed.n_handles, 0);
+	manual_qp_aim(&ctx, &work);
+	assert_int_equal(work.route.kind, ROUTE_SRQ);
+	assert_int_equal(work.route.srqn, remote.srqn);
+}
+
+/* The peer's numbers are not trusted. */
+static void test_invalid_numbers_of_xrc(void **unused)
+{
+	struct manual_qp_address wrong = remote;
+	struct rdma_context ctx;
+	struct rdma_state state;
+	struct error error = {0};
+
+	connect_pair(&ctx, &state, TRANSPORT_XRC, IBV_LINK_LAYER_ETHERNET);
+	state.connected = false;
+	wrong.target = 1;
+	assert_int_equal(manual_qp_connect(&ctx, &wrong, &error), -EPROTO);
+	assert_string_equal(error.text, "the peer sent an invalid target queue pair number: 0x1");
+	wrong.target = remote.target;
+	wrong.srqn = 1 << 24;
+	error = (struct error){0};
+	assert_int_equal(manual_qp_connect(&ctx, &wrong, &error), -EPROTO);
+	assert_string_equal(error.text,
+			    "the peer sent an invalid shared receive queue number: 0x1000000");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -327,6 +381,8 @@ int main(void)
 		cmocka_unit_test(test_connecting_to_a_more_capable_peer),
 		cmocka_unit_test(test_connecting_uc),
 		cmocka_unit_test(test_connecting_ud),
+		cmocka_unit_test(test_connecting_xrc),
+		cmocka_unit_test(test_invalid_numbers_of_xrc),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -194,7 +194,7 @@ static void test_operations(void **unused)
 {
 	static const struct {
 		enum post_operation operation;
-		const char *texts[3]; /* on RC, UC, UD; NULL: supported */
+		const char *texts[4]; /* on RC, UC, UD, XRC; NULL: supported */
 	} rows[] = {
 		{POST_SEND,         {NULL, NULL, NULL}					      },
 		{POST_SEND_IMM,     {NULL, NULL, NULL}                                              },

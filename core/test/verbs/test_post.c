@@ -23,6 +23,7 @@ struct seen {
 	uint32_t qkey;
 	uint32_t length;
 	uint32_t lkey;
+	uint64_t srqn; /* 64 bits, so that the struct has no padding */
 };
 
 static struct seen seen[SEEN_MAX];
@@ -107,6 +108,11 @@ static void on_ud_addr(struct ibv_qp_ex *qpx, struct ibv_ah *ah, uint32_t qpn, u
 	last()->qkey = qkey;
 }
 
+static void on_srqn(struct ibv_qp_ex *qpx, uint32_t srqn)
+{
+	last()->srqn = srqn;
+}
+
 static void on_sge(struct ibv_qp_ex *qpx, uint32_t lkey, uint64_t address, uint32_t length)
 {
 	last()->lkey = lkey;
@@ -138,6 +144,8 @@ static void decode(const struct ibv_qp *qp, const struct ibv_send_wr *wr)
 		.length = wr->num_sge ? wr->sg_list[0].length : 0,
 		.lkey = wr->num_sge && !is_inline ? wr->sg_list[0].lkey : 0,
 	};
+	if (qp->qp_type == IBV_QPT_XRC_SEND)
+		last()->srqn = wr->qp_type.xrc.remote_srqn;
 	switch ((int)wr->opcode) {
 	case IBV_WR_SEND_WITH_IMM:
 	case IBV_WR_SEND:
@@ -202,6 +210,7 @@ static struct ibv_qp_ex qpx = {
 	.wr_atomic_fetch_add = on_fetch_add,
 	.wr_atomic_cmp_swp = on_compare_swap,
 	.wr_set_ud_addr = on_ud_addr,
+	.wr_set_xrc_srqn = on_srqn,
 	.wr_set_sge = on_sge,
 	.wr_set_inline_data = on_inline,
 	.wr_set_sge_list = on_list,
@@ -224,21 +233,34 @@ struct request {
 
 static const struct request requests[] = {
 	{POST_SEND,         ROUTE_CONNECTED},
-        {POST_WRITE,        ROUTE_CONNECTED},
+	{POST_WRITE,        ROUTE_CONNECTED},
 	{POST_READ,         ROUTE_CONNECTED},
-        {POST_SEND_IMM,     ROUTE_CONNECTED},
+	{POST_SEND_IMM,     ROUTE_CONNECTED},
 	{POST_WRITE_IMM,    ROUTE_CONNECTED},
-        {POST_FETCH_ADD,    ROUTE_CONNECTED},
+	{POST_FETCH_ADD,    ROUTE_CONNECTED},
 	{POST_COMPARE_SWAP, ROUTE_CONNECTED},
-        {POST_SEND,         ROUTE_ADDRESS  },
+	{POST_SEND,         ROUTE_ADDRESS  },
 	{POST_SEND_IMM,     ROUTE_ADDRESS  },
+	{POST_SEND,         ROUTE_SRQ      },
+	{POST_WRITE,        ROUTE_SRQ      },
+	{POST_READ,         ROUTE_SRQ      },
+	{POST_SEND_IMM,     ROUTE_SRQ      },
+	{POST_WRITE_IMM,    ROUTE_SRQ      },
+	{POST_FETCH_ADD,    ROUTE_SRQ      },
+	{POST_COMPARE_SWAP, ROUTE_SRQ      },
 };
 
 /* Selects the type of queue pair for the request. */
 static void prepare(struct request request)
 {
+	static const enum ibv_qp_type types[] = {
+		[ROUTE_CONNECTED] = IBV_QPT_RC,
+		[ROUTE_ADDRESS] = IBV_QPT_UD,
+		[ROUTE_SRQ] = IBV_QPT_XRC_SEND,
+	};
+
 	forget(NULL);
-	qpx.qp_base.qp_type = request.route == ROUTE_ADDRESS ? IBV_QPT_UD : IBV_QPT_RC;
+	qpx.qp_base.qp_type = types[request.route];
 }
 
 static struct post_work work_of(struct request request, unsigned int i)
@@ -257,7 +279,8 @@ static struct post_work work_of(struct request request, unsigned int i)
 		.route = { .kind = request.route,
                          .ah = (struct ibv_ah *)(uintptr_t)(0x8000 + 8 * i),
                          .qpn = 0x9000 + i,
-                         .qkey = 0xa000 + i},
+                         .qkey = 0xa000 + i,
+                         .srqn = 0xb000 + i},
 	};
 }
 
@@ -300,6 +323,8 @@ static struct seen wanted_of(struct request request, unsigned int i, unsigned in
 		wanted.qpn = 0x9000 + i;
 		wanted.qkey = 0xa000 + i;
 	}
+	if (request.route == ROUTE_SRQ)
+		wanted.srqn = 0xb000 + i;
 	return wanted;
 }
 
