@@ -8,11 +8,12 @@ import subprocess
 import unittest
 
 from verbmark import (
-    ADDRESS, DEVICE, PORT, RUN_PATIENCE, Ended, Impostor, Peer, Served, client, measure,
+    ADDRESS, DEVICE, IS_SOFT, PORT, RUN_PATIENCE, Ended, Impostor, Peer, Served, client, measure,
     wait_until_settled,
 )
 
 WHERE = f"{DEVICE}/1"
+TRANSPORTS = {"RC", "UC", "UD", "XRC"} if IS_SOFT else {"RC", "UC", "UD"}
 
 
 def shown():
@@ -127,7 +128,7 @@ class Limits(Served):
             # Integers in our JSON have 63 bits.
             self.assertEqual(device["max_mr_size"], min(self.limits["max_mr_size"], 2**63 - 1))
             self.assertEqual(device["atomics"], "hca")
-            self.assertEqual(set(device["max_inline"]), {"RC", "UC", "UD"})
+            self.assertEqual(set(device["max_inline"]), TRANSPORTS)
             self.assertEqual(end["facts"]["port"]["max_msg_sz"], self.limits["max_msg_sz"])
             self.assertEqual(end["facts"]["port"]["gids"], self.gids)
 
@@ -208,6 +209,11 @@ class ServerLimits(unittest.TestCase):
         self.check_nothing_left(
             ("-c", "UC"), "the device does not support UC", {"device": {"max_inline": {"RC": 64}}}
         )
+        if IS_SOFT:
+            self.check_nothing_left(
+                ("-c", "XRC"), "the device does not support XRC",
+                {"device": {"max_inline": {"RC": 64, "UC": 64, "UD": 64}}}
+            )
         self.check_nothing_left(
             ("-c", "UD", "-s", "1025,4096"),
             "message size 1025 exceeds the MTU 1024, the limit of a datagram",

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: MIT
+"""XRC: queue pairs that only send, and one shared receive queue on each side."""
+
+import unittest
+
+from verbmark import IS_SOFT, RUN_PATIENCE, Ended, Served, client, measure
+
+OPERATIONS = (
+    "send", "write", "read", "write-imm", "fetch-add", "compare-swap", "write-notify",
+    "read-notify", "doorbell",
+)
+
+
+@unittest.skipUnless(IS_SOFT, "Soft-RoCE has no XRC")
+class Measured(Served):
+    def measure(self, *options, count):
+        document = measure(self.server, "-c", "xrc", *options).document
+        cases = document["cases"]
+        self.assertEqual(len(cases), count)
+        for case in cases:
+            self.assertEqual(case["status"], "complete", case)
+            self.assertEqual((case["transport"], case["use_srq"], case["connect"]),
+                             ("XRC", True, "qp"))
+        return cases
+
+    def test_operations(self):
+        self.measure("--op", ",".join(OPERATIONS), "--metric", "lat,bw", "--cq", "poll,event",
+                     "-n", 50, count=4 * len(OPERATIONS))
+        self.measure("--op", "post-send,poll-cq", "-n", 50, count=2)
+        self.measure("--op", "alloc", "-n", 50, count=1)
+
+    def test_payload(self):
+        """Receives that several queue pairs share contain the bytes that each of them sent."""
+        send = ("--verify", "--op", "send")
+        self.measure(*send, "--metric", "lat", "-s", "1,9000", "-n", 100, count=2)
+        self.measure(*send, "--metric", "bw", "-s", "64,9000", "-n", 600, "-q", 3, "-b", count=2)
+        self.measure(*send, "--metric", "bw", "-n", 600, "-q", 2, "--threads", 2, "--cq", "event",
+                     "-l", 4, count=1)
+
+    def test_shares(self):
+        """All queue pairs of a thread receive from the queue of that thread."""
+        case, = self.measure("--op", "send", "--metric", "bw", "-q", 4, "--threads", 2, "-n", 400,
+                             count=1)
+        shares = case["shares"]
+        self.assertEqual([thread["messages"] for thread in shares["threads"]], [400, 400])
+
+    def test_effective_settings(self):
+        """The queue pair that responds is another one than the one that initiates."""
+        case, = self.measure("--op", "read", "-n", 20, "--outstanding", 3, "-r", 64, count=1)
+        for end in case["chosen"].values():
+            self.assertEqual((end["initiator_depth"], end["responder_depth"]), (3, 3))
+            self.assertEqual(end["shared_receive_depth"], 64)
+
+    def test_refusals(self):
+        for options, sentence in (
+            (("--connect", "cm"), "--connect cm is RC only"),
+            (("--op", "post-recv"), "of the timed calls, XRC supports only post-send and poll-cq"),
+            (("--metric", "bw", "-q", 2, "--access", "random"), "--use-srq with several queue pairs"),
+        ):
+            with self.subTest(options):
+                ended = Ended(client("-c", "xrc", *options, port=self.server.port), RUN_PATIENCE)
+                self.assertEqual(ended.status, 2, ended.err)
+                self.assertIn(sentence, ended.err)
+
+
+@unittest.skipIf(IS_SOFT, "the software device has XRC")
+class Unsupported(Served):
+    def test_skipped_before_anything_runs(self):
+        ended = Ended(client("-c", "xrc", port=self.server.port), RUN_PATIENCE)
+        self.assertEqual((ended.out, ended.status), ("", 2))
+        self.assertIn("the device does not support XRC", ended.err)
+        document = measure(self.server, "-c", "rc,xrc", "-n", 20).document
+        self.assertEqual([case["status"] for case in document["cases"]], ["complete", "skipped"])
