@@ -293,6 +293,19 @@ class Import(unittest.TestCase):
                         for word in ("GID", "Gid"))
         self.assertEqual(len(self.imported(self.write("a", mixed))["cases"][0]["trials"]), 2)
 
+    def test_xrc(self):
+        """Where both sides send, perftest counts the queue pairs that receive, too."""
+        lat = TITLES + ROW + LINE
+        bw = BW_TITLES + " 64      1000             10.00              9.00      0.147456\n" + LINE
+        for head, table, qps in (
+            (HEAD, lat, 1), (BW, bw, 2), (BW.replace("Send", "Send Bidirectional"), bw, 1),
+        ):
+            head = head.replace("RC\t", "XRC\t").replace("OFF", "ON") + " Number of qps   : 2\n"
+            with self.subTest(head):
+                line, = self.imported(self.write("a", head + table))["cases"]
+                self.assertEqual((line["transport"], line["use_srq"], line.get("qps", 1)),
+                                 ("XRC", True, qps))
+
     def test_rejected_input(self):
         table = HEAD + TITLES + ROW
         for text, word in (
