@@ -495,11 +495,6 @@ static bool is_lossy_walk(const struct operation *op, const struct parameters *p
 	       !parameters_has(p, TRANSPORT_RELIABLE);
 }
 
-static bool is_unshared(const struct operation *op, const struct parameters *p)
-{
-	return !parameters_has(p, TRANSPORT_TWO_WAY) && !p->use_srq;
-}
-
 static bool is_shared_walk(const struct operation *op, const struct parameters *p)
 {
 	return address_walk_is_on(p) && p->use_srq && has_shared_receives(p) && op->fills_receives;
@@ -587,7 +582,6 @@ static const struct rule {
 	{is_notified_walk,       "operations with a notification need --access same"                 },
 	{is_verified_walk,       "--verify needs --access same"                                      },
 	{is_lossy_walk,          "latency of writes on UC needs --access same"                       },
-	{is_unshared,            "XRC receives only from a shared receive queue; add --use-srq"      },
 	{is_shared_walk,         "--use-srq with several queue pairs needs --access same"            },
 	{is_interleaved_budget,
 	 "--interleave needs the same number of trials for all cases; omit --budget"                 },

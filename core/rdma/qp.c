@@ -103,8 +103,8 @@ static int open_target(struct rdma_context *ctx, struct error *error)
 		.xrcd = state->endpoint->xrcd,
 	};
 
-	if (!attr.xrcd)
-		return error_set(error, -EINVAL, "the endpoint has no XRC domain");
+	if (!attr.xrcd || !state->endpoint->srq)
+		return error_set(error, -EINVAL, "XRC needs a shared receive queue");
 	state->target = ibv_create_qp_ex(state->endpoint->verbs, &attr);
 	if (!state->target)
 		return verbs_memory_error(error, verbs_null(), "create a target queue pair");

@@ -464,8 +464,6 @@ static void test_calls_and_grants(void **unused)
 		{"post-send",   "post-list=2",
 		 "latency is measured one message at a time; use --post-list 1"                                                             },
 		{"post-recv",   "transport=UC rx-depth=16384 sge=4",                   NULL                                                 },
-		{"post-send",   "transport=XRC",
-		 "XRC receives only from a shared receive queue; add --use-srq"                                                             },
 		{"poll-cq",     "transport=UC threads=2",                              NULL                                                 },
 		{"poll-cq",     "metric=bw",					   one						  },
 		{"create-cq",   "cq=event",					    NULL						 },

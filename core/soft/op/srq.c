@@ -100,9 +100,7 @@ struct ibv_srq *soft_srq_create_ex(struct ibv_context *context, struct ibv_srq_i
 				IBV_SRQ_INIT_ATTR_XRCD | IBV_SRQ_INIT_ATTR_CQ;
 	int result = 0;
 
-	if (!(attr->comp_mask & IBV_SRQ_INIT_ATTR_PD))
-		result = EINVAL;
-	else if (attr->comp_mask & ~needed || attr->srq_type != IBV_SRQT_XRC)
+	if (attr->comp_mask & ~needed || attr->srq_type != IBV_SRQT_XRC)
 		result = EOPNOTSUPP;
 	else if (attr->comp_mask != needed || !attr->pd || !attr->xrcd || !attr->cq)
 		result = EINVAL;
