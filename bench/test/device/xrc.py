@@ -3,7 +3,9 @@
 
 import unittest
 
-from verbmark import IS_SOFT, RUN_PATIENCE, Ended, Served, client, measure
+from verbmark import (
+    IS_SOFT, RUN_PATIENCE, Ended, Peer, Served, by_hand, client, measure,
+)
 
 OPERATIONS = (
     "send", "write", "read", "write-imm", "fetch-add", "compare-swap", "write-notify",
@@ -61,6 +63,16 @@ class Measured(Served):
                 ended = Ended(client("-c", "xrc", *options, port=self.server.port), RUN_PATIENCE)
                 self.assertEqual(ended.status, 2, ended.err)
                 self.assertIn(sentence, ended.err)
+
+    def test_invalid_clients(self):
+        """A client must have a shared receive queue, and name its queue pairs and that queue."""
+        for parameters, reason in (
+            ({}, "XRC needs a shared receive queue"),
+            ({"use-srq": True}, "the peer sent an invalid target queue pair number: 0"),
+        ):
+            with self.subTest(reason), Peer.greeted(self.server.port) as peer:
+                peer.send(by_hand(transport="XRC", **parameters))
+                self.assertIn(reason, peer.expect("failed")["reason"])
 
 
 @unittest.skipIf(IS_SOFT, "the software device has XRC")

@@ -131,6 +131,7 @@ DRIVERS = [
     Run("connecting", "--op", "connect", "--step", "whole"),
     Run("granting", "--op", "alloc", "--cq", "event"),
     Pool("poll"),
+    Run("xrc", "--op", "send", "-c", "xrc", "--cq", "event"),
 ]
 
 
@@ -513,3 +514,6 @@ class Others(Drivers):
 
     def test_polling_pool(self):
         self.faults(DRIVERS[6])
+
+    def test_xrc(self):
+        self.faults(DRIVERS[7])
