@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "core/base/compiler.h"
 #include "core/test/soft/stage.h"
@@ -148,6 +150,48 @@ static void test_rejects_inline_reads_and_atomics(void **unused)
 	stage_close(&stage);
 }
 
+static struct ibv_xrcd *open_domain(struct ibv_context *context, int fd, int flags)
+{
+	struct ibv_xrcd_init_attr attr = {
+		.comp_mask = IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS,
+		.fd = fd,
+		.oflags = flags,
+	};
+
+	return ibv_open_xrcd(context, &attr);
+}
+
+/* A file stands for the same domain as long as that is open. */
+static void test_domains_of_xrc(void **unused)
+{
+	const struct stage_ways ways = {0};
+	struct ibv_xrcd_init_attr incomplete = {.comp_mask = IBV_XRCD_INIT_ATTR_FD, .fd = -1};
+	struct ibv_xrcd *domain;
+	struct ibv_xrcd *same;
+	struct stage stage;
+	int fd = memfd_create("domain", MFD_CLOEXEC);
+
+	assert_true(fd >= 0);
+	stage_open(&stage, &ways);
+	assert_null(ibv_open_xrcd(stage.context, &incomplete));
+	assert_int_equal(errno, EINVAL);
+	assert_null(open_domain(stage.context, fd, 0));
+	assert_int_equal(errno, EAGAIN);
+	domain = open_domain(stage.context, fd, O_CREAT | O_EXCL);
+	assert_non_null(domain);
+	assert_null(open_domain(stage.context, fd, O_CREAT | O_EXCL));
+	assert_int_equal(errno, EINVAL);
+	same = open_domain(stage.context, fd, 0);
+	assert_non_null(same);
+	assert_int_equal(ibv_close_xrcd(domain), 0);
+	assert_int_equal(ibv_close_xrcd(same), 0);
+	assert_null(open_domain(stage.context, fd, 0));
+	assert_null(open_domain(stage.context, 1 << 20, O_CREAT));
+	assert_int_equal(errno, EBADF);
+	close(fd);
+	stage_close(&stage);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -155,6 +199,7 @@ int main(void)
 		cmocka_unit_test(test_registration_errors),
 		cmocka_unit_test(test_access_of_a_queue_pair),
 		cmocka_unit_test(test_rejects_inline_reads_and_atomics),
+		cmocka_unit_test(test_domains_of_xrc),
 	};
 
 	return cmocka_run_group_tests(tests, stage_set_up, stage_tear_down);

@@ -421,36 +421,6 @@ static void test_busy(void **unused)
 	close_xrc(&xrc);
 }
 
-static void test_domains(void **unused)
-{
-	const struct stage_ways ways = {0};
-	struct ibv_xrcd_init_attr incomplete = {.comp_mask = IBV_XRCD_INIT_ATTR_FD, .fd = -1};
-	struct ibv_xrcd *domain;
-	struct ibv_xrcd *same;
-	struct stage stage;
-	int fd = memfd_create("domain", MFD_CLOEXEC);
-
-	assert_true(fd >= 0);
-	stage_open(&stage, &ways);
-	assert_null(ibv_open_xrcd(stage.context, &incomplete));
-	assert_int_equal(errno, EINVAL);
-	assert_null(open_domain(stage.context, fd, 0));
-	assert_int_equal(errno, EAGAIN);
-	domain = open_domain(stage.context, fd, O_CREAT | O_EXCL);
-	assert_non_null(domain);
-	assert_null(open_domain(stage.context, fd, O_CREAT | O_EXCL));
-	assert_int_equal(errno, EINVAL);
-	same = open_domain(stage.context, fd, 0);
-	assert_non_null(same);
-	assert_int_equal(ibv_close_xrcd(domain), 0);
-	assert_int_equal(ibv_close_xrcd(same), 0);
-	assert_null(open_domain(stage.context, fd, 0));
-	assert_null(open_domain(stage.context, 1 << 20, O_CREAT));
-	assert_int_equal(errno, EBADF);
-	close(fd);
-	stage_close(&stage);
-}
-
 /* A target and an SRQ from two handles of the same file belong together. */
 static void test_shared_domain(void **unused)
 {
@@ -564,6 +534,38 @@ static void test_incomplete(void **unused)
 	close_xrc(&xrc);
 }
 
+/* Completions are lost, so all targets of the domain fail. */
+static void test_overrun(void **unused)
+{
+	struct ibv_cq *small;
+	struct ibv_srq *srq;
+	struct xrc xrc;
+	uint32_t number;
+
+	open_xrc(&xrc);
+	small = ibv_create_cq(xrc.stage.context, 1, NULL, NULL, 0);
+	srq = create_srq(&xrc, xrc.domain, small);
+	assert_non_null(srq);
+	assert_int_equal(ibv_get_srq_num(srq, &number), 0);
+	for (unsigned int i = 0; i < 2; i++) {
+		struct ibv_recv_wr wr = {0};
+		struct ibv_recv_wr *bad;
+
+		assert_int_equal(ibv_post_srq_recv(srq, &wr, &bad), 0);
+		post(&xrc, 0, IBV_WR_SEND, number, 0);
+		expect_sent(&xrc, IBV_WC_SUCCESS);
+	}
+	assert_int_equal(stage_await_event(&xrc.stage), IBV_EVENT_CQ_ERR);
+	for (unsigned int i = 0; i < SENDERS; i++) {
+		assert_int_equal(stage_await_event(&xrc.stage), IBV_EVENT_QP_FATAL);
+		assert_int_equal(stage_state(xrc.target[i]), IBV_QPS_ERR);
+		assert_int_equal(stage_state(xrc.sender[i]), IBV_QPS_RTS);
+	}
+	assert_int_equal(ibv_destroy_srq(srq), 0);
+	assert_int_equal(ibv_destroy_cq(small), 0);
+	close_xrc(&xrc);
+}
+
 static void test_attributes(void **unused)
 {
 	struct ibv_device_attr_ex attr;
@@ -579,13 +581,13 @@ static void test_attributes(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_send),          cmocka_unit_test(test_one_sided),
-		cmocka_unit_test(test_extended),      cmocka_unit_test(test_wrong_numbers),
-		cmocka_unit_test(test_no_receive),    cmocka_unit_test(test_long_message),
-		cmocka_unit_test(test_other_memory),  cmocka_unit_test(test_directions),
-		cmocka_unit_test(test_busy),          cmocka_unit_test(test_domains),
-		cmocka_unit_test(test_shared_domain), cmocka_unit_test(test_open_target),
-		cmocka_unit_test(test_incomplete),    cmocka_unit_test(test_attributes),
+		cmocka_unit_test(test_send),         cmocka_unit_test(test_one_sided),
+		cmocka_unit_test(test_extended),     cmocka_unit_test(test_wrong_numbers),
+		cmocka_unit_test(test_no_receive),   cmocka_unit_test(test_long_message),
+		cmocka_unit_test(test_other_memory), cmocka_unit_test(test_directions),
+		cmocka_unit_test(test_busy),         cmocka_unit_test(test_shared_domain),
+		cmocka_unit_test(test_open_target),  cmocka_unit_test(test_incomplete),
+		cmocka_unit_test(test_overrun),      cmocka_unit_test(test_attributes),
 	};
 
 	return cmocka_run_group_tests(tests, stage_set_up, stage_tear_down);
