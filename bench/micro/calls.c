@@ -240,7 +240,7 @@ static ALWAYS_INLINE void drive_path(struct bed *bed, uint64_t messages, enum po
 {
 	bool is_notified = operations[bed->settings.op].shape.is_notified;
 
-	switch (post_of(&bed->settings)) {
+	switch ((int)post_of(&bed->settings)) {
 	case POST_SEND:
 		if (transports[bed->settings.transport].route == ROUTE_ADDRESS)
 			return drive(bed, messages,
@@ -280,7 +280,7 @@ static ALWAYS_INLINE void drive_path(struct bed *bed, uint64_t messages, enum po
 							 .is_notified = true});
 		return drive(bed, messages,
 			     (struct calls_kind){.operation = POST_READ, .path = path});
-	case POST_SEND_IMM:
+	default:
 		break;
 	}
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "bench/op/op.h"
 
-#define ADDRESS(number, name, word, help) &op_##name,
+#define ADDRESS(number, name, ...) &op_##name,
 
 const struct op_loops *op_loops_of(const struct operation *op)
 {

@@ -20,7 +20,7 @@ struct op_loops {
 	op_loop *load;      /* at a given rate */
 };
 
-#define OP_DECLARE(number, name, word, help) extern const struct op_loops op_##name;
+#define OP_DECLARE(number, name, ...) extern const struct op_loops op_##name;
 OPERATION_LIST(OP_DECLARE)
 
 const struct op_loops *op_loops_of(const struct operation *op);

@@ -10,31 +10,74 @@
 #include "bench/plan/parameters.h"
 #include "reports/result/result.h"
 
-/* All operations, in the order users see them: EACH(NUMBER, name, word). */
-#define OPERATION_LIST(EACH)                                                                       \
-	EACH(SEND, send, "send", "SEND into a posted receive")                                     \
-	EACH(WRITE, write, "write", "RDMA WRITE")                                                  \
-	EACH(READ, read, "read", "RDMA READ")                                                      \
-	EACH(WRITE_IMM, write_imm, "write-imm", "RDMA WRITE with immediate data")                  \
-	EACH(FETCH_ADD, fetch_add, "fetch-add", "atomic fetch-and-add of 8 bytes")                 \
-	EACH(COMPARE_SWAP, compare_swap, "compare-swap", "atomic compare-and-swap of 8 bytes")     \
-	EACH(WRITE_NOTIFY, write_notify, "write-notify",                                           \
-	     "RDMA WRITE, then a SEND to notify the peer")                                         \
-	EACH(READ_NOTIFY, read_notify, "read-notify", "RDMA READ, then a SEND to notify the peer") \
-	EACH(DOORBELL, doorbell, "doorbell", "stream of RDMA WRITEs, some with immediate data")    \
-	EACH(ALLOC, alloc, "alloc", "memory granted by the server's pool")                         \
-	EACH(REGISTER, register, "register", "ibv_reg_mr()")                                       \
-	EACH(DEREGISTER, deregister, "deregister", "ibv_dereg_mr()")                               \
-	EACH(CREATE_QP, create_qp, "create-qp", "ibv_create_qp()")                                 \
-	EACH(CREATE_CQ, create_cq, "create-cq", "ibv_create_cq()")                                 \
-	EACH(OPEN_DEVICE, open_device, "open-device", "ibv_open_device()")                         \
-	EACH(ALLOC_PD, alloc_pd, "alloc-pd", "ibv_alloc_pd()")                                     \
-	EACH(POST_SEND, post_send, "post-send", "the call that posts a WRITE")                     \
-	EACH(POST_RECV, post_recv, "post-recv", "ibv_post_recv()")                                 \
-	EACH(POLL_CQ, poll_cq, "poll-cq", "the call that takes a completion")                      \
-	EACH(CONNECT, connect, "connect", "a connection by rdma_cm; see --step")
+/*
+ * All operations, in the order users see them: EACH(NUMBER, name, word, help, members of struct
+ * operation).
+ */
+// clang-format off
+#define OPERATION_LIST(EACH) \
+	EACH(SEND, send, "send", "SEND into a posted receive", \
+	     .is_received = true, .fills_receives = true, .kind = RESULT_HALF) \
+	EACH(WRITE, write, "write", "RDMA WRITE", \
+	     .needs = TRANSPORT_WRITES, .polls_memory = true, .kind = RESULT_HALF) \
+	EACH(READ, read, "read", "RDMA READ", \
+	     .needs = TRANSPORT_READS, .shape = {.is_read = true}, \
+	     .takes = OPERATION_TAKES_REGISTRATION, .kind = RESULT_FULL) \
+	EACH(WRITE_IMM, write_imm, "write-imm", "RDMA WRITE with immediate data", \
+	     .needs = TRANSPORT_WRITES, .is_received = true, .has_immediate = true, \
+	     .kind = RESULT_HALF) \
+	EACH(FETCH_ADD, fetch_add, "fetch-add", "atomic fetch-and-add of 8 bytes", \
+	     .needs = TRANSPORT_ATOMICS, .shape = {.is_atomic = true}, .kind = RESULT_FULL) \
+	EACH(COMPARE_SWAP, compare_swap, "compare-swap", "atomic compare-and-swap of 8 bytes", \
+	     .needs = TRANSPORT_ATOMICS, .shape = {.is_atomic = true}, .kind = RESULT_FULL) \
+	EACH(WRITE_NOTIFY, write_notify, "write-notify", \
+	     "RDMA WRITE, then a SEND to notify the peer", \
+	     .needs = TRANSPORT_WRITES | TRANSPORT_RELIABLE, .shape = {.is_notified = true}, \
+	     .is_received = true, .kind = RESULT_HALF) \
+	EACH(READ_NOTIFY, read_notify, "read-notify", \
+	     "RDMA READ, then a SEND to notify the peer", \
+	     .needs = TRANSPORT_READS | TRANSPORT_RELIABLE, \
+	     .shape = {.is_read = true, .is_notified = true}, .is_received = true, \
+	     .kind = RESULT_HALF) \
+	EACH(DOORBELL, doorbell, "doorbell", "stream of RDMA WRITEs, some with immediate data", \
+	     .needs = TRANSPORT_WRITES | TRANSPORT_RELIABLE, .shape = {.rings = true}, \
+	     .is_received = true, .has_immediate = true, .kind = RESULT_HALF) \
+	EACH(ALLOC, alloc, "alloc", "memory granted by the server's pool", \
+	     .needs = TRANSPORT_RELIABLE, .shape = {.is_granted = true}, .is_received = true, \
+	     .kind = RESULT_FULL) \
+	EACH(REGISTER, register, "register", "ibv_reg_mr()", \
+	     .needs = TRANSPORT_DEFAULT, .shape = {.is_call = true, .registers = true}, \
+	     .takes = OPERATION_TAKES_SIZE | OPERATION_TAKES_PAGES, .kind = RESULT_CALL) \
+	EACH(DEREGISTER, deregister, "deregister", "ibv_dereg_mr()", \
+	     .needs = TRANSPORT_DEFAULT, .shape = {.is_call = true, .registers = true}, \
+	     .takes = OPERATION_TAKES_SIZE, .kind = RESULT_CALL) \
+	EACH(CREATE_QP, create_qp, "create-qp", "ibv_create_qp()", \
+	     .needs = TRANSPORT_TWO_WAY, .shape = {.is_call = true, .makes_pair = true}, \
+	     .takes = OPERATION_TAKES_PAIR, .kind = RESULT_CALL) \
+	EACH(CREATE_CQ, create_cq, "create-cq", "ibv_create_cq()", \
+	     .needs = TRANSPORT_DEFAULT, .shape = {.is_call = true, .makes_cq = true}, \
+	     .takes = OPERATION_TAKES_CQ | OPERATION_TAKES_TX, .kind = RESULT_CALL) \
+	EACH(OPEN_DEVICE, open_device, "open-device", "ibv_open_device()", \
+	     .needs = TRANSPORT_DEFAULT, .shape = {.is_call = true}, .kind = RESULT_CALL) \
+	EACH(ALLOC_PD, alloc_pd, "alloc-pd", "ibv_alloc_pd()", \
+	     .needs = TRANSPORT_DEFAULT, .shape = {.is_call = true}, .kind = RESULT_CALL) \
+	EACH(POST_SEND, post_send, "post-send", "the call that posts a WRITE", \
+	     .needs = TRANSPORT_CONNECTED, \
+	     .takes = OPERATION_TAKES_SIZE | OPERATION_TAKES_INLINE | OPERATION_TAKES_SGE, \
+	     .kind = RESULT_CALL) \
+	EACH(POST_RECV, post_recv, "post-recv", "ibv_post_recv()", \
+	     .needs = TRANSPORT_CONNECTED | TRANSPORT_TWO_WAY, \
+	     .shape = {.is_call = true, .makes_pair = true}, \
+	     .takes = OPERATION_TAKES_RX | OPERATION_TAKES_SGE, .kind = RESULT_CALL) \
+	EACH(POLL_CQ, poll_cq, "poll-cq", "the call that takes a completion", \
+	     .needs = TRANSPORT_CONNECTED, .kind = RESULT_CALL) \
+	EACH(CONNECT, connect, "connect", "a connection by rdma_cm; see --step", \
+	     .needs = TRANSPORT_BY_CM, \
+	     .shape = {.is_call = true, .makes_pair = true, .connects = true}, \
+	     .takes = OPERATION_TAKES_PAIR, .kind = RESULT_CALL)
+// clang-format on
 
-#define OPERATION_NUMBER(number, name, word, help) OPERATION_##number,
+#define OPERATION_NUMBER(number, ...) OPERATION_##number,
 enum operation_number {
 	OPERATION_LIST(OPERATION_NUMBER) OPERATIONS
 };

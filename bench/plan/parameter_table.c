@@ -17,7 +17,7 @@
 /* The kernel's highest node number. */
 #define NODE_MOST 1023
 
-#define OPERATION_VALUE(number, name, word, help) {word, help},
+#define OPERATION_VALUE(number, name, word, help, ...) {word, help},
 static const struct option_value operation_values[] = {OPERATION_LIST(OPERATION_VALUE)};
 static const struct option_value metrics[] = {
 	[METRIC_LAT] = {"lat",  "latency, one operation at a time"           },
@@ -34,10 +34,10 @@ static const struct option_value modes[] = {
 	[CQ_ADAPTIVE] = {"adaptive", "poll for 50 us, then sleep"    },
 };
 static const struct option_value transport_values[TRANSPORTS] = {
-	[TRANSPORT_RC] = {"RC",  "reliable connection"                          },
-	[TRANSPORT_UC] = {"UC",  "unreliable connection: send, write, write-imm"},
-	[TRANSPORT_UD] = {"UD",  "unreliable datagram: send, up to the MTU"     },
-	[TRANSPORT_XRC] = {"XRC", "RC that receives from one shared queue"       },
+	[TRANSPORT_RC] = {"RC",  "reliable connection"                      },
+	[TRANSPORT_UC] = {"UC",  "unreliable connection: sends and writes"  },
+	[TRANSPORT_UD] = {"UD",  "unreliable datagram: sends, up to the MTU"},
+	[TRANSPORT_XRC] = {"XRC", "RC that receives from one shared queue"   },
 };
 static const struct option_value connects[] = {
 	[CONNECT_CM] = {"cm", "rdma_cm connects the queue pairs"         },

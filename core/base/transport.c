@@ -11,18 +11,19 @@ const struct transport_row transports[] = {
 	},
 	[TRANSPORT_UC] = {
 		.has = TRANSPORT_WRITES | TRANSPORT_CONNECTED | TRANSPORT_TWO_WAY,
-		.refusal = "UC supports only send, write and write-imm",
+		.refusal = "UC supports only sends and writes",
 	},
 	[TRANSPORT_UD] = {
 		.has = TRANSPORT_DATAGRAM | TRANSPORT_TWO_WAY,
 		.route = ROUTE_ADDRESS,
-		.refusal = "UD supports only send",
+		.refusal = "UD supports only sends",
 	},
 	[TRANSPORT_XRC] = {
 		.has = TRANSPORT_WRITES | TRANSPORT_READS | TRANSPORT_ATOMICS |
 		       TRANSPORT_CONNECTED | TRANSPORT_RELIABLE,
 		.route = ROUTE_SRQ,
-		.refusal = "of the timed calls, XRC supports only post-send and poll-cq; use -c RC",
+		.refusal = "XRC supports neither memory windows nor timed calls other than "
+			   "post-send and poll-cq; use -c RC",
 	},
 };
 // clang-format on

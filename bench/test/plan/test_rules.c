@@ -263,11 +263,12 @@ static void test_transports(void **unused)
 {
 	static const char *const rows[][3] = {
 		{"send write write-imm create-qp post-send post-recv poll-cq ", "transport=UC",
-		 "UC supports only send, write and write-imm"								     },
-		{"send create-qp ",					     "transport=UD",            "UD supports only send"},
+		 "UC supports only sends and writes"								     },
+		{"send create-qp ",					     "transport=UD",            "UD supports only sends"},
 		{"send write read write-imm fetch-add compare-swap write-notify read-notify doorbell "
 		 "alloc post-send poll-cq ",		   "transport=XRC use-srq=1",
-		 "of the timed calls, XRC supports only post-send and poll-cq; use -c RC"                                         },
+		 "XRC supports neither memory windows nor timed calls other than post-send and "
+		 "poll-cq; use -c RC"                                         },
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++)
@@ -391,7 +392,7 @@ static void test_doorbells(void **unused)
 		{"doorbell",  "post-list=2 metric=bw",
 		 "--post-list does not support notifications and doorbells"                                                    },
 		{"doorbell",  "metric=load rate=1k",                               "doorbell has no load; use --op write-imm"  },
-		{"doorbell",  "transport=UC",                                      "UC supports only send, write and write-imm"},
+		{"doorbell",  "transport=UC",                                      "UC supports only sends and writes"},
 		{"write-imm", "doorbell-every=2",                                  "--doorbell-every applies only to doorbell" },
 	};
 
@@ -450,9 +451,9 @@ static void test_calls_and_grants(void **unused)
 		{"connect",     "connect=qp",					  by_hand                                              },
 		{"connect",     "mtu=1024",					    by_hand                                              },
 		{"connect",     "server-gid-index=0",                                  by_hand                                              },
-		{"connect",     "transport=UD",                                        "UD supports only send"                              },
+		{"connect",     "transport=UD",                                        "UD supports only sends"                              },
 		{"open-device", "metric=bw",                                           one						  },
-		{"open-device", "transport=UD",                                        "UD supports only send"                              },
+		{"open-device", "transport=UD",                                        "UD supports only sends"                              },
 		{"alloc-pd",    "verify=1",					    none						 },
 		{"post-send",   "size=1g sge=4 inline=0",                              NULL                                                 },
 		{"post-send",   "transport=UC size=64 inline=64",                      NULL                                                 },
@@ -460,7 +461,7 @@ static void test_calls_and_grants(void **unused)
 		{"post-send",   "metric=load rate=1k",                                 one                                                  },
 		{"post-send",   "buffer=1m",					   same						 },
 		{"post-send",   "verify=1",					    none						 },
-		{"post-send",   "transport=UD",                                        "UD supports only send"                              },
+		{"post-send",   "transport=UD",                                        "UD supports only sends"                              },
 		{"post-send",   "post-list=2",
 		 "latency is measured one message at a time; use --post-list 1"                                                             },
 		{"post-recv",   "transport=UC rx-depth=16384 sge=4",                   NULL                                                 },
