@@ -131,7 +131,7 @@ static const struct {
 	{"retry_count",            "use --retries"						 },
 	{"reversed",               "run 'verbmark serve' here and 'verbmark run' on the other host"},
 	{"run_infinitely",         "use -D 24h, the maximum"                                       },
-	{"send_with_imm",          NOTHING							 },
+	{"send_with_imm",          "use --op send-imm"					     },
 	{"sig_before",             NOTHING							 },
 	{"sniffer",                NOTHING							 },
 	{"source_ip",              SOURCE							  },

@@ -26,6 +26,9 @@
 	EACH(WRITE_IMM, write_imm, "write-imm", "RDMA WRITE with immediate data", \
 	     .needs = TRANSPORT_WRITES, .is_received = true, .has_immediate = true, \
 	     .kind = RESULT_HALF) \
+	EACH(SEND_IMM, send_imm, "send-imm", "SEND with immediate data", \
+	     .is_received = true, .fills_receives = true, .has_immediate = true, \
+	     .kind = RESULT_HALF) \
 	EACH(FETCH_ADD, fetch_add, "fetch-add", "atomic fetch-and-add of 8 bytes", \
 	     .needs = TRANSPORT_ATOMICS, .shape = {.is_atomic = true}, .kind = RESULT_FULL) \
 	EACH(COMPARE_SWAP, compare_swap, "compare-swap", "atomic compare-and-swap of 8 bytes", \
@@ -117,7 +120,7 @@ struct operation {
 	unsigned int takes;    /* OPERATION_TAKES_... */
 	bool is_received;      /* each message, or each one that rings, consumes a receive */
 	bool fills_receives;   /* the payload lands in those receives */
-	bool has_immediate;    /* writes with immediate data */
+	bool has_immediate;    /* messages with immediate data */
 	bool polls_memory;     /* the target can only poll memory for the message */
 	enum result_kind kind; /* kind of its latency; see operation_kind */
 };

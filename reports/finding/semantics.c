@@ -25,6 +25,7 @@ static const struct row {
 	} way;
 } rows[] = {
 	{"tell",  "send",         "send",         "poll",  ROW_HALF },
+	{"tell",  "send-imm",     "send-imm",     "poll",  ROW_HALF },
 	{"tell",  "write-imm",    "write-imm",    "poll",  ROW_HALF },
 	{"tell",  "write-notify", "write-notify", "poll",  ROW_HALF },
 	{"tell",  "write+poll",   "write",        "poll",  ROW_HALF },

@@ -10,6 +10,7 @@ from verbmark import FAULTY, IS_SOFT, RUN_PATIENCE, SLOW, Ended, Served, Server,
 # The table at the end of the specification: (needs a receive, needs a buffer).
 NEEDS = {
     "send": (True, True),
+    "send-imm": (True, True),
     "write-imm": (True, False),
     "write": (False, False),
     "read": (False, False),
@@ -69,7 +70,7 @@ class Semantics(Served):
         self.assertEqual(
             list(shown),
             [
-                ("tell", "send"), ("tell", "write-imm"), ("tell", "write-notify"),
+                ("tell", "send"), ("tell", "send-imm"), ("tell", "write-imm"), ("tell", "write-notify"),
                 ("tell", "write+poll"), ("leave", "write"), ("fetch", "read"),
                 ("fetch", "read-notify"), ("fetch", "send+reply"),
             ],

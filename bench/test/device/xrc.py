@@ -56,7 +56,7 @@ class Measured(Served):
     def test_refusals(self):
         for options, sentence in (
             (("--connect", "cm"), "--connect cm is RC only"),
-            (("--op", "post-recv"), "of the timed calls, XRC supports only post-send and poll-cq"),
+            (("--op", "post-recv"), "XRC supports neither memory windows nor timed calls other than post-send and poll-cq"),
             (("--metric", "bw", "-q", 2, "--access", "random"), "--use-srq with several queue pairs"),
         ):
             with self.subTest(options):

@@ -262,11 +262,11 @@ static void check_refusals(const char *const (*rows)[3], size_t n_rows)
 static void test_transports(void **unused)
 {
 	static const char *const rows[][3] = {
-		{"send write write-imm create-qp post-send post-recv poll-cq ", "transport=UC",
-		 "UC supports only sends and writes"								     },
-		{"send create-qp ",					     "transport=UD",            "UD supports only sends"},
-		{"send write read write-imm fetch-add compare-swap write-notify read-notify doorbell "
-		 "alloc post-send poll-cq ",		   "transport=XRC use-srq=1",
+		{"send write write-imm send-imm create-qp post-send post-recv poll-cq ",
+		 "transport=UC",									 "UC supports only sends and writes"},
+		{"send send-imm create-qp ",					     "transport=UD", "UD supports only sends"           },
+		{"send write read write-imm send-imm fetch-add compare-swap atomic-write write-notify "
+		 "read-notify doorbell alloc post-send poll-cq ",		   "transport=XRC use-srq=1",
 		 "XRC supports neither memory windows nor timed calls other than post-send and "
 		 "poll-cq; use -c RC"                                         },
 	};
@@ -378,22 +378,22 @@ static void test_doorbells(void **unused)
 	static const char apart[] =
 		"doorbell signals each write that rings: --cq-mod must equal --doorbell-every";
 	static const char *const rows[][3] = {
-		{"doorbell",  "doorbell-every=8192 metric=bw",                     NULL                                        },
-		{"doorbell",  "doorbell-every=8192",                               NULL                                        },
-		{"doorbell",  "doorbell-every=16 bidirectional=1 metric=bw qps=4", NULL                                        },
-		{"doorbell",  "latencies=1 metric=bw",                             NULL                                        },
-		{"doorbell",  "verify=1",					  NULL                                        },
-		{"doorbell",  "doorbell-every=16 cq-mod=8",                        apart                                       },
-		{"doorbell",  "cq-mod=8 metric=bw",                                apart                                       },
+		{"doorbell",  "doorbell-every=8192 metric=bw",                     NULL                                       },
+		{"doorbell",  "doorbell-every=8192",                               NULL                                       },
+		{"doorbell",  "doorbell-every=16 bidirectional=1 metric=bw qps=4", NULL                                       },
+		{"doorbell",  "latencies=1 metric=bw",                             NULL                                       },
+		{"doorbell",  "verify=1",					  NULL                                       },
+		{"doorbell",  "doorbell-every=16 cq-mod=8",                        apart                                      },
+		{"doorbell",  "cq-mod=8 metric=bw",                                apart                                      },
 		{"doorbell",  "doorbell-every=9 tx-depth=8",
-		 "--doorbell-every exceeds --tx-depth: the queue would fill and stay full"                                     },
+		 "--doorbell-every exceeds --tx-depth: the queue would fill and stay full"                                    },
 		{"doorbell",  "doorbell-every=2 latencies=1 metric=bw",
-		 "--latencies needs --cq-mod 1: each message must have a completion"                                           },
+		 "--latencies needs --cq-mod 1: each message must have a completion"                                          },
 		{"doorbell",  "post-list=2 metric=bw",
-		 "--post-list does not support notifications and doorbells"                                                    },
-		{"doorbell",  "metric=load rate=1k",                               "doorbell has no load; use --op write-imm"  },
-		{"doorbell",  "transport=UC",                                      "UC supports only sends and writes"},
-		{"write-imm", "doorbell-every=2",                                  "--doorbell-every applies only to doorbell" },
+		 "--post-list does not support notifications and doorbells"                                                   },
+		{"doorbell",  "metric=load rate=1k",                               "doorbell has no load; use --op write-imm" },
+		{"doorbell",  "transport=UC",                                      "UC supports only sends and writes"        },
+		{"write-imm", "doorbell-every=2",                                  "--doorbell-every applies only to doorbell"},
 	};
 
 	check_refusals(rows, ARRAY_LENGTH(rows));
@@ -451,9 +451,9 @@ static void test_calls_and_grants(void **unused)
 		{"connect",     "connect=qp",					  by_hand                                              },
 		{"connect",     "mtu=1024",					    by_hand                                              },
 		{"connect",     "server-gid-index=0",                                  by_hand                                              },
-		{"connect",     "transport=UD",                                        "UD supports only sends"                              },
+		{"connect",     "transport=UD",                                        "UD supports only sends"                             },
 		{"open-device", "metric=bw",                                           one						  },
-		{"open-device", "transport=UD",                                        "UD supports only sends"                              },
+		{"open-device", "transport=UD",                                        "UD supports only sends"                             },
 		{"alloc-pd",    "verify=1",					    none						 },
 		{"post-send",   "size=1g sge=4 inline=0",                              NULL                                                 },
 		{"post-send",   "transport=UC size=64 inline=64",                      NULL                                                 },
@@ -461,7 +461,7 @@ static void test_calls_and_grants(void **unused)
 		{"post-send",   "metric=load rate=1k",                                 one                                                  },
 		{"post-send",   "buffer=1m",					   same						 },
 		{"post-send",   "verify=1",					    none						 },
-		{"post-send",   "transport=UD",                                        "UD supports only sends"                              },
+		{"post-send",   "transport=UD",                                        "UD supports only sends"                             },
 		{"post-send",   "post-list=2",
 		 "latency is measured one message at a time; use --post-list 1"                                                             },
 		{"post-recv",   "transport=UC rx-depth=16384 sge=4",                   NULL                                                 },

@@ -3,9 +3,9 @@
 #ifndef BENCH_TEST_UNIT_D_NO_OPERATION_H
 #define BENCH_TEST_UNIT_D_NO_OPERATION_H
 
-#define NO_OPERATION                                                                          \
-	"is not one of send, write, read, write-imm, fetch-add, compare-swap, write-notify, " \
-	"read-notify, doorbell, alloc, register, deregister, create-qp, create-cq, "          \
+#define NO_OPERATION                                                                               \
+	"is not one of send, write, read, write-imm, send-imm, fetch-add, compare-swap, "          \
+	"write-notify, read-notify, doorbell, alloc, register, deregister, create-qp, create-cq, " \
 	"open-device, alloc-pd, post-send, post-recv, poll-cq, connect"
 
 #endif
