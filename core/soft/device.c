@@ -14,6 +14,7 @@
 #include "core/soft/memory/mr.h"
 #include "core/soft/memory/on_demand.h"
 #include "core/soft/op/cq.h"
+#include "core/soft/op/mw.h"
 #include "core/soft/op/qp.h"
 #include "core/soft/op/srq.h"
 #include "core/soft/op/xrc.h"
@@ -88,12 +89,15 @@ static void fill_limits(struct ibv_device_attr *attr)
 		.max_qp = SOFT_QPS - 2,
 		.max_qp_wr = SOFT_WR_MAX,
 		.device_cap_flags = IBV_DEVICE_RC_RNR_NAK_GEN | IBV_DEVICE_CURR_QP_STATE_MOD |
-				    IBV_DEVICE_SYS_IMAGE_GUID | IBV_DEVICE_XRC,
+				    IBV_DEVICE_SYS_IMAGE_GUID | IBV_DEVICE_XRC |
+				    IBV_DEVICE_MEM_WINDOW | IBV_DEVICE_MEM_MGT_EXTENSIONS |
+				    IBV_DEVICE_MEM_WINDOW_TYPE_2B,
 		.max_sge = SOFT_SGE_MAX,
 		.max_sge_rd = SOFT_SGE_MAX,
 		.max_cq = SOFT_CQS - 1,
 		.max_cqe = SOFT_CQE_MAX,
 		.max_mr = SOFT_REGIONS - 1,
+		.max_mw = SOFT_REGIONS - 1,
 		.max_pd = 1 << 20,
 		.max_qp_rd_atom = SOFT_RD_ATOMIC_MAX,
 		.max_res_rd_atom = SOFT_RD_ATOMIC_MAX * (SOFT_QPS - 2),
@@ -181,6 +185,9 @@ static void fill_operations(struct verbs_context *verbs)
 	verbs->context.ops.post_srq_recv = soft_srq_post;
 	verbs->context.ops.post_send = soft_qp_post_send;
 	verbs->context.ops.post_recv = soft_qp_post_receive;
+	verbs->context.ops.alloc_mw = soft_mw_alloc;
+	verbs->context.ops.dealloc_mw = soft_mw_dealloc;
+	verbs->context.ops.bind_mw = soft_mw_bind;
 }
 
 static void list(struct soft_context *context)

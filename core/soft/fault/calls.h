@@ -220,6 +220,9 @@
 	CALL(ibv_memcpy_to_dm) \
 	CALL(ibv_memcpy_from_dm) \
 	CALL(ibv_advise_mr) \
+	CALL(ibv_alloc_mw) \
+	CALL(ibv_dealloc_mw) \
+	CALL(ibv_bind_mw) \
 	CALL(ibv_wr_complete) \
 	CALL(ibv_start_poll) \
 	CALL(ibv_next_poll)

@@ -61,6 +61,7 @@ static bool is_stalled(const struct soft_operation *operation)
 	switch (operation->opcode) {
 	case IBV_WR_SEND:
 	case IBV_WR_SEND_WITH_IMM:
+	case IBV_WR_SEND_WITH_INV:
 	case IBV_WR_RDMA_WRITE_WITH_IMM:
 		return soft_time_ns() < atomic_load(&stalled_until_ns);
 	default:
@@ -111,6 +112,8 @@ enum soft_outcome soft_fault_execute_planned(struct soft_qp *qp, struct soft_ope
 	const struct soft_fault *fault;
 	uint32_t status;
 
+	if (soft_model_is_local(operation))
+		return soft_execute(qp, operation, rnr_timer);
 	if (sends->counted == sends->head + 1)
 		return attempt(qp, operation, rnr_timer);
 	sends->counted = sends->head + 1;

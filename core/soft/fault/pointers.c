@@ -12,6 +12,7 @@
 #include "core/soft/memory/mr.h"
 #include "core/soft/memory/on_demand.h"
 #include "core/soft/op/cq.h"
+#include "core/soft/op/mw.h"
 #include "core/soft/op/qp.h"
 #include "core/soft/op/srq.h"
 #include "core/soft/op/xrc.h"
@@ -209,6 +210,30 @@ static int advise_mr(struct ibv_pd *pd, enum ibv_advise_mr_advice advice, uint32
 	return error ? (errno = error) : soft_on_demand_advise(pd, advice, flags, list, count);
 }
 
+static struct ibv_mw *alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type)
+{
+	int error = soft_fault_call(SOFT_CALL_ibv_alloc_mw);
+
+	if (!error)
+		return soft_mw_alloc(pd, type);
+	errno = error;
+	return NULL;
+}
+
+static int dealloc_mw(struct ibv_mw *mw)
+{
+	int error = soft_fault_call(SOFT_CALL_ibv_dealloc_mw);
+
+	return error ? (errno = error) : soft_mw_dealloc(mw);
+}
+
+static int bind_mw(struct ibv_qp *qp, struct ibv_mw *mw, struct ibv_mw_bind *bind)
+{
+	int error = soft_fault_call(SOFT_CALL_ibv_bind_mw);
+
+	return error ? (errno = error) : soft_mw_bind(qp, mw, bind);
+}
+
 /* A failing wr_complete aborts the batch: nothing is posted. */
 static int complete(struct ibv_qp_ex *qp)
 {
@@ -264,6 +289,9 @@ void soft_fault_extend_context(struct ibv_context *context)
 	ops->post_send = post_send;
 	ops->post_recv = post_recv;
 	ops->post_srq_recv = post_srq_recv;
+	ops->alloc_mw = alloc_mw;
+	ops->dealloc_mw = dealloc_mw;
+	ops->bind_mw = bind_mw;
 }
 
 void soft_fault_extend_qp(struct ibv_qp_ex *qp)

@@ -91,9 +91,20 @@ static uint64_t one_way(struct soft_model *wire)
 	       (uint64_t)(random_next(&wire->random) * span >> 64);
 }
 
-/* Messages of a queue pair do not overtake each other, and neither do their answers. */
-void soft_model_launch(struct soft_qp *qp, const struct soft_operation *operation,
-		       struct soft_flight *flight, uint64_t now_ns)
+/* It is executed at once, but completes in order. */
+static void launch_local(struct soft_model *wire, struct soft_flight *flight, uint64_t now_ns)
+{
+	wire->ended_ns = later(now_ns, wire->ended_ns);
+	*flight = (struct soft_flight){
+		.left_ns = now_ns,
+		.arrives_ns = now_ns,
+		.ends_ns = wire->ended_ns,
+		.is_exact = true,
+	};
+}
+
+static void launch_message(struct soft_qp *qp, const struct soft_operation *operation,
+			   struct soft_flight *flight, uint64_t now_ns)
 {
 	struct soft_model *wire = qp->wire;
 	bool is_fetch = soft_model_is_fetch(operation);
@@ -117,6 +128,16 @@ void soft_model_launch(struct soft_qp *qp, const struct soft_operation *operatio
 	}
 	flight->ends_ns = later(flight->ends_ns, wire->ended_ns);
 	wire->ended_ns = flight->ends_ns;
+}
+
+/* Messages of a queue pair do not overtake each other, and neither do their answers. */
+void soft_model_launch(struct soft_qp *qp, const struct soft_operation *operation,
+		       struct soft_flight *flight, uint64_t now_ns)
+{
+	if (soft_model_is_local(operation))
+		launch_local(qp->wire, flight, now_ns);
+	else
+		launch_message(qp, operation, flight, now_ns);
 }
 
 /* Ignore the first sample: it includes opening a window and page faults. */

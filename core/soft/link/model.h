@@ -83,6 +83,12 @@ static inline bool soft_model_is_fetch(const struct soft_operation *operation)
 	       operation->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
 }
 
+/* Returns whether the operation sends nothing. */
+static inline bool soft_model_is_local(const struct soft_operation *operation)
+{
+	return operation->opcode == IBV_WR_BIND_MW || operation->opcode == IBV_WR_LOCAL_INV;
+}
+
 static inline struct soft_flight *soft_model_at(const struct soft_model *wire, uint32_t size,
 						uint32_t index)
 {

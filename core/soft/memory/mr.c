@@ -12,12 +12,12 @@
 #include "core/soft/memory/memory_check.h"
 #include "core/soft/memory/memory_file.h"
 #include "core/soft/memory/region.h"
+#include "core/soft/op/mw.h"
 #include "core/soft/op/pd.h"
 #include "core/soft/peer/process.h"
 #include "core/soft/time.h"
 
 #define REMOTE_CHANGES ((unsigned int)(IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC))
-#define UNSUPPORTED    ((unsigned int)IBV_ACCESS_MW_BIND)
 #define FLUSHES        0x300U /* global and persistent flush, from newer versions of verbs.h */
 
 /* Access flags that the kernel and mlx5 allow for dma-bufs and device memory. */
@@ -37,7 +37,7 @@ static int check_access(unsigned int access)
 		return EINVAL;
 	if (access & ~(SOFT_ACCESS_KNOWN | FLUSHES))
 		return EINVAL;
-	return access & (UNSUPPORTED | FLUSHES) ? EOPNOTSUPP : 0;
+	return access & FLUSHES ? EOPNOTSUPP : 0;
 }
 
 /* A registration: the memory and its addresses and rights. */
@@ -253,7 +253,7 @@ static void await_slot(uint32_t slot, uint32_t key)
 			await_lane(slot, &lanes[sender].key[i], key);
 }
 
-static void await_lanes(uint32_t key)
+void soft_mr_await_lanes(uint32_t key)
 {
 	uint32_t slots = atomic_load(&soft_process.guest_slots);
 
@@ -268,10 +268,12 @@ SOFT_EXPORT int ibv_dereg_mr(struct ibv_mr *mr)
 	struct soft_region_image *region = &soft_process.arena.memory->region[mr->handle];
 	struct soft_mr *own = CONTAINER_OF(mr, struct soft_mr, verbs);
 
+	if (region->access & IBV_ACCESS_MW_BIND && soft_mw_uses(mr->lkey))
+		return EBUSY;
 	atomic_store(&region->key, 0);
 	soft_process_quiesce();
 	soft_copy_server_pass(&soft_process.copy_server);
-	await_lanes(mr->lkey);
+	soft_mr_await_lanes(mr->lkey);
 	soft_table_remove(&soft_process.regions, mr->handle);
 	soft_process_count(SOFT_KIND_MR, -1);
 	atomic_fetch_sub(&soft_pd_of(mr->pd)->users, 1);

@@ -22,10 +22,20 @@ static ALWAYS_INLINE bool allows(const struct soft_arena *arena, const struct so
 	return true;
 }
 
+static bool is_valid_window(const struct soft_arena *arena, const struct soft_reach *reach)
+{
+	uint32_t number = soft_region_number(reach->key);
+	uint32_t qp = soft_image_read(&arena->memory->region[number].qp);
+
+	return atomic_load(&arena->image->revoked[number]) != reach->key &&
+	       (!qp || qp == reach->qp);
+}
+
 bool soft_region_allows(const struct soft_arena *arena, const struct soft_reach *reach,
 			uint64_t *place)
 {
-	return allows(arena, reach, place);
+	return allows(arena, reach, place) &&
+	       (likely(!(reach->pd & SOFT_WINDOW)) || is_valid_window(arena, reach));
 }
 
 /* After this, either the deregistering thread sees the lane, or the caller finds the key gone. */

@@ -27,6 +27,12 @@ enum {
  */
 #define SOFT_CAREFUL (UINT32_C(1) << 31)
 
+/*
+ * The same for memory windows. Their keys are not valid for local memory, where accesses never have
+ * this flag.
+ */
+#define SOFT_WINDOW (UINT32_C(1) << 30)
+
 /* Access flags that verbs.h defines, including the optional ones. */
 #define SOFT_ACCESS_KNOWN                                                                       \
 	((unsigned int)(IBV_ACCESS_OPTIONAL_RANGE | IBV_ACCESS_LOCAL_WRITE |                    \
@@ -46,6 +52,7 @@ struct soft_reach {
 	uint32_t key;
 	uint32_t pd;
 	uint32_t access;
+	uint32_t qp; /* at the owner; needed for windows */
 };
 
 /* Returns whether the region allows the access, and the address in its owner. */

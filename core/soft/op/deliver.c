@@ -9,6 +9,7 @@
 #include "core/soft/op/cq.h"
 #include "core/soft/op/event.h"
 #include "core/soft/op/grh.h"
+#include "core/soft/op/mw.h"
 #include "core/soft/op/qp.h"
 #include "core/soft/op/receive_queue.h"
 #include "core/soft/peer/process.h"
@@ -53,6 +54,9 @@ static ALWAYS_INLINE void describe(const struct delivery *delivery, struct soft_
 		completion->flags |= IBV_WC_GRH;
 	if (is_write(delivery) || operation->opcode == IBV_WR_SEND_WITH_IMM) {
 		completion->flags |= IBV_WC_WITH_IMM;
+		completion->imm = operation->imm;
+	} else if (operation->opcode == IBV_WR_SEND_WITH_INV) {
+		completion->flags |= IBV_WC_WITH_INV;
 		completion->imm = operation->imm;
 	}
 	entry->is_solicited = operation->flags & IBV_SEND_SOLICITED;
@@ -252,7 +256,7 @@ static COLD enum soft_outcome deliver_carefully(const struct delivery *delivery,
 	return deliver_copy(delivery, &remote, SOFT_BY_KERNEL, &entry);
 }
 
-static enum soft_outcome deliver_send(const struct delivery *delivery)
+static enum soft_outcome deliver_data(const struct delivery *delivery)
 {
 	const struct soft_target *target = delivery->target;
 	struct soft_reach wanted = {
@@ -276,6 +280,19 @@ static enum soft_outcome deliver_send(const struct delivery *delivery)
 		return deliver_copy(delivery, &remote, SOFT_HELD, &entry);
 	attach_data(delivery, &entry);
 	return consume(delivery, &entry) ? SOFT_DONE : SOFT_SILENT;
+}
+
+/* The key becomes invalid before the program can see the completion. */
+static enum soft_outcome deliver_send(const struct delivery *delivery)
+{
+	uint32_t key = delivery->operation->imm;
+
+	if (delivery->operation->opcode != IBV_WR_SEND_WITH_INV)
+		return deliver_data(delivery);
+	if (!soft_mw_may_revoke(delivery->target, key))
+		return complete_with_error(delivery, IBV_WC_REM_INV_REQ_ERR, IBV_WC_REM_ACCESS_ERR);
+	soft_mw_revoke(delivery->target, key);
+	return deliver_data(delivery);
 }
 
 static enum soft_outcome deliver_write(const struct delivery *delivery)

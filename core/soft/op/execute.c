@@ -7,6 +7,7 @@
 #include "core/soft/memory/region.h"
 #include "core/soft/op/atomic.h"
 #include "core/soft/op/deliver.h"
+#include "core/soft/op/mw.h"
 #include "core/soft/op/qp.h"
 #include "core/soft/op/receive_queue.h"
 #include "core/soft/peer/process.h"
@@ -125,17 +126,19 @@ static bool is_taken(const struct soft_target *target, uint32_t access)
 	return atomic_load_explicit(&target->qp->access, memory_order_relaxed) & access;
 }
 
+/* kind: SOFT_CAREFUL or SOFT_WINDOW, or both. */
 static ALWAYS_INLINE _Atomic uint32_t *enter(const struct soft_target *target,
 					     const struct soft_operation *operation,
-					     uint32_t access, enum soft_way way,
+					     uint32_t access, uint32_t kind,
 					     struct soft_span *remote)
 {
 	struct soft_reach reach = {
 		.address = operation->remote_address,
 		.length = operation->length,
 		.key = operation->rkey,
-		.pd = soft_target_pd(target) | (way == SOFT_BY_KERNEL ? SOFT_CAREFUL : 0),
+		.pd = soft_target_pd(target) | kind,
 		.access = access,
+		.qp = target->index,
 	};
 	uint64_t place;
 	_Atomic uint32_t *lane;
@@ -148,25 +151,30 @@ static ALWAYS_INLINE _Atomic uint32_t *enter(const struct soft_target *target,
 		remote->srq = target->srq;
 		remote->access = access;
 		remote->key[0] = operation->rkey;
-		remote->way = way;
+		remote->way = kind & SOFT_CAREFUL ? SOFT_BY_KERNEL : SOFT_HELD;
 		remote->piece[0] =
 			(struct iovec){(void *)(uintptr_t)place, (size_t)operation->length};
 	}
 	return lane;
 }
 
-static _Atomic uint32_t *enter_held(const struct soft_target *target,
-				    const struct soft_operation *operation, uint32_t access,
-				    struct soft_span *remote)
+static _Atomic uint32_t *enter_region(const struct soft_target *target,
+				      const struct soft_operation *operation, uint32_t access,
+				      struct soft_span *remote)
 {
-	return enter(target, operation, access, SOFT_HELD, remote);
+	return enter(target, operation, access, 0, remote);
 }
 
-static COLD _Atomic uint32_t *enter_carefully(const struct soft_target *target,
-					      const struct soft_operation *operation,
-					      uint32_t access, struct soft_span *remote)
+static COLD _Atomic uint32_t *enter_other(const struct soft_target *target,
+					  const struct soft_operation *operation, uint32_t access,
+					  struct soft_span *remote)
 {
-	return enter(target, operation, access, SOFT_BY_KERNEL, remote);
+	static const uint32_t kinds[] = {SOFT_WINDOW, SOFT_CAREFUL, SOFT_WINDOW | SOFT_CAREFUL};
+	_Atomic uint32_t *lane = NULL;
+
+	for (size_t i = 0; i < ARRAY_LENGTH(kinds) && !lane; i++)
+		lane = enter(target, operation, access, kinds[i], remote);
+	return lane;
 }
 
 /*
@@ -176,9 +184,9 @@ static ALWAYS_INLINE _Atomic uint32_t *reach(const struct soft_target *target,
 					     const struct soft_operation *operation,
 					     uint32_t access, struct soft_span *remote)
 {
-	_Atomic uint32_t *lane = enter_held(target, operation, access, remote);
+	_Atomic uint32_t *lane = enter_region(target, operation, access, remote);
 
-	return likely(lane) ? lane : enter_carefully(target, operation, access, remote);
+	return likely(lane) ? lane : enter_other(target, operation, access, remote);
 }
 
 enum soft_outcome soft_execute_write(const struct soft_target *target,
@@ -343,7 +351,8 @@ static enum soft_outcome answer(const struct soft_qp *qp, const struct soft_targ
 		event = IBV_EVENT_QP_ACCESS_ERR;
 		break;
 	case IBV_WC_REM_INV_REQ_ERR:
-		if (operation->opcode != IBV_WR_SEND && operation->opcode != IBV_WR_SEND_WITH_IMM)
+		if (operation->opcode != IBV_WR_SEND && operation->opcode != IBV_WR_SEND_WITH_IMM &&
+		    operation->opcode != IBV_WR_SEND_WITH_INV)
 			event = IBV_EVENT_QP_REQ_ERR;
 		break;
 	case IBV_WC_REM_OP_ERR:
@@ -471,6 +480,8 @@ enum soft_outcome soft_execute(struct soft_qp *qp, struct soft_operation *operat
 	struct soft_span data;
 	enum soft_outcome outcome;
 
+	if (unlikely(soft_model_is_local(operation)))
+		return soft_mw_execute(qp, operation);
 	if (operation->length > most)
 		return (enum soft_outcome)IBV_WC_LOC_LEN_ERR;
 	if (!gather(qp, operation, &data))

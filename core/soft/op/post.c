@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 
+#include "core/soft/op/mw.h"
 #include "core/soft/op/pd.h"
 #include "core/soft/op/qp.h"
 #include "core/soft/op/receive_queue.h"
@@ -12,6 +13,11 @@ static void take_target(const struct soft_qp *qp, const struct ibv_send_wr *wr,
 	if (qp->verbs.qp_base.qp_type == IBV_QPT_UD) {
 		soft_send_set_target(operation, &soft_pd_ah(wr->wr.ud.ah)->attr.grh,
 				     wr->wr.ud.remote_qpn, wr->wr.ud.remote_qkey);
+		return;
+	}
+	if (wr->opcode == IBV_WR_BIND_MW) {
+		soft_mw_set_bind(operation, wr->bind_mw.mw, wr->bind_mw.rkey,
+				 &wr->bind_mw.bind_info);
 		return;
 	}
 	if (soft_qp_is_xrc(qp))
@@ -44,7 +50,8 @@ static int soft_post_take(const struct soft_qp *qp, const struct ibv_send_wr *wr
 {
 	if (wr->num_sge < 0 || (uint32_t)wr->num_sge > qp->cap.max_send_sge ||
 	    !soft_qp_can(qp->verbs.qp_base.qp_type, wr->opcode) ||
-	    (qp->verbs.qp_base.qp_type == IBV_QPT_UD && !wr->wr.ud.ah))
+	    (qp->verbs.qp_base.qp_type == IBV_QPT_UD && !wr->wr.ud.ah) ||
+	    (wr->opcode == IBV_WR_BIND_MW && !wr->bind_mw.mw))
 		return EINVAL;
 	operation->wr_id = wr->wr_id;
 	operation->opcode = wr->opcode;
@@ -54,6 +61,10 @@ static int soft_post_take(const struct soft_qp *qp, const struct ibv_send_wr *wr
 	operation->is_inline = 0;
 	operation->length = 0;
 	take_target(qp, wr, operation);
+	if (soft_model_is_local(operation)) {
+		operation->count = 0;
+		return 0;
+	}
 	if (wr->send_flags & IBV_SEND_INLINE)
 		return soft_model_is_fetch(operation) ? EINVAL : take_inline(qp, wr, operation);
 	for (int i = 0; i < wr->num_sge; i++) {

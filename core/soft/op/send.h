@@ -20,23 +20,29 @@ struct soft_operation {
 	uint64_t wr_id;
 	uint32_t opcode; /* enum ibv_wr_opcode */
 	uint32_t flags;
-	uint32_t imm;
+	uint32_t imm; /* or the key to invalidate */
 	uint32_t rkey;
 	uint64_t remote_address;
-	uint64_t compare_add;
+	union {
+		uint64_t compare_add;
+		struct ibv_mw *mw; /* to bind */
+	};
 	uint64_t swap;
 	uint32_t count;
 	uint32_t is_inline;
 	uint64_t length;
 	union {
-		uint32_t remote_qp;  /* datagrams */
-		uint32_t remote_srq; /* XRC */
+		/* Datagrams only. */
+		struct {
+			uint32_t remote_qp;
+			uint32_t remote_qkey;
+			union ibv_gid gid;
+			uint32_t sgid_index;
+			uint32_t traffic_class;
+		};
+		uint32_t remote_srq;            /* XRC only */
+		struct ibv_mw_bind_info bound; /* to a memory window */
 	};
-	/* Datagrams only. */
-	uint32_t remote_qkey;
-	union ibv_gid gid;
-	uint32_t sgid_index;
-	uint32_t traffic_class;
 	struct ibv_sge sge[];
 };
 

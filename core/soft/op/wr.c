@@ -2,6 +2,7 @@
 #include <errno.h>
 
 #include "core/soft/fault/fault.h"
+#include "core/soft/op/mw.h"
 #include "core/soft/op/pd.h"
 #include "core/soft/op/qp.h"
 
@@ -124,6 +125,31 @@ static void wr_atomic_fetch_add(struct ibv_qp_ex *verbs, uint32_t rkey, uint64_t
 		operation->compare_add = add;
 }
 
+static void wr_send_inv(struct ibv_qp_ex *verbs, uint32_t rkey)
+{
+	struct soft_operation *operation = build(verbs, IBV_WR_SEND_WITH_INV);
+
+	if (operation)
+		operation->imm = rkey;
+}
+
+static void wr_local_inv(struct ibv_qp_ex *verbs, uint32_t rkey)
+{
+	struct soft_operation *operation = build(verbs, IBV_WR_LOCAL_INV);
+
+	if (operation)
+		operation->imm = rkey;
+}
+
+static void wr_bind_mw(struct ibv_qp_ex *verbs, struct ibv_mw *mw, uint32_t rkey,
+		       const struct ibv_mw_bind_info *info)
+{
+	struct soft_operation *operation = build(verbs, IBV_WR_BIND_MW);
+
+	if (operation)
+		soft_mw_set_bind(operation, mw, rkey, info);
+}
+
 static void wr_set_ud_addr(struct ibv_qp_ex *verbs, struct ibv_ah *ah, uint32_t number,
 			   uint32_t qkey)
 {
@@ -239,6 +265,9 @@ void soft_qp_extend(struct ibv_qp_ex *verbs)
 	verbs->wr_rdma_read = wr_rdma_read;
 	verbs->wr_atomic_cmp_swp = wr_atomic_cmp_swp;
 	verbs->wr_atomic_fetch_add = wr_atomic_fetch_add;
+	verbs->wr_send_inv = wr_send_inv;
+	verbs->wr_local_inv = wr_local_inv;
+	verbs->wr_bind_mw = wr_bind_mw;
 	verbs->wr_set_ud_addr = wr_set_ud_addr;
 	verbs->wr_set_xrc_srqn = wr_set_xrc_srqn;
 	verbs->wr_set_sge = wr_set_sge;

@@ -98,8 +98,10 @@ static int soft_copy_server_find(const struct soft_copy_server_client *client,
 		.length = request->length,
 		.key = request->key,
 		/* Whatever may vanish, the kernel copies and reports errors. */
-		.pd = (srq ? image->srq[srq].pd : qp->pd) | (region->pd & SOFT_CAREFUL),
+		.pd = (srq ? image->srq[srq].pd : qp->pd) |
+		      (region->pd & (SOFT_CAREFUL | SOFT_WINDOW)),
 		.access = request->access,
+		.qp = request->qp,
 	};
 	uint64_t place;
 

@@ -158,6 +158,7 @@ struct soft_region_image {
 	uint64_t length;
 	uint64_t offset; /* in the file */
 	uint64_t inode;
+	uint32_t qp; /* windows of type 2 only: the queue pair that may use it */
 };
 
 /* A process's registered memory. Outside the arena because peers may only read it. */
@@ -204,6 +205,7 @@ struct soft_image {
 	struct soft_qp_image qp[SOFT_QPS];
 	struct soft_srq_image srq[SOFT_SRQS];
 	struct soft_cq_image cq[SOFT_CQS];
+	_Atomic uint32_t revoked[SOFT_REGIONS]; /* windows whose key is this one are invalid */
 };
 
 /* Reads a value once that a peer may be changing. */
