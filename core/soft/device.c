@@ -22,6 +22,9 @@
 #include "core/soft/port.h"
 #include "core/soft/time.h"
 
+/* The kernel's bit for atomic writes, which verbs.h does not define. */
+#define ATOMIC_WRITE (UINT64_C(1) << 40)
+
 #define ODP_MESSAGES (IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_RECV)
 
 /* "vmsoft" and a number, locally administered, so no vendor uses it. */
@@ -149,6 +152,9 @@ static int query_device_ex(struct ibv_context *context,
 		return EINVAL;
 	fill_limits(&all.orig_attr);
 	all.device_cap_flags_ex = all.orig_attr.device_cap_flags;
+#ifdef HAVE_ATOMIC_WRITE
+	all.device_cap_flags_ex |= ATOMIC_WRITE;
+#endif
 	memset(attr, 0, size);
 	memcpy(attr, &all, size < sizeof(all) ? size : sizeof(all));
 	return 0;

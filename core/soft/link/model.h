@@ -75,12 +75,13 @@ uint64_t soft_model_lead_ns(const struct soft_qp *qp, const struct soft_operatio
 void soft_model_learn(struct soft_qp *qp, const struct soft_operation *operation,
 		      uint64_t begun_ns);
 
-/* Returns whether the operation returns data. */
+/* Returns whether the operation returns data, or an answer after it is executed. */
 static inline bool soft_model_is_fetch(const struct soft_operation *operation)
 {
 	return operation->opcode == IBV_WR_RDMA_READ ||
 	       operation->opcode == IBV_WR_ATOMIC_CMP_AND_SWP ||
-	       operation->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
+	       operation->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD ||
+	       operation->opcode == SOFT_ATOMIC_WRITE;
 }
 
 /* Returns whether the operation sends nothing. */

@@ -10,7 +10,9 @@ static uint64_t change(const struct soft_operation *operation, uint64_t before)
 {
 	if (operation->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD)
 		return before + operation->compare_add;
-	return before == operation->compare_add ? operation->swap : before;
+	return operation->opcode == SOFT_ATOMIC_WRITE || before == operation->compare_add
+		       ? operation->swap
+		       : before;
 }
 
 /* Nearby lines map to different locks, and so do equal offsets of nearby pages. */

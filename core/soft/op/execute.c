@@ -250,19 +250,21 @@ static enum soft_outcome do_atomic(const struct soft_qp *qp, const struct soft_t
 				   const struct soft_operation *operation,
 				   const struct soft_span *data)
 {
+	uint32_t access = operation->opcode == SOFT_ATOMIC_WRITE ? IBV_ACCESS_REMOTE_WRITE
+								 : IBV_ACCESS_REMOTE_ATOMIC;
 	struct soft_span remote;
 	_Atomic uint32_t *lane;
 	enum soft_outcome outcome;
 	uint64_t before;
 	int result;
 
-	if (!may_read(qp, target, IBV_ACCESS_REMOTE_ATOMIC, &outcome))
+	if (!may_read(qp, target, access, &outcome))
 		return outcome;
 	if (operation->length != sizeof(uint64_t))
 		return (enum soft_outcome)IBV_WC_LOC_LEN_ERR;
 	if (operation->remote_address % sizeof(uint64_t))
 		return (enum soft_outcome)IBV_WC_REM_INV_REQ_ERR;
-	lane = reach(target, operation, IBV_ACCESS_REMOTE_ATOMIC, &remote);
+	lane = reach(target, operation, access, &remote);
 	if (!lane)
 		return (enum soft_outcome)IBV_WC_REM_ACCESS_ERR;
 	result = soft_atomic_do(target->peer, &remote, operation, &before);

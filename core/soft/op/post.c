@@ -50,6 +50,7 @@ static int soft_post_take(const struct soft_qp *qp, const struct ibv_send_wr *wr
 {
 	if (wr->num_sge < 0 || (uint32_t)wr->num_sge > qp->cap.max_send_sge ||
 	    !soft_qp_can(qp->verbs.qp_base.qp_type, wr->opcode) ||
+	    (int)wr->opcode == SOFT_ATOMIC_WRITE ||
 	    (qp->verbs.qp_base.qp_type == IBV_QPT_UD && !wr->wr.ud.ah) ||
 	    (wr->opcode == IBV_WR_BIND_MW && !wr->bind_mw.mw))
 		return EINVAL;

@@ -17,6 +17,11 @@
 #include "core/soft/op/xrc.h"
 #include "core/soft/peer/process.h"
 
+#ifdef HAVE_ATOMIC_WRITE
+#define ATOMIC_WRITES IBV_QP_EX_WITH_ATOMIC_WRITE
+#else
+#define ATOMIC_WRITES 0
+#endif
 #define MASK_SUPPORTED \
 	((uint32_t)(IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_XRCD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS))
 #define OPERATIONS_SUPPORTED                                                         \
@@ -24,7 +29,7 @@
 		    IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM |             \
 		    IBV_QP_EX_WITH_RDMA_READ | IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |   \
 		    IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD | IBV_QP_EX_WITH_LOCAL_INV | \
-		    IBV_QP_EX_WITH_BIND_MW | IBV_QP_EX_WITH_SEND_WITH_INV))
+		    IBV_QP_EX_WITH_BIND_MW | IBV_QP_EX_WITH_SEND_WITH_INV | ATOMIC_WRITES))
 
 /* The target of XRC has only a domain: its SRQs have the completion queues and the memory. */
 static int check_target(const struct ibv_qp_init_attr_ex *attr)

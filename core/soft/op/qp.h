@@ -171,6 +171,7 @@ static inline bool soft_qp_can(enum ibv_qp_type type, enum ibv_wr_opcode opcode)
 	case IBV_WR_LOCAL_INV:
 		return type != IBV_QPT_UD;
 	case IBV_WR_SEND_WITH_INV:
+	case SOFT_ATOMIC_WRITE:
 	case IBV_WR_RDMA_READ:
 	case IBV_WR_ATOMIC_CMP_AND_SWP:
 	case IBV_WR_ATOMIC_FETCH_AND_ADD:

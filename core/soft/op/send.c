@@ -59,6 +59,10 @@ static enum ibv_wc_opcode completion_of(uint32_t opcode)
 		return IBV_WC_COMP_SWAP;
 	case IBV_WR_ATOMIC_FETCH_AND_ADD:
 		return IBV_WC_FETCH_ADD;
+#ifdef HAVE_ATOMIC_WRITE
+	case SOFT_ATOMIC_WRITE:
+		return IBV_WC_ATOMIC_WRITE;
+#endif
 	case IBV_WR_BIND_MW:
 		return IBV_WC_BIND_MW;
 	case IBV_WR_LOCAL_INV:

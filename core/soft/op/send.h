@@ -15,6 +15,9 @@
 
 struct soft_qp;
 
+/* An atomic write, whose name older versions of verbs.h lack. Programs can post it by ibv_wr_*. */
+#define SOFT_ATOMIC_WRITE 15
+
 /* A posted work request. Its scatter/gather list, or its inline data, follows. */
 struct soft_operation {
 	uint64_t wr_id;

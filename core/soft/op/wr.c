@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
+#include <string.h>
 
 #include "core/soft/fault/fault.h"
 #include "core/soft/op/mw.h"
@@ -150,6 +151,19 @@ static void wr_bind_mw(struct ibv_qp_ex *verbs, struct ibv_mw *mw, uint32_t rkey
 		soft_mw_set_bind(operation, mw, rkey, info);
 }
 
+#ifdef HAVE_ATOMIC_WRITE
+static void wr_atomic_write(struct ibv_qp_ex *verbs, uint32_t rkey, uint64_t address,
+			    const void *value)
+{
+	struct soft_operation *operation = build_remote(verbs, IBV_WR_ATOMIC_WRITE, rkey, address);
+
+	if (!operation)
+		return;
+	memcpy(&operation->swap, value, sizeof(operation->swap));
+	operation->length = sizeof(operation->swap);
+}
+#endif
+
 static void wr_set_ud_addr(struct ibv_qp_ex *verbs, struct ibv_ah *ah, uint32_t number,
 			   uint32_t qkey)
 {
@@ -268,6 +282,9 @@ void soft_qp_extend(struct ibv_qp_ex *verbs)
 	verbs->wr_send_inv = wr_send_inv;
 	verbs->wr_local_inv = wr_local_inv;
 	verbs->wr_bind_mw = wr_bind_mw;
+#ifdef HAVE_ATOMIC_WRITE
+	verbs->wr_atomic_write = wr_atomic_write;
+#endif
 	verbs->wr_set_ud_addr = wr_set_ud_addr;
 	verbs->wr_set_xrc_srqn = wr_set_xrc_srqn;
 	verbs->wr_set_sge = wr_set_sge;

@@ -500,6 +500,51 @@ static void test_unreliable_connection(void **unused)
 	stage_close(&stage);
 }
 
+#ifdef HAVE_ATOMIC_WRITE
+static struct ibv_wc write_atomically(struct stage *stage, uint64_t offset, uint64_t value)
+{
+	struct ibv_qp_ex *qp = ibv_qp_to_qp_ex(stage->end[0].qp);
+
+	ibv_wr_start(qp);
+	qp->wr_flags = IBV_SEND_SIGNALED;
+	ibv_wr_atomic_write(qp, stage->mr->rkey, (uintptr_t)stage->end[1].buffer + offset, &value);
+	assert_int_equal(ibv_wr_complete(qp), 0);
+	return stage_await(stage->end[0].cq);
+}
+
+/* Eight bytes that are aligned, and need the right to write, not that for atomics. */
+static void test_atomic_writes(void **unused)
+{
+	static const struct {
+		unsigned int access;
+		uint64_t offset;
+		enum ibv_wc_status status;
+	} cases[] = {
+		{IBV_ACCESS_REMOTE_WRITE,  8,          IBV_WC_SUCCESS        },
+		{IBV_ACCESS_REMOTE_WRITE,  12,         IBV_WC_REM_INV_REQ_ERR},
+		{IBV_ACCESS_REMOTE_WRITE,  STAGE_HALF, IBV_WC_REM_ACCESS_ERR },
+		{IBV_ACCESS_REMOTE_ATOMIC, 8,          IBV_WC_REM_INV_REQ_ERR},
+	};
+	const uint64_t value = 0x0123456789abcdef;
+
+	for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
+		struct stage stage;
+		struct ibv_wc wc;
+
+		stage_open(&stage, &(struct stage_ways){.access = cases[i].access});
+		memset(stage.end[1].buffer, 0, 24);
+		wc = write_atomically(&stage, cases[i].offset, value);
+		assert_int_equal(wc.status, cases[i].status);
+		if (!wc.status) {
+			assert_int_equal(wc.opcode, IBV_WC_ATOMIC_WRITE);
+			assert_memory_equal(stage.end[1].buffer + 8, &value, 8);
+			assert_int_equal(stage.end[1].buffer[16], 0);
+		}
+		stage_close(&stage);
+	}
+}
+#endif
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -515,6 +560,9 @@ int main(void)
 		cmocka_unit_test(test_flush),
 		cmocka_unit_test(test_overrun),
 		cmocka_unit_test(test_unreliable_connection),
+#ifdef HAVE_ATOMIC_WRITE
+		cmocka_unit_test(test_atomic_writes),
+#endif
 	};
 
 	return cmocka_run_group_tests(tests, stage_set_up, stage_tear_down);
