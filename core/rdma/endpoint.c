@@ -148,6 +148,7 @@ int endpoint_build(struct endpoint *endpoint, struct ibv_context *verbs,
 	endpoint->srq_depth = settings->srq_depth;
 	endpoint->sges = sges(settings);
 	endpoint->spare = settings->spare;
+	endpoint->send_ops = settings->send_ops;
 	endpoint->ordering = settings->is_relaxed ? IBV_ACCESS_RELAXED_ORDERING : 0;
 	if (!code && settings->is_xrc)
 		code = open_domain(endpoint, error);

@@ -123,7 +123,8 @@ int qp_open(struct rdma_context *ctx, struct error *error)
 		.cap = capabilities(ctx),
 		.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
 		.pd = ctx->pd,
-		.send_ops_flags = qp_operations(state->transport, &state->device),
+		.send_ops_flags =
+			qp_operations(state->transport, &state->device) | state->endpoint->send_ops,
 	};
 	int code;
 
@@ -143,6 +144,9 @@ int qp_open(struct rdma_context *ctx, struct error *error)
 		.qp = ctx->qp, .srq = state->endpoint->srq, .receiver = ctx->qp->qp_num};
 	if (attr.comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)
 		state->queue.qpx = ibv_qp_to_qp_ex(ctx->qp);
+	else if (state->endpoint->send_ops)
+		return error_set(error, -EOPNOTSUPP,
+				 "the device's library does not support the operation");
 	state->endpoint->n_queues++;
 	state->endpoint->is_used = true;
 	return attr.qp_type == IBV_QPT_XRC_SEND ? open_target(ctx, error) : 0;

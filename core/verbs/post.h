@@ -33,6 +33,11 @@ enum post_operation {
 	POST_WRITE_IMM,
 	POST_FETCH_ADD,    /* eight bytes; returns the old value */
 	POST_COMPARE_SWAP, /* likewise */
+	POST_SEND_INV,     /* invalidates the peer's rkey */
+	POST_BIND_MW,      /* the window, of type 2, by rkey */
+	POST_BIND_MW_1,    /* the window, of type 1; the provider chooses the key */
+	POST_LOCAL_INV,    /* invalidates rkey */
+	POST_ATOMIC_WRITE, /* eight bytes; only if HAVE_ATOMIC_WRITE */
 };
 
 enum post_path {
@@ -49,16 +54,23 @@ struct post_queue {
 	uint32_t receiver;     /* qp_num in the completions of receives */
 };
 
+/* A memory window and what to bind it to. */
+struct post_window {
+	struct ibv_mw *mw;
+	struct ibv_mw_bind_info info;
+};
+
 struct post_work {
 	uint64_t id;
-	uint64_t remote; /* address and key, of one-sided operations */
-	uint32_t rkey;
+	uint64_t remote;    /* address and key, of one-sided operations */
+	uint32_t rkey;      /* or the one to bind or to invalidate */
 	unsigned int flags; /* IBV_SEND_INLINE and others; the caller adds IBV_SEND_SIGNALED */
 	int n_sges;         /* at most the queue pair's; 1 with IBV_SEND_INLINE */
 	uint32_t imm;       /* in host byte order; the peer reads it with post_imm */
 	uint64_t add;       /* of POST_FETCH_ADD */
 	uint64_t compare;   /* of POST_COMPARE_SWAP */
-	uint64_t swap;
+	uint64_t swap;      /* or the value to write */
+	struct post_window *window;
 	struct route route;
 	struct ibv_sge sges[POST_SGES_MOST];
 };
@@ -129,6 +141,16 @@ static ALWAYS_INLINE void post_data(struct ibv_qp_ex *qpx, const struct post_wor
 		ibv_wr_set_sge_list(qpx, (size_t)work->n_sges, work->sges);
 }
 
+/*
+ * Returns whether the operation is posted by ibv_post_send on any path: queue pairs are created
+ * without its ibv_wr_* function, which many providers lack.
+ */
+static ALWAYS_INLINE bool post_is_classic(enum post_operation operation)
+{
+	return operation == POST_SEND_INV || operation == POST_BIND_MW ||
+	       operation == POST_LOCAL_INV;
+}
+
 /* Builds one work request, between ibv_wr_start and ibv_wr_complete. */
 static ALWAYS_INLINE void post_build(struct ibv_qp_ex *qpx, const struct post_work *work,
 				     enum post_operation operation, enum post_path path,
@@ -159,6 +181,16 @@ static ALWAYS_INLINE void post_build(struct ibv_qp_ex *qpx, const struct post_wo
 	case POST_COMPARE_SWAP:
 		ibv_wr_atomic_cmp_swp(qpx, work->rkey, work->remote, work->compare, work->swap);
 		break;
+	case POST_SEND_INV:
+	case POST_BIND_MW:
+	case POST_BIND_MW_1:
+	case POST_LOCAL_INV:
+		__builtin_unreachable();
+	case POST_ATOMIC_WRITE:
+#ifdef HAVE_ATOMIC_WRITE
+		ibv_wr_atomic_write(qpx, work->rkey, work->remote, &work->swap);
+#endif
+		return;
 	}
 	route_set(&work->route, qpx);
 	post_data(qpx, work, path);
@@ -206,6 +238,20 @@ static ALWAYS_INLINE enum ibv_wr_opcode post_opcode(enum post_operation operatio
 		return IBV_WR_ATOMIC_FETCH_AND_ADD;
 	case POST_COMPARE_SWAP:
 		return IBV_WR_ATOMIC_CMP_AND_SWP;
+	case POST_SEND_INV:
+		return IBV_WR_SEND_WITH_INV;
+	case POST_BIND_MW:
+		return IBV_WR_BIND_MW;
+	case POST_LOCAL_INV:
+		return IBV_WR_LOCAL_INV;
+#ifdef HAVE_ATOMIC_WRITE
+	case POST_ATOMIC_WRITE:
+		return IBV_WR_ATOMIC_WRITE;
+#else
+	case POST_ATOMIC_WRITE:
+#endif
+	case POST_BIND_MW_1:
+		break;
 	}
 	__builtin_unreachable();
 }
@@ -244,8 +290,32 @@ static ALWAYS_INLINE void post_request(struct ibv_send_wr *wr, struct post_work 
 		wr->wr.atomic.compare_add = operation == POST_FETCH_ADD ? work->add : work->compare;
 		wr->wr.atomic.swap = operation == POST_FETCH_ADD ? 0 : work->swap;
 		break;
+	case POST_SEND_INV:
+	case POST_LOCAL_INV:
+		wr->invalidate_rkey = work->rkey;
+		break;
+	case POST_BIND_MW:
+		wr->bind_mw.mw = work->window->mw;
+		wr->bind_mw.rkey = work->rkey;
+		wr->bind_mw.bind_info = work->window->info;
+		break;
+	case POST_BIND_MW_1:
+	case POST_ATOMIC_WRITE:
+		break;
 	}
 	route_set_send(&work->route, wr);
+}
+
+static ALWAYS_INLINE int post_bind_mw_1(const struct post_queue *queue,
+					const struct post_work *work, unsigned int signaled)
+{
+	struct ibv_mw_bind bind = {
+		.wr_id = work->id,
+		.send_flags = work->flags | signaled,
+		.bind_info = work->window->info,
+	};
+
+	return ibv_bind_mw(queue->qp, work->window->mw, &bind);
 }
 
 /* Updates the remote address of request i of a list. */
@@ -263,7 +333,11 @@ static ALWAYS_INLINE int post_send(const struct post_queue *queue, struct post_w
 				   enum post_operation operation, enum post_path path,
 				   unsigned int signaled)
 {
-	if (path == POST_CLASSIC) {
+	if (operation == POST_BIND_MW_1)
+		return post_bind_mw_1(queue, work, signaled);
+	if (operation == POST_ATOMIC_WRITE)
+		return post_extended(queue, work, operation, POST_EXTENDED, signaled);
+	if (path == POST_CLASSIC || post_is_classic(operation)) {
 		struct ibv_send_wr wr;
 		struct ibv_send_wr *bad;
 
@@ -284,7 +358,7 @@ static ALWAYS_INLINE int post_send_list(const struct post_queue *queue,
 {
 	unsigned int last = list->n - 1;
 
-	if (path == POST_CLASSIC) {
+	if (path == POST_CLASSIC && operation != POST_ATOMIC_WRITE) {
 		struct ibv_send_wr *bad;
 
 		list->sends[last].send_flags = list->works[last].flags | signaled;

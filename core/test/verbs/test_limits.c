@@ -203,10 +203,20 @@ static void test_operations(void **unused)
 		{POST_READ,         {NULL, "UC does not support reads", "UD does not support reads"}},
 		{POST_FETCH_ADD,
 		 {NULL, "UC does not support atomics", "UD does not support atomics"}               },
+		{POST_SEND_INV,
+		 {NULL, "UC does not support sends with invalidate",
+		  "UD does not support sends with invalidate"}                                      },
+		{POST_BIND_MW,
+		 {NULL, "UC does not support memory windows",
+		  "UD does not support memory windows"}                                             },
 		{POST_COMPARE_SWAP,
 		 {NULL, "UC does not support atomics", "UD does not support atomics"}               },
 	};
-	const struct ibv_device_attr atomic = {.atomic_cap = IBV_ATOMIC_HCA};
+	const struct ibv_device_attr atomic = {
+		.atomic_cap = IBV_ATOMIC_HCA,
+		.device_cap_flags = IBV_DEVICE_MEM_WINDOW | IBV_DEVICE_MEM_MGT_EXTENSIONS |
+				    IBV_DEVICE_MEM_WINDOW_TYPE_2A,
+	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
 		for (size_t j = 0; j < ARRAY_LENGTH(rows[i].texts); j++) {
@@ -229,6 +239,27 @@ static void test_devices_without_atomics(void **unused)
 	assert_int_equal(limits_operation(TRANSPORT_RC, POST_FETCH_ADD, &device, &error),
 			 -EOPNOTSUPP);
 	assert_string_equal(error.text, "the device does not support atomics");
+}
+
+static void test_devices_without_windows(void **unused)
+{
+	static const struct {
+		enum post_operation operation;
+		const char *lacks;
+	} rows[] = {
+		{POST_SEND_INV,  "sends with invalidate"   },
+		{POST_BIND_MW,   "memory windows of type 2"},
+		{POST_BIND_MW_1, "memory windows of type 1"},
+		{POST_LOCAL_INV, "invalidation"            },
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		struct error error = {0};
+
+		assert_int_equal(limits_operation(TRANSPORT_RC, rows[i].operation, &device, &error),
+				 -EOPNOTSUPP);
+		assert_contains(error.text, rows[i].lacks);
+	}
 }
 
 static void test_mtus(void **unused)
@@ -399,6 +430,7 @@ int main(void)
 		cmocka_unit_test(test_paths),
 		cmocka_unit_test(test_operations),
 		cmocka_unit_test(test_devices_without_atomics),
+		cmocka_unit_test(test_devices_without_windows),
 		cmocka_unit_test(test_mtus),
 		cmocka_unit_test(test_inline_limit),
 		cmocka_unit_test(test_inline_depends_on_the_interface),

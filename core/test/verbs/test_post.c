@@ -101,6 +101,15 @@ static void on_compare_swap(struct ibv_qp_ex *qpx, uint32_t rkey, uint64_t remot
 	last()->swap = swap;
 }
 
+#ifdef HAVE_ATOMIC_WRITE
+static void on_atomic_write(struct ibv_qp_ex *qpx, uint32_t rkey, uint64_t remote,
+			    const void *value)
+{
+	on_one_sided(qpx, IBV_WR_ATOMIC_WRITE, rkey, remote);
+	memcpy(&last()->swap, value, sizeof(last()->swap));
+}
+#endif
+
 static void on_ud_addr(struct ibv_qp_ex *qpx, struct ibv_ah *ah, uint32_t qpn, uint32_t qkey)
 {
 	last()->ah = ah;
@@ -128,6 +137,14 @@ static void on_inline(struct ibv_qp_ex *qpx, void *address, size_t length)
 static void on_list(struct ibv_qp_ex *qpx, size_t n, const struct ibv_sge *sges)
 {
 	assert_int_equal(n, 0);
+}
+
+static void decode_bind(const struct ibv_mw *mw, const struct ibv_mw_bind_info *info)
+{
+	last()->swap = (uintptr_t)mw;
+	last()->remote = info->addr;
+	last()->compare_add = info->length;
+	last()->qkey = info->mw_access_flags;
 }
 
 /* Reads the fields that any provider reads: imm_data always, others by operation. */
@@ -162,6 +179,13 @@ static void decode(const struct ibv_qp *qp, const struct ibv_send_wr *wr)
 		last()->compare_add = wr->wr.atomic.compare_add;
 		last()->swap = wr->wr.atomic.swap;
 		break;
+	case IBV_WR_SEND_WITH_INV:
+	case IBV_WR_LOCAL_INV:
+		break;
+	case IBV_WR_BIND_MW:
+		decode_bind(wr->bind_mw.mw, &wr->bind_mw.bind_info);
+		last()->rkey = wr->bind_mw.rkey;
+		break;
 	default:
 		last()->remote = wr->wr.rdma.remote_addr;
 		last()->rkey = wr->wr.rdma.rkey;
@@ -192,8 +216,18 @@ static int on_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct 
 	return on_post_recv(NULL, wr, bad);
 }
 
+static int on_bind_mw(struct ibv_qp *qp, struct ibv_mw *mw, struct ibv_mw_bind *bind)
+{
+	n_calls++;
+	seen[n_seen++] = (struct seen){
+		.id = bind->wr_id, .flags = bind->send_flags, .opcode = IBV_WR_BIND_MW};
+	decode_bind(mw, &bind->bind_info);
+	return 0;
+}
+
 static struct ibv_context context = {
-	.ops = {.post_send = on_post_send,
+	.ops = {.bind_mw = on_bind_mw,
+		.post_send = on_post_send,
 		.post_recv = on_post_recv,
 		.post_srq_recv = on_post_srq_recv},
 };
@@ -209,6 +243,9 @@ static struct ibv_qp_ex qpx = {
 	.wr_rdma_read = on_read,
 	.wr_atomic_fetch_add = on_fetch_add,
 	.wr_atomic_cmp_swp = on_compare_swap,
+#ifdef HAVE_ATOMIC_WRITE
+	.wr_atomic_write = on_atomic_write,
+#endif
 	.wr_set_ud_addr = on_ud_addr,
 	.wr_set_xrc_srqn = on_srqn,
 	.wr_set_sge = on_sge,
@@ -339,6 +376,71 @@ __attribute__((noinline)) static int post_apart(const struct post_queue *by, str
 {
 	return post_send(by, work, operation, post_choose(by, work), flags);
 }
+
+/* Requests about memory windows are classic ones on any path, and atomic writes are none. */
+static void test_windows(void **unused)
+{
+	static const struct post_queue *const queues[] = {&queue, &classic};
+	struct ibv_mw mws[] = {
+		{.context = &context, .type = IBV_MW_TYPE_1},
+		{.context = &context, .type = IBV_MW_TYPE_2},
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(queues); i++) {
+		struct post_window window = {
+			.info = {.addr = 0x5000, .length = 0x60, .mw_access_flags = 7}
+                };
+		struct post_work work = {.id = 100, .rkey = 0x2000, .window = &window};
+		struct seen wanted = {.id = 100, .flags = IBV_SEND_SIGNALED};
+
+		forget(NULL);
+		post_apart(queues[i], &work, POST_SEND_INV, IBV_SEND_SIGNALED);
+		post_apart(queues[i], &work, POST_LOCAL_INV, IBV_SEND_SIGNALED);
+		window.mw = &mws[1];
+		post_apart(queues[i], &work, POST_BIND_MW, IBV_SEND_SIGNALED);
+		window.mw = &mws[0];
+		window.info.mr = NULL;
+		window.info.addr = window.info.length = 0;
+		post_apart(queues[i], &work, POST_BIND_MW_1, IBV_SEND_SIGNALED);
+		assert_int_equal(n_calls, 4);
+		assert_int_equal(n_starts, 0);
+		wanted.imm = 0x2000;
+		wanted.opcode = IBV_WR_SEND_WITH_INV;
+		check(0, wanted);
+		wanted.opcode = IBV_WR_LOCAL_INV;
+		check(1, wanted);
+		wanted.opcode = IBV_WR_BIND_MW;
+		wanted.imm = 0;
+		wanted.qkey = 7;
+		wanted.swap = (uintptr_t)&mws[0];
+		check(3, wanted);
+		wanted.rkey = 0x2000;
+		wanted.remote = 0x5000;
+		wanted.compare_add = 0x60;
+		wanted.swap = (uintptr_t)&mws[1];
+		check(2, wanted);
+	}
+}
+
+#ifdef HAVE_ATOMIC_WRITE
+static void test_atomic_write(void **unused)
+{
+	struct post_work work = {.id = 100, .remote = 0x1000, .rkey = 0x2000, .swap = 0x7000};
+	const struct seen wanted = {.id = 100,
+				    .remote = 0x1000,
+				    .rkey = 0x2000,
+				    .swap = 0x7000,
+				    .opcode = IBV_WR_ATOMIC_WRITE};
+
+	forget(NULL);
+	for (int path = POST_CLASSIC; path <= POST_EXTENDED_INLINE; path++)
+		post_send(&queue, &work, POST_ATOMIC_WRITE, (enum post_path)path, 0);
+	assert_int_equal(n_seen, 4);
+	assert_int_equal(n_starts, 4);
+	for (size_t i = 0; i < n_seen; i++)
+		check(i, wanted);
+}
+#endif
 
 static void test_every_operation(void **unused)
 {
@@ -505,7 +607,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		FRESH(test_every_operation), FRESH(test_paths),       FRESH(test_lists),
 		FRESH(test_receives),        FRESH(test_empty_lists), FRESH(test_immediate_data),
-		FRESH(test_cut_and_move),
+		FRESH(test_cut_and_move),    FRESH(test_windows),
+#ifdef HAVE_ATOMIC_WRITE
+		FRESH(test_atomic_write),
+#endif
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
