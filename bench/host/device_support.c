@@ -152,6 +152,21 @@ static void tell_memory(json_t *section, struct ibv_context *verbs)
 		tell_number(section, "max_dm_size", attr.max_dm_size);
 }
 
+/* Bits of newer kernels are only in the extended attributes. */
+static void tell_capabilities(json_t *section, struct ibv_context *verbs,
+			      const struct ibv_device_attr *device)
+{
+	struct ibv_device_attr_ex attr = {0};
+	uint64_t flags = device->device_cap_flags;
+
+	if (!ibv_query_device_ex(verbs, NULL, &attr))
+		flags |= attr.device_cap_flags_ex;
+#ifndef HAVE_ATOMIC_WRITE
+	flags &= ~DEVICE_SUPPORT_ATOMIC_WRITE;
+#endif
+	tell_number(section, "device_cap_flags", flags);
+}
+
 void device_support_tell(json_t *device, json_t *port, struct ibv_context *verbs,
 			 unsigned int number)
 {
@@ -163,6 +178,7 @@ void device_support_tell(json_t *device, json_t *port, struct ibv_context *verbs
 	tell_attributes(device, &attr);
 	tell_transports(device, verbs, &attr);
 	tell_memory(device, verbs);
+	tell_capabilities(device, verbs, &attr);
 	tell_gids(port, verbs, attr.phys_port_cnt, number);
 	if (verbs_result(ibv_query_port(verbs, (uint8_t)number, &port_attr)))
 		return;
@@ -257,6 +273,8 @@ void device_support_read(struct device_support *capacity, const struct result_en
 	read_transports(capacity, json_object_get(device, "max_inline"));
 	read_port(capacity, end, json_object_get(end->facts, "port"));
 	capacity->lacking = json_object_get(device, "lacking_memory");
+	capacity->capabilities = (uint64_t)read_number(device, "device_cap_flags", INT64_MAX);
+	capacity->device.device_cap_flags = (unsigned int)capacity->capabilities;
 	capacity->memory_bytes = (uint64_t)read_number(device, "max_dm_size", INT64_MAX);
 }
 
@@ -325,8 +343,30 @@ static int check_parameters(const struct device_support *capacity, const struct 
 static bool needs_atomics(const struct device_support *capacity, const struct operation *op,
 			  const struct parameters *p)
 {
-	return op->shape.is_atomic ||
+	return (op->shape.is_atomic && !op->shape.stores) ||
 	       (op->shape.registers && !capacity->is_server && p->mr_access == MR_ATOMIC);
+}
+
+static int check_operation(const struct device_support *capacity, const struct operation *op,
+			   const struct parameters *p, struct error *error)
+{
+	enum transport transport = (enum transport)p->transport;
+	const struct ibv_device_attr *device = &capacity->device;
+	bool binds = op->shape.binds && !capacity->is_server;
+	int code = 0;
+
+	/* A device that cannot answer atomics cannot post them either. */
+	if (needs_atomics(capacity, op, p))
+		code = limits_operation(transport, POST_FETCH_ADD, device, error);
+	if (op->shape.stores && !(capacity->capabilities & DEVICE_SUPPORT_ATOMIC_WRITE))
+		code = error_set(error, -EOPNOTSUPP, "the device does not support atomic writes");
+	if (op->shape.invalidates)
+		code = limits_operation(transport, POST_SEND_INV, device, error);
+	if (!code && binds)
+		code = limits_operation(
+			transport, op->shape.binds == IBV_MW_TYPE_1 ? POST_BIND_MW_1 : POST_BIND_MW,
+			device, error);
+	return code;
 }
 
 static int check_memory(const struct device_support *capacity, const struct parameters *p,
@@ -359,10 +399,8 @@ int device_support_check(const struct device_support *capacity, const struct ope
 {
 	int code = check_transport(capacity, op, parameters, error);
 
-	/* A device that cannot answer atomics cannot post them either. */
-	if (!code && needs_atomics(capacity, op, parameters))
-		code = limits_operation(wanted->transport, POST_FETCH_ADD, &capacity->device,
-					error);
+	if (!code)
+		code = check_operation(capacity, op, parameters, error);
 	if (!code)
 		code = limits_check(wanted, &capacity->device, &capacity->port, error);
 	if (!code)

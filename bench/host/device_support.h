@@ -15,6 +15,9 @@
 /* Number of GID indexes that a case can name. */
 #define DEVICE_SUPPORT_GIDS 256
 
+/* The kernel's bit for atomic writes, which verbs.h does not define. */
+#define DEVICE_SUPPORT_ATOMIC_WRITE (UINT64_C(1) << 40)
+
 struct device_support {
 	const char *whose; /* the host, in errors: "n02" */
 	char name[80];     /* "device/port" */
@@ -22,6 +25,7 @@ struct device_support {
 	bool is_iwarp;
 	bool is_chelsio; /* the only iWARP provider that may support immediate data */
 	struct ibv_device_attr device;
+	uint64_t capabilities; /* IBV_DEVICE_... */
 	struct ibv_port_attr port;
 	unsigned int transports;           /* bit mask of supported transports */
 	uint64_t inline_bytes[TRANSPORTS]; /* maximum inline size of a queue pair */

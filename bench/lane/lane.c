@@ -41,6 +41,12 @@
 /* On an unreliable transport a reply is given up sooner. */
 #define LOST_NS (200 * NS_PER_MS)
 
+#ifdef HAVE_ATOMIC_WRITE
+#define ATOMIC_WRITE IBV_QP_EX_WITH_ATOMIC_WRITE
+#else
+#define ATOMIC_WRITE 0
+#endif
+
 /* Bytes that a stream posts between two polls of the CQ: a post may be the whole operation. */
 #define LOOK_BYTES (64U << 10)
 
@@ -66,7 +72,8 @@ static void make_slots(struct lane *lane)
 
 /*
  * Returns the send depth of each queue pair. A latency loop posts the next signaled request before
- * it takes the previous completion. A notification is a separate post.
+ * it takes the previous completion. A notification is a separate post, and so is what
+ * invalidates a memory window.
  */
 static uint64_t send_depth(const struct lane *lane)
 {
@@ -77,7 +84,7 @@ static uint64_t send_depth(const struct lane *lane)
 		return CALL_DEPTH;
 	if (p->metric == METRIC_LAT && depth < 2 * p->cq_mod)
 		depth = 2 * p->cq_mod;
-	return lane->settings.shape->is_notified ? 2 * depth : depth;
+	return lane->settings.shape->is_notified || lane->settings.shape->binds ? 2 * depth : depth;
 }
 
 /* A CQ smaller than the possible completions would overflow. */
@@ -141,6 +148,7 @@ static struct endpoint_settings endpoint_settings(const struct lane *lane, enum 
 		.srq_depth = p->use_srq ? (uint32_t)p->rx_depth : 0,
 		.sges = (uint32_t)p->sge,
 		.is_xrc = !parameters_has(p, TRANSPORT_TWO_WAY),
+		.send_ops = lane->settings.shape->stores ? ATOMIC_WRITE : 0,
 	};
 }
 
@@ -260,7 +268,7 @@ static int build(struct lane *lane, const struct lane_wish *wanted, struct error
 		code = endpoint_open(&lane->endpoint, lane->device.verbs, &settings, error);
 	if (!code && has_other(lane))
 		code = open_other(lane, &memory, settings.numa_node, error);
-	if (!code && lane->settings.shape->is_atomic)
+	if (!code && lane->settings.shape->is_atomic && !lane->settings.shape->stores)
 		code = limits_operation((enum transport)p->transport, POST_FETCH_ADD,
 					&lane->endpoint.device, error);
 	if (code)
@@ -346,6 +354,7 @@ int lane_open(struct lane *lane, const struct lane_wish *wish, struct error *err
 static void close_contexts(struct lane *lane)
 {
 	for (unsigned int i = 0; i < lane->settings.n_flows && lane->flows; i++) {
+		window_close(&lane->flows[i].window);
 		rdma_close(&lane->flows[i].context);
 		post_list_close(&lane->flows[i].list);
 		free(lane->flows[i].ticks);
@@ -437,7 +446,9 @@ struct limits lane_limits(const struct parameters *parameters, const struct oper
 		.queue_pairs = (lane.settings.n_flows * each + makes_pair) * n_lanes,
 		.completion_queues = (1 + makes_cq) * n_lanes,
 		.srqs = endpoint.srq_depth ? n_lanes : 0,
-		.regions = (1 + (has_other(&lane) || registers_each)) * n_lanes,
+		.regions = (1 + (has_other(&lane) || registers_each) +
+			    (shape->binds && !is_server ? lane.settings.n_flows : 0)) *
+			   n_lanes,
 		.memory_bytes = other > endpoint.buffer_size ? other : endpoint.buffer_size,
 		.all_bytes = n_lanes * (lane_round_up(endpoint.buffer_size, LANE_AREA) + other),
 		/* By default, one is enough. */

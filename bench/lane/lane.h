@@ -14,6 +14,7 @@
 #include "bench/control/secret.h"
 #include "bench/lane/placement.h"
 #include "bench/lane/verify.h"
+#include "bench/lane/window.h"
 #include "bench/plan/address_walk.h"
 #include "bench/plan/operation.h"
 #include "bench/plan/pattern.h"
@@ -78,6 +79,7 @@ struct flow {
 	uint32_t first_tick;
 	uint32_t next_tick;
 	struct post_work notice;
+	struct window window;     /* if the operation binds one */
 	struct post_work receive; /* posted to the receiving area */
 	struct returns returns;
 	uint64_t first_receive; /* the address of its first slot */

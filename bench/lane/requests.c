@@ -210,6 +210,25 @@ static void make_notice(const struct lane *lane, struct flow *flow)
 		flow->work.flags &= ~(unsigned int)IBV_SEND_INLINE;
 }
 
+/*
+ * Makes the flow's requests bind a memory window first. The message follows, if there is one, or the
+ * window is invalidated.
+ */
+static int make_window(const struct lane *lane, struct flow *flow, struct error *error)
+{
+	const struct operation_shape *shape = lane->settings.shape;
+	int code = window_open(&flow->window, lane->endpoint.pd, (enum ibv_mw_type)shape->binds,
+			       lane->settings.parameters->size, error);
+
+	if (code)
+		return code;
+	flow->notice = shape->invalidates ? flow->work : (struct post_work){.id = flow->number};
+	flow->work = (struct post_work){.id = flow->number,
+					.window = &flow->window.post,
+					.rkey = flow->window.post.mw->rkey};
+	return 0;
+}
+
 static int make_ticks(struct lane *lane, struct flow *flow, struct error *error)
 {
 	/* A load also stores when each message was due. */
@@ -281,7 +300,10 @@ int lane_start(struct lane *lane, struct error *error)
 		make_work(lane, flow);
 		if (lane->settings.shape->is_notified)
 			make_notice(lane, flow);
-		code = make_ticks(lane, flow, error);
+		if (lane->settings.shape->binds && !lane->settings.is_server)
+			code = make_window(lane, flow, error);
+		if (!code)
+			code = make_ticks(lane, flow, error);
 		if (!code)
 			code = make_list(lane, flow, error);
 	}
@@ -304,6 +326,9 @@ int lane_start(struct lane *lane, struct error *error)
 	lane->is_signal_outstanding = false;
 	lane->lost_in_a_row = 0;
 	lane->result = (struct lane_result){0};
-	lane->path = post_choose(&lane->flows[0].queue, &lane->flows[0].work);
+	lane->path = post_choose(&lane->flows[0].queue,
+				 lane->settings.shape->invalidates && !lane->settings.is_server
+					 ? &lane->flows[0].notice
+					 : &lane->flows[0].work);
 	return code;
 }

@@ -130,7 +130,7 @@ static ALWAYS_INLINE int load_post(struct load *load, struct lane *lane, const s
 		if (lane->settings.walks)
 			lane_walk(flow, &flow->work);
 		if (unlikely(loop_post_flow(flow, kind.operation, lane->path, kind.is_notified,
-					    IBV_SEND_SIGNALED, error)))
+					    POST_SEND, IBV_SEND_SIGNALED, error)))
 			return error->code;
 		load_slip(load, run, now - load->due);
 		load->last = load->out++ ? load->last : now;

@@ -101,16 +101,30 @@ static ALWAYS_INLINE int loop_next_signal(struct lane *lane, struct error *error
 	return IBV_SEND_SIGNALED;
 }
 
-/* Posts the operation, followed by the specification's notification if is_notified. */
+/*
+ * Makes the next binding of the flow's memory window use another key. Soft-RoCE expects the previous
+ * one in the window.
+ */
+static ALWAYS_INLINE void loop_change_key(struct flow *flow)
+{
+	flow->window.post.mw->rkey = flow->work.rkey;
+	flow->work.rkey = ibv_inc_rkey(flow->work.rkey);
+	flow->notice.rkey = flow->notice.imm = flow->work.rkey;
+}
+
+/* Posts the operation, followed by another one (notice) if is_notified. */
 static ALWAYS_INLINE int loop_post_flow(struct flow *flow, enum post_operation operation,
 					enum post_path path, bool is_notified,
-					unsigned int signaled, struct error *error)
+					enum post_operation notice, unsigned int signaled,
+					struct error *error)
 {
-	int code =
-		post_send(&flow->queue, &flow->work, operation, path, is_notified ? 0 : signaled);
+	int code;
 
+	if (operation == POST_BIND_MW)
+		loop_change_key(flow);
+	code = post_send(&flow->queue, &flow->work, operation, path, is_notified ? 0 : signaled);
 	if (is_notified && likely(!code))
-		code = post_send(&flow->queue, &flow->notice, POST_SEND, path, signaled);
+		code = post_send(&flow->queue, &flow->notice, notice, path, signaled);
 	return unlikely(code) ? lane_post_failed(code, error) : 0;
 }
 
@@ -119,9 +133,9 @@ static ALWAYS_INLINE int loop_post_ringing(struct flow *flow, enum post_path pat
 					   unsigned int signaled, struct error *error)
 {
 	if (likely(!signaled))
-		return loop_post_flow(flow, POST_WRITE, path, false, 0, error);
+		return loop_post_flow(flow, POST_WRITE, path, false, POST_SEND, 0, error);
 	flow->work.imm++;
-	return loop_post_flow(flow, POST_WRITE_IMM, path, false, signaled, error);
+	return loop_post_flow(flow, POST_WRITE_IMM, path, false, POST_SEND, signaled, error);
 }
 
 #endif

@@ -53,6 +53,8 @@ static ALWAYS_INLINE int pingpong_await(struct lane *lane, const struct round_ki
 		code = lane_see(lane, &wc, &is_message, error);
 		if (is_message && likely(!code))
 			code = pingpong_defer(lane, wc.wr_id, kind.walks, error);
+		if (kind.is_asked && is_message)
+			lane->flows[0].work.rkey = post_imm(&wc);
 		if (kind.rings && kind.is_verified && is_message && likely(!code))
 			code = pingpong_check_number(lane, &wc, error);
 		if (unlikely(code))
@@ -161,6 +163,23 @@ static ALWAYS_INLINE int loop_pingpong_notified(struct lane *lane, const struct 
 		.once = pingpong_once, .operation = operation, .is_notified = true};
 
 	return round_run(pingpong, lane, run, kind, error);
+}
+
+/*
+ * The client binds a memory window and sends its key as immediate data; the server invalidates the
+ * window by its reply.
+ */
+static ALWAYS_INLINE int loop_pingpong_bound(struct lane *lane, const struct loop_run *run,
+					     enum post_operation operation, struct error *error)
+{
+	const struct round_kind kind = {.once = pingpong_once,
+					.operation = POST_BIND_MW,
+					.is_notified = true,
+					.notice = POST_SEND_IMM};
+	const struct round_kind reply = {.operation = operation, .is_asked = true};
+
+	return run->is_responder ? round_run(pingpong, lane, run, reply, error)
+				 : round_run(pingpong, lane, run, kind, error);
 }
 
 /* Each message is a series of writes, the last of which rings. */

@@ -34,12 +34,13 @@ static ALWAYS_INLINE uint64_t stream_id(struct flow *flow)
 }
 
 /*
- * Properties of a stream. The first five members are constants (except has_latencies of
+ * Properties of a stream. The first six members are constants (except has_latencies of
  * bidirectional streams); the others are run-time values.
  */
 struct stream_kind {
 	enum post_operation operation;
-	bool is_notified;   /* a notification follows each message and is the signaled post */
+	bool is_notified; /* another post follows each message and is the signaled one: */
+	enum post_operation notice;
 	bool rings;         /* writes; signaled ones carry immediate data */
 	bool is_both;       /* bidirectional */
 	bool has_latencies; /* each message is timed and signaled */
@@ -55,7 +56,8 @@ static ALWAYS_INLINE int stream_post(struct flow *flow, const struct stream_kind
 {
 	if (kind.rings)
 		return loop_post_ringing(flow, kind.path, signaled, error);
-	return loop_post_flow(flow, kind.operation, kind.path, kind.is_notified, signaled, error);
+	return loop_post_flow(flow, kind.operation, kind.path, kind.is_notified, kind.notice,
+			      signaled, error);
 }
 
 static ALWAYS_INLINE int stream_fill(struct lane *lane, struct flow *flow,
@@ -392,6 +394,16 @@ static ALWAYS_INLINE int loop_stream_notified(struct lane *lane, const struct lo
 					      enum post_operation operation, struct error *error)
 {
 	const struct stream_kind kind = {.operation = operation, .is_notified = true};
+
+	return stream_run(lane, run, kind, error);
+}
+
+/* Binds memory windows of type 2 and invalidates them. No lists. */
+static ALWAYS_INLINE int loop_stream_bound(struct lane *lane, const struct loop_run *run,
+					   enum post_operation operation, struct error *error)
+{
+	const struct stream_kind kind = {
+		.operation = operation, .is_notified = true, .notice = POST_LOCAL_INV};
 
 	return stream_run(lane, run, kind, error);
 }

@@ -20,7 +20,9 @@ static void keep_memory(const struct operation *op, struct parameters *wanted)
 	drop_if_host(&wanted->server_memory);
 	if (op->shape.is_granted || (op->shape.is_call && !op->shape.registers))
 		wanted->memory = PARAMETER_AUTO;
-	if (op->shape.is_granted || op->shape.is_call)
+	if (operation_is_local(op))
+		wanted->memory = PARAMETER_AUTO;
+	if (op->shape.is_granted || op->shape.is_call || operation_is_local(op))
 		wanted->server_memory = PARAMETER_AUTO;
 }
 

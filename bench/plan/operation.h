@@ -33,6 +33,21 @@
 	     .needs = TRANSPORT_ATOMICS, .shape = {.is_atomic = true}, .kind = RESULT_FULL) \
 	EACH(COMPARE_SWAP, compare_swap, "compare-swap", "atomic compare-and-swap of 8 bytes", \
 	     .needs = TRANSPORT_ATOMICS, .shape = {.is_atomic = true}, .kind = RESULT_FULL) \
+	EACH(ATOMIC_WRITE, atomic_write, "atomic-write", "atomic write of 8 bytes", \
+	     .needs = TRANSPORT_ATOMICS, .shape = {.is_atomic = true, .stores = true}, \
+	     .kind = RESULT_FULL) \
+	EACH(SEND_INV, send_inv, "send-inv", \
+	     "bind a memory window and SEND; the reply invalidates it", \
+	     .needs = TRANSPORT_DEFAULT, .shape = {.binds = 2, .is_serial = true, .invalidates = true}, \
+	     .is_received = true, .fills_receives = true, .has_immediate = true, \
+	     .kind = RESULT_FULL) \
+	EACH(BIND_MW, bind_mw, "bind-mw", "bind a memory window of type 2", \
+	     .needs = TRANSPORT_DEFAULT, .shape = {.binds = 2}, .kind = RESULT_COMPLETION) \
+	EACH(BIND_MW_1, bind_mw_1, "bind-mw-1", "bind a memory window of type 1", \
+	     .needs = TRANSPORT_DEFAULT, .shape = {.binds = 1}, .kind = RESULT_COMPLETION) \
+	EACH(LOCAL_INV, local_inv, "local-inv", "invalidate a memory window of type 2", \
+	     .needs = TRANSPORT_DEFAULT, .shape = {.binds = 2, .is_serial = true}, \
+	     .kind = RESULT_COMPLETION) \
 	EACH(WRITE_NOTIFY, write_notify, "write-notify", \
 	     "RDMA WRITE, then a SEND to notify the peer", \
 	     .needs = TRANSPORT_WRITES | TRANSPORT_RELIABLE, .shape = {.is_notified = true}, \
@@ -102,16 +117,20 @@ enum operation_number {
 
 /* The work requests and resources of an operation. */
 struct operation_shape {
-	bool is_read;     /* data come from the peer */
-	bool is_atomic;   /* of exactly eight bytes */
-	bool is_notified; /* a notification follows */
-	bool rings;       /* writes; the signaled ones carry immediate data */
-	bool is_granted;  /* each message asks a pool for memory of the case's size */
-	bool is_call;     /* nothing is sent */
-	bool registers;   /* a call that registers memory of the case's size */
-	bool makes_pair;  /* a call that needs one extra queue pair */
-	bool makes_cq;    /* a call that needs one extra completion queue */
-	bool connects;    /* a call that connects to the server, which accepts */
+	bool is_read;       /* data come from the peer */
+	bool is_atomic;     /* of exactly eight bytes */
+	bool stores;        /* an atomic that returns nothing */
+	bool is_serial;     /* never several at once */
+	bool invalidates;   /* the reply invalidates the client's memory window */
+	unsigned int binds; /* type of the memory window that the client binds; 0: none */
+	bool is_notified;   /* a notification follows */
+	bool rings;         /* writes; the signaled ones carry immediate data */
+	bool is_granted;    /* each message asks a pool for memory of the case's size */
+	bool is_call;       /* nothing is sent */
+	bool registers;     /* a call that registers memory of the case's size */
+	bool makes_pair;    /* a call that needs one extra queue pair */
+	bool makes_cq;      /* a call that needs one extra completion queue */
+	bool connects;      /* a call that connects to the server, which accepts */
 };
 
 struct operation {
@@ -138,10 +157,17 @@ static inline bool operation_is_timed_call(const struct operation *op)
 	return op->kind == RESULT_CALL;
 }
 
+/* Returns whether it only binds or invalidates memory windows: nothing is sent. */
+static inline bool operation_is_local(const struct operation *op)
+{
+	return op->shape.binds && !op->shape.invalidates;
+}
+
 /* Returns whether the server's program takes part: it replies, grants memory or accepts. */
 static inline bool operation_is_answered(const struct operation *op, enum result_kind kind)
 {
-	return kind == RESULT_HALF || op->shape.is_granted || op->shape.connects;
+	return kind == RESULT_HALF || op->shape.is_granted || op->shape.invalidates ||
+	       op->shape.connects;
 }
 
 #endif

@@ -55,14 +55,22 @@ static const char *word_at(const struct parameter *parameter, uint64_t i)
 	return option_value_at(&parameter->option.values, i)->name;
 }
 
+/* An error lists that many words, and of more the first ones. */
+#define WORDS_LISTED 12
+#define WORDS_SHOWN  8
+
 static const char *no_such_word(const struct parameter *parameter)
 {
+	const struct option_row *option = &parameter->option;
+	bool is_long = option->values.count > WORDS_LISTED;
 	char list[256] = "";
 	size_t used = 0;
 
-	for (uint64_t i = 0; i < parameter->option.values.count && used < sizeof(list); i++)
+	for (uint64_t i = 0; i < (is_long ? WORDS_SHOWN : option->values.count); i++)
 		used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s", i ? ", " : "",
 					 word_at(parameter, i));
+	if (is_long)
+		return complain("is not one of %s, ...; --%s help lists all", list, option->name);
 	return complain("is not one of %s", list);
 }
 

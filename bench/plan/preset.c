@@ -41,13 +41,14 @@ static const char *const texts[PRESETS] = {
 	"  \"size\": [8, 64, 512, 4096, 16384, 65536, 262144, 1048576],"
 	"  \"cq\": [\"poll\", \"event\"], \"duration\": [\"40ms\"], \"trials\": [6],"
 	"  \"warmup\": [\"40ms\"], \"budget\": [\"90s\"]}]",
-	"[{\"op\": [\"send\", \"write\", \"read\", \"write-imm\", \"fetch-add\","
-	"  \"compare-swap\", \"write-notify\", \"read-notify\", \"doorbell\"],"
+	"[{\"op\": [\"send\", \"write\", \"read\", \"write-imm\", \"send-imm\", \"fetch-add\","
+	"  \"compare-swap\", \"atomic-write\", \"write-notify\", \"read-notify\","
+	"  \"doorbell\"],"
 	"  \"metric\": [\"lat\", \"bw\"], \"size\": [\"1:8m\"],"
 	"  \"cq\": [\"poll\", \"event\", \"adaptive\"], \"duration\": [\"60ms\"],"
 	"  \"trials\": [6],"
 	"  \"warmup\": [\"60ms\"], \"budget\": [\"20m\"]},"
-	" {\"op\": [\"alloc\"], \"metric\": [\"lat\"], \"size\": [\"4k\", \"64k\", \"1m\"],"
+	" {\"op\": [\"alloc\", \"send-inv\"], \"metric\": [\"lat\"], \"size\": [\"4k\", \"64k\", \"1m\"],"
 	"  \"cq\": [\"poll\", \"event\", \"adaptive\"], \"duration\": [\"60ms\"],"
 	"  \"trials\": [6],"
 	"  \"warmup\": [\"60ms\"], \"budget\": [\"20m\"]}]",

@@ -76,7 +76,7 @@ static bool is_spread(const struct operation *op, const struct parameters *p)
 	bool is_shared = p->use_srq && has_shared_receives(p) && op->fills_receives;
 
 	return p->metric != METRIC_LAT && !op->shape.is_atomic && !op->shape.is_notified &&
-	       !p->verify && !p->needs && !is_shared;
+	       !op->shape.binds && !p->verify && !p->needs && !is_shared;
 }
 
 /* Returns whether one place per queue pair and direction would exceed the largest buffer. */
@@ -130,10 +130,10 @@ static void choose_call(const struct operation *op, struct parameters *parameter
 		parameters->cq_mod = 1;
 }
 
-/* Returns whether the operation has no messages of the case's size and never several at once. */
+/* Returns whether there are never several operations at once. */
 static bool is_serial(const struct operation *op)
 {
-	return op->shape.is_granted || operation_is_timed_call(op);
+	return op->shape.is_granted || op->shape.is_serial || operation_is_timed_call(op);
 }
 
 void rules_choose(const struct operation *op, struct parameters *parameters)
@@ -257,7 +257,13 @@ static bool is_serial_bw(const struct operation *op, const struct parameters *p)
 
 static bool is_serial_walk(const struct operation *op, const struct parameters *p)
 {
-	return is_serial(op) && address_walk_is_on(p);
+	return (is_serial(op) || operation_is_local(op)) && address_walk_is_on(p);
+}
+
+static bool is_without_messages(const struct operation *op, const struct parameters *p)
+{
+	return operation_is_local(op) && (p->bidirectional || p->post_list > 1 || p->needs ||
+					  p->latencies || p->metric == METRIC_LOAD);
 }
 
 static bool is_without_rights(const struct operation *op, const struct parameters *p)
@@ -319,7 +325,9 @@ static bool is_unnumbered(const struct operation *op, const struct parameters *p
 
 static bool is_without_payload(const struct operation *op, const struct parameters *p)
 {
-	return p->verify && (op->shape.is_atomic || is_serial(op));
+	bool has_payload = op->shape.invalidates || !is_serial(op);
+
+	return p->verify && (op->shape.is_atomic || operation_is_local(op) || !has_payload);
 }
 
 static bool is_unverifiable(const struct operation *op, const struct parameters *p)
@@ -521,8 +529,10 @@ static const struct rule {
 	{is_signal_without_bell,
 	 "doorbell signals each write that rings: --cq-mod must equal --doorbell-every"              },
 	{is_load_of_bells,       "doorbell has no load; use --op write-imm"                          },
-	{is_serial_bw,           "alloc and timed calls run one at a time; use --metric lat"         },
-	{is_serial_walk,         "alloc and timed calls need --access same"                          },
+	{is_serial_bw,           "the operation runs one at a time; use --metric lat"                },
+	{is_serial_walk,         "alloc, timed calls and memory windows need --access same"          },
+	{is_without_messages,
+	 "memory windows have no --bidirectional, --post-list, --needs, --latencies or load"         },
 	{is_without_rights,      "--mr-access applies only to register and deregister"               },
 	{is_without_pages,       "--pages applies only to register"                                  },
 	{is_without_steps,       "--step applies only to connect"                                    },

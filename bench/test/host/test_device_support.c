@@ -296,6 +296,46 @@ static void test_memory_of_the_device(void **unused)
 	json_decref(end.facts);
 }
 
+/* The client binds windows; both ends need the other capabilities. */
+static void test_capabilities(void **unused)
+{
+	static const char bind_1[] = OWN "the device does not support memory windows of type 1";
+	static const char bind_2[] = OWN "the device does not support memory windows of type 2";
+	static const char send[] = OWN "the device does not support sends with invalidate";
+	static const char write[] = OWN "the device does not support atomic writes";
+	static const struct {
+		uint64_t flags;
+		const char *op;
+		const char *at_client;
+		const char *at_server;
+	} rows[] = {
+		{0,							     "bind-mw",      bind_2, NULL },
+		{IBV_DEVICE_MEM_WINDOW,					 "local-inv",    bind_2, NULL },
+		{IBV_DEVICE_MEM_WINDOW_TYPE_2A,                                 "bind-mw",      NULL,   NULL },
+		{IBV_DEVICE_MEM_WINDOW_TYPE_2B,                                 "bind-mw",      NULL,   NULL },
+		{IBV_DEVICE_MEM_WINDOW_TYPE_2B,                                 "bind-mw-1",    bind_1, NULL },
+		{IBV_DEVICE_MEM_WINDOW,					 "bind-mw-1",    NULL,   NULL },
+		{IBV_DEVICE_MEM_WINDOW_TYPE_2B,                                 "send-inv",     send,   send },
+		{IBV_DEVICE_MEM_MGT_EXTENSIONS,                                 "send-inv",     bind_2, NULL },
+		{IBV_DEVICE_MEM_MGT_EXTENSIONS | IBV_DEVICE_MEM_WINDOW_TYPE_2B, "send-inv",     NULL,
+		 NULL											},
+		{IBV_DEVICE_MEM_MGT_EXTENSIONS,                                 "atomic-write", write,  write},
+		{1ULL << 40,						    "atomic-write", NULL,   NULL },
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		struct result_end end = made_up_end("{'device':{'atomics':'none'}}");
+		char text[32];
+
+		json_object_set_new(json_object_get(end.facts, "device"), "device_cap_flags",
+				    json_integer((json_int_t)rows[i].flags));
+		snprintf(text, sizeof(text), "op=%s", rows[i].op);
+		check_as(&end, false, text, rows[i].at_client);
+		check_as(&end, true, text, rows[i].at_server);
+		json_decref(end.facts);
+	}
+}
+
 static void test_iwarp(void **unused)
 {
 	static const char sentence[] =
@@ -347,6 +387,8 @@ static void test_unknown_limits(void **unused)
 	};
 	static const char *const texts[] = {
 		"op=fetch-add",
+		"op=atomic-write",
+		"op=send-inv",
 		"metric=bw qps=1024 tx-depth=16384 rx-depth=16384",
 		"use-srq=1 rx-depth=16384",
 		"op=read outstanding=255 size=1g",
@@ -404,6 +446,7 @@ int main(void)
 		cmocka_unit_test(test_scatter_gather_entries_of_reads),
 		cmocka_unit_test(test_missing_features),
 		cmocka_unit_test(test_memory_of_the_device),
+		cmocka_unit_test(test_capabilities),
 		cmocka_unit_test(test_iwarp),
 		cmocka_unit_test(test_immediate_data_on_iwarp),
 		cmocka_unit_test(test_unknown_limits),

@@ -172,8 +172,14 @@ static void test_kinds_of_cases(void **unused)
 		    "send/lat/64/poll send/lat/64/event write/lat/64/poll write/lat/64/event "
 		    "read/lat/64/poll read/lat/64/event "
 		    "write-imm/lat/64/poll write-imm/lat/64/event "
+		    "send-imm/lat/64/poll send-imm/lat/64/event "
 		    "fetch-add/lat/8/poll fetch-add/lat/8/event "
 		    "compare-swap/lat/8/poll compare-swap/lat/8/event "
+		    "atomic-write/lat/8/poll atomic-write/lat/8/event "
+		    "send-inv/lat/64/poll send-inv/lat/64/event "
+		    "bind-mw/lat/64/poll bind-mw/lat/64/event "
+		    "bind-mw-1/lat/64/poll bind-mw-1/lat/64/event "
+		    "local-inv/lat/64/poll local-inv/lat/64/event "
 		    "write-notify/lat/64/poll write-notify/lat/64/event "
 		    "read-notify/lat/64/poll read-notify/lat/64/event "
 		    "doorbell/lat/64/poll doorbell/lat/64/event "
@@ -191,13 +197,15 @@ static void test_kinds_of_cases(void **unused)
 	assert_int_equal(plan.cases[3].kind, RESULT_COMPLETION);
 	assert_int_equal(plan.cases[4].kind, RESULT_FULL);
 	assert_int_equal(plan.cases[7].kind, RESULT_HALF);
-	assert_int_equal(plan.cases[8].kind, RESULT_FULL);
-	assert_int_equal(plan.cases[15].kind, RESULT_HALF);
-	assert_int_equal(plan.cases[17].kind, RESULT_HALF);
-	assert_int_equal(plan.cases[19].kind, RESULT_FULL);
-	assert_int_equal(plan.cases[20].kind, RESULT_CALL);
-	assert_int_equal(plan.cases[27].kind, RESULT_CALL);
-	assert_int_equal(plan.cases[30].kind, RESULT_CALL);
+	assert_int_equal(plan.cases[10].kind, RESULT_FULL);
+	assert_int_equal(plan.cases[16].kind, RESULT_FULL);
+	assert_int_equal(plan.cases[18].kind, RESULT_COMPLETION);
+	assert_int_equal(plan.cases[27].kind, RESULT_HALF);
+	assert_int_equal(plan.cases[29].kind, RESULT_HALF);
+	assert_int_equal(plan.cases[31].kind, RESULT_FULL);
+	assert_int_equal(plan.cases[32].kind, RESULT_CALL);
+	assert_int_equal(plan.cases[39].kind, RESULT_CALL);
+	assert_int_equal(plan.cases[42].kind, RESULT_CALL);
 }
 
 static void test_all_sizes(void **unused)

@@ -417,9 +417,11 @@ static void test_doorbells(void **unused)
 
 static void test_calls_and_grants(void **unused)
 {
-	static const char one[] = "alloc and timed calls run one at a time; use --metric lat";
-	static const char same[] = "alloc and timed calls need --access same";
+	static const char one[] = "the operation runs one at a time; use --metric lat";
+	static const char same[] = "alloc, timed calls and memory windows need --access same";
 	static const char none[] = "--verify applies only to operations with a payload";
+	static const char window[] =
+		"memory windows have no --bidirectional, --post-list, --needs, --latencies or load";
 	static const char by_hand[] =
 		"connect uses rdma_cm; drop --connect qp and the options that need it, such as -m "
 		"and -x";
@@ -467,6 +469,17 @@ static void test_calls_and_grants(void **unused)
 		{"post-recv",   "transport=UC rx-depth=16384 sge=4",                   NULL                                                 },
 		{"poll-cq",     "transport=UC threads=2",                              NULL                                                 },
 		{"poll-cq",     "metric=bw",					   one						  },
+		{"send-inv",    "verify=1 threads=2 sge=2 inline=0",                   NULL                                                 },
+		{"send-inv",    "metric=bw",					   one						  },
+		{"send-inv",    "buffer=1m",					   same						 },
+		{"local-inv",   "metric=bw",					   one						  },
+		{"bind-mw",     "metric=bw qps=4 size=1g",                             NULL                                                 },
+		{"bind-mw",     "verify=1",					    none						 },
+		{"bind-mw",     "metric=bw access=random",                             same                                                 },
+		{"bind-mw",     "metric=bw bidirectional=1",                           window                                               },
+		{"bind-mw-1",   "metric=bw post-list=2",                               window                                               },
+		{"bind-mw-1",   "metric=load rate=1k",                                 window                                               },
+		{"bind-mw",     "transport=UC",                                        "UC supports only sends and writes"                  },
 		{"create-cq",   "cq=event",					    NULL						 },
 	};
 

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/loop/request.h"
+#include "bench/loop/stream.h"
+#include "bench/op/op.h"
+
+LOOP_BIND(completion, loop_request, POST_BIND_MW_1)
+LOOP_BIND(bandwidth, loop_stream, POST_BIND_MW_1)
+
+const struct op_loops op_bind_mw_1 = {
+	.completion = completion,
+	.bandwidth = bandwidth,
+};
