@@ -48,7 +48,7 @@ struct load {
 
 /* All members are constants at the call. */
 struct load_kind {
-	bool is_notified;
+	enum loop_notice notice;
 	enum post_operation operation;
 };
 
@@ -129,8 +129,8 @@ static ALWAYS_INLINE int load_post(struct load *load, struct lane *lane, const s
 		load_note(lane, flow, load->due, now);
 		if (lane->settings.walks)
 			lane_walk(flow, &flow->work);
-		if (unlikely(loop_post_flow(flow, kind.operation, lane->path, kind.is_notified,
-					    POST_SEND, IBV_SEND_SIGNALED, error)))
+		if (unlikely(loop_post_flow(flow, kind.operation, lane->path, kind.notice,
+					    IBV_SEND_SIGNALED, error)))
 			return error->code;
 		load_slip(load, run, now - load->due);
 		load->last = load->out++ ? load->last : now;
@@ -218,7 +218,7 @@ static ALWAYS_INLINE int loop_load(struct lane *lane, const struct loop_run *run
 static ALWAYS_INLINE int loop_load_notified(struct lane *lane, const struct loop_run *run,
 					    enum post_operation operation, struct error *error)
 {
-	const struct load_kind kind = {.is_notified = true, .operation = operation};
+	const struct load_kind kind = {.notice = LOOP_NOTIFIED, .operation = operation};
 
 	return load_run(run->load, lane, run, kind, error);
 }

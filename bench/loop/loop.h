@@ -112,19 +112,34 @@ static ALWAYS_INLINE void loop_change_key(struct flow *flow)
 	flow->notice.rkey = flow->notice.imm = flow->work.rkey;
 }
 
-/* Posts the operation, followed by another one (notice) if is_notified. */
+/* What follows each message and is the signaled post. */
+enum loop_notice {
+	LOOP_ALONE,    /* nothing */
+	LOOP_NOTIFIED, /* the specification's notification */
+	LOOP_BOUND,    /* a message with the key of the memory window that was bound */
+	LOOP_REVOKED,  /* the invalidation of that key */
+};
+
+static ALWAYS_INLINE enum post_operation loop_notice_operation(enum loop_notice notice)
+{
+	return notice == LOOP_BOUND     ? POST_SEND_IMM
+	       : notice == LOOP_REVOKED ? POST_LOCAL_INV
+					: POST_SEND;
+}
+
+/* Posts the operation, and what follows it. */
 static ALWAYS_INLINE int loop_post_flow(struct flow *flow, enum post_operation operation,
-					enum post_path path, bool is_notified,
-					enum post_operation notice, unsigned int signaled,
-					struct error *error)
+					enum post_path path, enum loop_notice notice,
+					unsigned int signaled, struct error *error)
 {
 	int code;
 
 	if (operation == POST_BIND_MW)
 		loop_change_key(flow);
-	code = post_send(&flow->queue, &flow->work, operation, path, is_notified ? 0 : signaled);
-	if (is_notified && likely(!code))
-		code = post_send(&flow->queue, &flow->notice, notice, path, signaled);
+	code = post_send(&flow->queue, &flow->work, operation, path, notice ? 0 : signaled);
+	if (notice && likely(!code))
+		code = post_send(&flow->queue, &flow->notice, loop_notice_operation(notice), path,
+				 signaled);
 	return unlikely(code) ? lane_post_failed(code, error) : 0;
 }
 
@@ -133,9 +148,9 @@ static ALWAYS_INLINE int loop_post_ringing(struct flow *flow, enum post_path pat
 					   unsigned int signaled, struct error *error)
 {
 	if (likely(!signaled))
-		return loop_post_flow(flow, POST_WRITE, path, false, POST_SEND, 0, error);
+		return loop_post_flow(flow, POST_WRITE, path, LOOP_ALONE, 0, error);
 	flow->work.imm++;
-	return loop_post_flow(flow, POST_WRITE_IMM, path, false, POST_SEND, signaled, error);
+	return loop_post_flow(flow, POST_WRITE_IMM, path, LOOP_ALONE, signaled, error);
 }
 
 #endif

@@ -160,7 +160,7 @@ static ALWAYS_INLINE int loop_pingpong_notified(struct lane *lane, const struct 
 						enum post_operation operation, struct error *error)
 {
 	const struct round_kind kind = {
-		.once = pingpong_once, .operation = operation, .is_notified = true};
+		.once = pingpong_once, .operation = operation, .notice = LOOP_NOTIFIED};
 
 	return round_run(pingpong, lane, run, kind, error);
 }
@@ -172,10 +172,8 @@ static ALWAYS_INLINE int loop_pingpong_notified(struct lane *lane, const struct 
 static ALWAYS_INLINE int loop_pingpong_bound(struct lane *lane, const struct loop_run *run,
 					     enum post_operation operation, struct error *error)
 {
-	const struct round_kind kind = {.once = pingpong_once,
-					.operation = POST_BIND_MW,
-					.is_notified = true,
-					.notice = POST_SEND_IMM};
+	const struct round_kind kind = {
+		.once = pingpong_once, .operation = POST_BIND_MW, .notice = LOOP_BOUND};
 	const struct round_kind reply = {.operation = operation, .is_asked = true};
 
 	return run->is_responder ? round_run(pingpong, lane, run, reply, error)

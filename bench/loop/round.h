@@ -44,8 +44,7 @@ struct round_kind {
 	round_function *once;
 	enum post_operation operation;
 	enum post_path path;
-	bool is_notified; /* each message is followed by another one: */
-	enum post_operation notice;
+	enum loop_notice notice;
 	bool is_asked;    /* the message replies to one that carries a key, which it invalidates */
 	bool rings;       /* a message is a series of writes up to a doorbell */
 	bool is_verified; /* sent and received payloads */
@@ -60,8 +59,8 @@ static ALWAYS_INLINE int round_post(struct lane *lane, const struct round_kind k
 
 	if (unlikely(signaled < 0))
 		return signaled;
-	return loop_post_flow(&lane->flows[0], kind.operation, kind.path, kind.is_notified,
-			      kind.notice, (unsigned int)signaled, error);
+	return loop_post_flow(&lane->flows[0], kind.operation, kind.path, kind.notice,
+			      (unsigned int)signaled, error);
 }
 
 /* Records at most one sample: more could take longer than the message is in flight. */

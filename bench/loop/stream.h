@@ -34,13 +34,12 @@ static ALWAYS_INLINE uint64_t stream_id(struct flow *flow)
 }
 
 /*
- * Properties of a stream. The first six members are constants (except has_latencies of
+ * Properties of a stream. The first five members are constants (except has_latencies of
  * bidirectional streams); the others are run-time values.
  */
 struct stream_kind {
 	enum post_operation operation;
-	bool is_notified; /* another post follows each message and is the signaled one: */
-	enum post_operation notice;
+	enum loop_notice notice;
 	bool rings;         /* writes; signaled ones carry immediate data */
 	bool is_both;       /* bidirectional */
 	bool has_latencies; /* each message is timed and signaled */
@@ -56,8 +55,7 @@ static ALWAYS_INLINE int stream_post(struct flow *flow, const struct stream_kind
 {
 	if (kind.rings)
 		return loop_post_ringing(flow, kind.path, signaled, error);
-	return loop_post_flow(flow, kind.operation, kind.path, kind.is_notified, kind.notice,
-			      signaled, error);
+	return loop_post_flow(flow, kind.operation, kind.path, kind.notice, signaled, error);
 }
 
 static ALWAYS_INLINE int stream_fill(struct lane *lane, struct flow *flow,
@@ -72,7 +70,7 @@ static ALWAYS_INLINE int stream_fill(struct lane *lane, struct flow *flow,
 	flow->room -= count;
 	lane->result.posted += count;
 	for (; count; count--) {
-		struct post_work *last = kind.is_notified ? &flow->notice : &flow->work;
+		struct post_work *last = kind.notice ? &flow->notice : &flow->work;
 		unsigned int signaled = 0;
 
 		if (unlikely(++flow->unsignaled == lane->settings.signal_every || count == end)) {
@@ -366,7 +364,7 @@ static ALWAYS_INLINE int stream_run(struct lane *lane, const struct loop_run *ru
 	/* The server has no histogram. */
 	bool has_latencies = lane->settings.parameters->latencies && run->hist;
 
-	kind.has_lists = !kind.is_notified && !kind.rings && lane->settings.post_list > 1;
+	kind.has_lists = !kind.notice && !kind.rings && lane->settings.post_list > 1;
 	kind.is_verified = lane->settings.parameters->verify;
 	kind.walks = lane->settings.walks;
 	kind.is_counter = run->is_counter;
@@ -393,7 +391,7 @@ static ALWAYS_INLINE int loop_stream(struct lane *lane, const struct loop_run *r
 static ALWAYS_INLINE int loop_stream_notified(struct lane *lane, const struct loop_run *run,
 					      enum post_operation operation, struct error *error)
 {
-	const struct stream_kind kind = {.operation = operation, .is_notified = true};
+	const struct stream_kind kind = {.operation = operation, .notice = LOOP_NOTIFIED};
 
 	return stream_run(lane, run, kind, error);
 }
@@ -402,8 +400,7 @@ static ALWAYS_INLINE int loop_stream_notified(struct lane *lane, const struct lo
 static ALWAYS_INLINE int loop_stream_bound(struct lane *lane, const struct loop_run *run,
 					   enum post_operation operation, struct error *error)
 {
-	const struct stream_kind kind = {
-		.operation = operation, .is_notified = true, .notice = POST_LOCAL_INV};
+	const struct stream_kind kind = {.operation = operation, .notice = LOOP_REVOKED};
 
 	return stream_run(lane, run, kind, error);
 }

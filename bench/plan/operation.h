@@ -43,7 +43,7 @@
 	     .kind = RESULT_FULL) \
 	EACH(BIND_MW, bind_mw, "bind-mw", "bind a memory window of type 2", \
 	     .needs = TRANSPORT_DEFAULT, .shape = {.binds = 2}, .kind = RESULT_COMPLETION) \
-	EACH(BIND_MW_1, bind_mw_1, "bind-mw-1", "bind a memory window of type 1", \
+	EACH(REBIND_MW, rebind_mw, "rebind-mw", "bind a memory window of type 1", \
 	     .needs = TRANSPORT_DEFAULT, .shape = {.binds = 1}, .kind = RESULT_COMPLETION) \
 	EACH(LOCAL_INV, local_inv, "local-inv", "invalidate a memory window of type 2", \
 	     .needs = TRANSPORT_DEFAULT, .shape = {.binds = 2, .is_serial = true}, \

@@ -100,33 +100,29 @@ bool limits_has_atomics(const struct ibv_device_attr *device)
 	return device->atomic_cap != IBV_ATOMIC_NONE;
 }
 
-/* A device needs one of the capabilities, unless they are 0. clang-format 14 crashes on the table. */
-// clang-format off
+#define INVALIDATES IBV_DEVICE_MEM_MGT_EXTENSIONS
+#define TYPE_1      IBV_DEVICE_MEM_WINDOW
+#define TYPE_2      (IBV_DEVICE_MEM_WINDOW_TYPE_2A | IBV_DEVICE_MEM_WINDOW_TYPE_2B)
+
+/* A device needs one of the capabilities, unless they are 0. */
 static const struct {
 	const char *name;
 	unsigned int needs; /* TRANSPORT_... */
 	unsigned int capabilities;
-	const char *lacks;
 } operations[] = {
-	[POST_SEND] = {"sends", 0},
-	[POST_WRITE] = {"writes", TRANSPORT_WRITES},
-	[POST_READ] = {"reads", TRANSPORT_READS},
-	[POST_SEND_IMM] = {"sends", 0},
-	[POST_WRITE_IMM] = {"writes", TRANSPORT_WRITES},
-	[POST_FETCH_ADD] = {"atomics", TRANSPORT_ATOMICS},
-	[POST_COMPARE_SWAP] = {"atomics", TRANSPORT_ATOMICS},
-	[POST_SEND_INV] = {"sends with invalidate", TRANSPORT_DEFAULT,
-			   IBV_DEVICE_MEM_MGT_EXTENSIONS, "sends with invalidate"},
-	[POST_BIND_MW] = {"memory windows", TRANSPORT_DEFAULT,
-			  IBV_DEVICE_MEM_WINDOW_TYPE_2A | IBV_DEVICE_MEM_WINDOW_TYPE_2B,
-			  "memory windows of type 2"},
-	[POST_BIND_MW_1] = {"memory windows", TRANSPORT_DEFAULT, IBV_DEVICE_MEM_WINDOW,
-			    "memory windows of type 1"},
-	[POST_LOCAL_INV] = {"invalidation", TRANSPORT_DEFAULT, IBV_DEVICE_MEM_MGT_EXTENSIONS,
-			    "invalidation"},
-	[POST_ATOMIC_WRITE] = {"atomic writes", TRANSPORT_ATOMICS},
+	[POST_SEND] = {"sends",                    0,                 0          },
+	[POST_WRITE] = {"writes",                   TRANSPORT_WRITES,  0          },
+	[POST_READ] = {"reads",                    TRANSPORT_READS,   0          },
+	[POST_SEND_IMM] = {"sends",                    0,                 0          },
+	[POST_WRITE_IMM] = {"writes",                   TRANSPORT_WRITES,  0          },
+	[POST_FETCH_ADD] = {"atomics",                  TRANSPORT_ATOMICS, 0          },
+	[POST_COMPARE_SWAP] = {"atomics",                  TRANSPORT_ATOMICS, 0          },
+	[POST_SEND_INV] = {"sends with invalidate",    TRANSPORT_DEFAULT, INVALIDATES},
+	[POST_BIND_MW] = {"memory windows of type 2", TRANSPORT_DEFAULT, TYPE_2     },
+	[POST_BIND_MW_1] = {"memory windows of type 1", TRANSPORT_DEFAULT, TYPE_1     },
+	[POST_LOCAL_INV] = {"invalidation",             TRANSPORT_DEFAULT, INVALIDATES},
+	[POST_ATOMIC_WRITE] = {"atomic writes",            TRANSPORT_ATOMICS, 0          },
 };
-// clang-format on
 
 int limits_operation(enum transport transport, enum post_operation operation,
 		     const struct ibv_device_attr *device, struct error *error)
@@ -141,7 +137,7 @@ int limits_operation(enum transport transport, enum post_operation operation,
 		return error_set(error, -EOPNOTSUPP, "the device does not support atomics");
 	if (wanted && !(device->device_cap_flags & wanted))
 		return error_set(error, -EOPNOTSUPP, "the device does not support %s",
-				 operations[operation].lacks);
+				 operations[operation].name);
 	return 0;
 }
 

@@ -233,7 +233,7 @@ static void test_unsupported_combinations(void **unused)
 {
 	static const char *const rows[][2] = {
 		{"{\"op\":\"write\",\"metric\":\"bw\",\"transport\":\"UD\",\"bidirectional\":true}",
-		 "UD supports only sends"										    },
+		 "UD supports only sends"										   },
 		{"{\"op\":\"fetch-add\",\"transport\":\"UC\"}",                                      "UC supports only send"},
 		{"{\"metric\":\"bw\",\"post-list\":2,\"latencies\":true}",
 		 "--latencies applies only to bw without --post-list"                                                       },

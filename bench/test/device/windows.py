@@ -17,7 +17,7 @@ class Windows(Served):
 
     def test_binding(self):
         """A window of type 2 is bound and invalidated for each sample, one of type 1 only bound."""
-        completions = {"bind-mw": 2 * COUNT, "bind-mw-1": COUNT, "local-inv": 2 * COUNT}
+        completions = {"bind-mw": 2 * COUNT, "rebind-mw": COUNT, "local-inv": 2 * COUNT}
         for case in self.cases(
             "--op", ",".join(completions), "--cq", ",".join(MODES), "-n", COUNT, count=6
         ):
@@ -28,7 +28,7 @@ class Windows(Served):
 
     def test_streams_of_bindings(self):
         for case in self.cases(
-            "--op", "bind-mw,bind-mw-1", "--metric", "bw", "--cq", ",".join(MODES), "-q", "1,3",
+            "--op", "bind-mw,rebind-mw", "--metric", "bw", "--cq", ",".join(MODES), "-q", "1,3",
             "-t", "1,16", "-n", 5 * COUNT, count=16,
         ):
             self.assertEqual(case["bandwidth"]["messages"], 5 * COUNT)

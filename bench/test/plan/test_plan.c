@@ -178,7 +178,7 @@ static void test_kinds_of_cases(void **unused)
 		    "atomic-write/lat/8/poll atomic-write/lat/8/event "
 		    "send-inv/lat/64/poll send-inv/lat/64/event "
 		    "bind-mw/lat/64/poll bind-mw/lat/64/event "
-		    "bind-mw-1/lat/64/poll bind-mw-1/lat/64/event "
+		    "rebind-mw/lat/64/poll rebind-mw/lat/64/event "
 		    "local-inv/lat/64/poll local-inv/lat/64/event "
 		    "write-notify/lat/64/poll write-notify/lat/64/event "
 		    "read-notify/lat/64/poll read-notify/lat/64/event "

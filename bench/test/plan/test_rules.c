@@ -477,8 +477,8 @@ static void test_calls_and_grants(void **unused)
 		{"bind-mw",     "verify=1",					    none						 },
 		{"bind-mw",     "metric=bw access=random",                             same                                                 },
 		{"bind-mw",     "metric=bw bidirectional=1",                           window                                               },
-		{"bind-mw-1",   "metric=bw post-list=2",                               window                                               },
-		{"bind-mw-1",   "metric=load rate=1k",                                 window                                               },
+		{"rebind-mw",   "metric=bw post-list=2",                               window                                               },
+		{"rebind-mw",   "metric=load rate=1k",                                 window                                               },
 		{"bind-mw",     "transport=UC",                                        "UC supports only sends and writes"                  },
 		{"create-cq",   "cq=event",					    NULL						 },
 	};

@@ -207,8 +207,8 @@ static void test_operations(void **unused)
 		 {NULL, "UC does not support sends with invalidate",
 		  "UD does not support sends with invalidate"}                                      },
 		{POST_BIND_MW,
-		 {NULL, "UC does not support memory windows",
-		  "UD does not support memory windows"}                                             },
+		 {NULL, "UC does not support memory windows of type 2",
+		  "UD does not support memory windows of type 2"}                                   },
 		{POST_COMPARE_SWAP,
 		 {NULL, "UC does not support atomics", "UD does not support atomics"}               },
 	};
