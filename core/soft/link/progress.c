@@ -242,33 +242,35 @@ static bool was_alone(void)
 /*
  * Yields the CPU after a multiple of POLLS_TO_YIELD. A message that arrives during the yield is
  * delayed by two system calls, which matters at a few microseconds, so the interval doubles while
- * no other thread has run.
+ * no other thread has run. Returns whether it yielded.
  */
-static COLD void yield(uint32_t idle_polls)
+static COLD bool yield(uint32_t idle_polls)
 {
 	static _Thread_local uint32_t patience = POLLS_TO_YIELD;
 
 	if (idle_polls % patience)
-		return;
+		return false;
 	sched_yield();
 	if (!was_alone())
 		patience = POLLS_TO_YIELD;
 	else if (patience < POLLS_TO_YIELD_MOST)
 		patience *= 2;
+	return true;
 }
 
 bool soft_progress_poll(uint32_t idle_polls)
 {
 	uint64_t earliest = atomic_load_explicit(&earliest_ns, memory_order_relaxed);
+	bool has_yielded = false;
 	uint64_t now_ns;
 
 	if (unlikely(idle_polls % POLLS_TO_YIELD == 0))
-		yield(idle_polls);
+		has_yielded = yield(idle_polls);
 	if (likely(earliest == UINT64_MAX))
-		return false;
+		return has_yielded;
 	now_ns = soft_time_ns();
 	if (now_ns < earliest || pthread_mutex_trylock(&mutex))
-		return false;
+		return has_yielded;
 	if (find_due(now_ns, EVERY_ROUND))
 		atomic_fetch_add(&polls, OFTEN);
 	try_all(now_ns);

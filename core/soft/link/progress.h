@@ -24,9 +24,10 @@ void soft_progress_due(uint64_t now_ns);
 void soft_progress_failed(void);
 
 /*
- * Called by an empty poll, with the number of empty polls in a row. Retries those that are due and
- * returns whether there may have been any. Also yields now and then, since the process that would
- * fill the queue may need this CPU.
+ * Called by an empty poll, with the number of empty polls in a row. Retries those that are due, and
+ * yields now and then, since the process that would fill the queue may need this CPU. Returns
+ * whether it did either, so that the queue may no longer be empty. A poll must then look again:
+ * programs rely on a completion being visible no later than the peer's disconnect that follows it.
  */
 bool soft_progress_poll(uint32_t idle_polls);
 

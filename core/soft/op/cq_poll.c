@@ -169,7 +169,7 @@ static void to_wc(const struct soft_completion *entry, struct ibv_wc *wc)
 	};
 }
 
-/* Returns whether a due operation was tried, so that the queue may no longer be empty. */
+/* Returns whether the queue may no longer be empty. */
 static bool idle(struct soft_cq *cq)
 {
 	uint32_t polls = atomic_load_explicit(&cq->idle_polls, memory_order_relaxed) + 1;
@@ -178,7 +178,7 @@ static bool idle(struct soft_cq *cq)
 	return soft_progress_poll(polls);
 }
 
-/* Returns whether the queue is empty, even after trying due operations. */
+/* Returns whether the queue is empty, even after trying due operations and yielding. */
 static ALWAYS_INLINE bool stays_empty(struct soft_cq *cq, uint64_t *now_ns)
 {
 	return is_empty(cq, now_ns) && (likely(!idle(cq)) || is_empty(cq, now_ns));
