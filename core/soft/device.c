@@ -28,7 +28,8 @@
 #define ODP_MESSAGES (IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_RECV)
 
 /* "vmsoft" and a number, locally administered, so no vendor uses it. */
-#define GUID UINT64_C(0x02766dfffe000001)
+#define GUID   UINT64_C(0x02766dfffe000001)
+#define VENDOR ((uint32_t)(GUID >> 40))
 
 /*
  * libmlx5 and libefa read private members of libibverbs behind struct ibv_device to check whether a
@@ -89,6 +90,8 @@ static void fill_limits(struct ibv_device_attr *attr)
 		.sys_image_guid = htobe64(GUID),
 		.max_mr_size = UINT64_MAX,
 		.page_size_cap = ~UINT64_C(4095),
+		.vendor_id = VENDOR,
+		.vendor_part_id = 1,
 		.max_qp = SOFT_QPS - 2,
 		.max_qp_wr = SOFT_WR_MAX,
 		.device_cap_flags = IBV_DEVICE_RC_RNR_NAK_GEN | IBV_DEVICE_CURR_QP_STATE_MOD |

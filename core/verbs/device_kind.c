@@ -10,6 +10,10 @@
 #define CLASS    "/sys/class/infiniband"
 #define NODE_SIW "Software iWARP stack"
 
+enum {
+	VENDOR_SOFT = 0x02766d, /* as in soft0's GUID; locally administered */
+};
+
 /*
  * Only Soft-RoCE has "parent". Some kernels place both kinds of software devices below the
  * NIC that they use, so a parent device does not prove hardware.
@@ -29,7 +33,7 @@ enum device_kind device_kind_find(const char *root, const char *device)
 
 bool device_kind_is_soft(const struct ibv_device_attr *attr)
 {
-	return !attr->vendor_id && !strcmp(attr->fw_ver, "soft");
+	return attr->vendor_id == VENDOR_SOFT && !strcmp(attr->fw_ver, "soft");
 }
 
 bool device_kind_is_mapped(const struct ibv_device_attr *attr)

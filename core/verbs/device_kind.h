@@ -22,7 +22,7 @@ enum device_kind {
 /* Looks the device up below root. A device that the kernel does not know is DEVICE_KIND_OTHER. */
 enum device_kind device_kind_find(const char *root, const char *device);
 
-/* Returns whether the device is soft0 of core/soft, which has no vendor id. */
+/* Returns whether the device is soft0 of core/soft, which has a vendor id of its own. */
 bool device_kind_is_soft(const struct ibv_device_attr *attr);
 
 /*

@@ -380,7 +380,7 @@ class Shown(OnSoft):
             facts = end["facts"]
             device = facts["device"]
             self.assertEqual((device["kind"], device["software"]), ("soft", True))
-            self.assertEqual((device["fw_ver"], device["vendor_id"]), ("soft", "0x0000"))
+            self.assertEqual((device["fw_ver"], device["vendor_id"]), ("soft", "0x2766d"))
             self.assertEqual(facts["rdma_core"]["provider"], "libverbmark-soft.so")
             self.assertNotIn("access", facts)
         codes = {warning["code"] for warning in document["warnings"]}

@@ -232,7 +232,7 @@ class Queries(OnDevice):
             "hca_id": "soft0",
             "transport": "InfiniBand (0)",
             "fw_ver": "soft",
-            "vendor_id": "0x0000",
+            "vendor_id": "0x2766d",
             "phys_port_cnt": "1",
             "max_qp_rd_atom": "128",
             "atomic_cap": "ATOMIC_HCA (1)",

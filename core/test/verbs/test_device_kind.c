@@ -61,7 +61,7 @@ static void test_kinds_from_sysfs(void **unused)
 	assert_int_equal(device_kind_find(root, "soft0"), DEVICE_KIND_OTHER);
 }
 
-/* Hardware has a vendor id. Soft-RoCE has vendor id 0 and no firmware version. */
+/* Hardware has another vendor id. Soft-RoCE has vendor id 0 and no firmware version. */
 static void test_soft_device_attributes(void **unused)
 {
 	static const struct {
@@ -69,11 +69,12 @@ static void test_soft_device_attributes(void **unused)
 		uint32_t vendor_id;
 		bool is_soft;
 	} rows[] = {
-		{"soft",       0,      true },
-                {"",           0,      false},
-		{"soft",       0x15b3, false},
-                {"20.39.2048", 0x15b3, false},
-		{"software",   0,      false},
+		{"soft",       0x02766d, true },
+		{"",           0,        false},
+		{"soft",       0,        false},
+		{"soft",       0x15b3,   false},
+		{"20.39.2048", 0x15b3,   false},
+		{"software",   0x02766d, false},
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
@@ -86,7 +87,7 @@ static void test_soft_device_attributes(void **unused)
 
 static void test_mapped_memory(void **unused)
 {
-	struct ibv_device_attr soft = {.fw_ver = "soft"};
+	struct ibv_device_attr soft = {.vendor_id = 0x02766d, .fw_ver = "soft"};
 	struct ibv_device_attr card = {.vendor_id = 0x15b3, .fw_ver = "28.35.1012"};
 
 	unsetenv("VERBMARK_SOFT_COPY");
