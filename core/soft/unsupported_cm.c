@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Functions of librdmacm that the soft device does not support: rsockets, multicast, enhanced
- * connection establishment, service names.
+ * Functions of librdmacm that the soft device does not support: rsockets, multicast, service names.
  */
 #include "core/soft/unsupported.h"
 
@@ -19,14 +18,11 @@ REFUSE(raccept);
 REFUSE(rbind);
 REFUSE(rclose);
 REFUSE(rconnect);
-REFUSE(rdma_get_remote_ece);
 REFUSE(rdma_join_multicast);
 REFUSE(rdma_join_multicast_ex);
 REFUSE(rdma_leave_multicast);
 REFUSE(rdma_query_addrinfo);
-REFUSE(rdma_reject_ece);
 REFUSE(rdma_resolve_addrinfo);
-REFUSE(rdma_set_local_ece);
 REFUSE(rdma_write_cm_event);
 REFUSE(repoll_create);
 REFUSE(repoll_ctl);

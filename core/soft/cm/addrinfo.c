@@ -91,17 +91,34 @@ static int convert_all(struct rdma_addrinfo **info, const struct addrinfo *found
 	return *info ? 0 : EAI_FAMILY;
 }
 
-SOFT_EXPORT int rdma_getaddrinfo(const char *node, const char *service,
-				 const struct rdma_addrinfo *hints, struct rdma_addrinfo **info)
+/* Returns the addresses of the hints. Returns 0 or an error code of getaddrinfo(). */
+static int convert_hints(struct rdma_addrinfo **info, const struct rdma_addrinfo *hints)
+{
+	struct rdma_addrinfo *made = calloc(1, sizeof(*made));
+	int result;
+
+	*info = made;
+	if (!made)
+		return EAI_MEMORY;
+	made->ai_flags = hints->ai_flags;
+	made->ai_family = hints->ai_family;
+	made->ai_qp_type = hints->ai_qp_type;
+	made->ai_port_space = hints->ai_port_space;
+	result = copy_address(&made->ai_dst_addr, &made->ai_dst_len, hints->ai_dst_addr,
+			      hints->ai_dst_len);
+	return result ? result
+		      : copy_address(&made->ai_src_addr, &made->ai_src_len, hints->ai_src_addr,
+				     hints->ai_src_len);
+}
+
+/* Asks getaddrinfo(). Returns 0 or its error code. */
+static int look_up(struct rdma_addrinfo **info, const char *node, const char *service,
+		   const struct rdma_addrinfo *hints)
 {
 	struct addrinfo wanted = {.ai_socktype = SOCK_STREAM};
 	struct addrinfo *found = NULL;
 	int result;
 
-	if (!node && !service && !hints)
-		return soft_cm_return(EINVAL);
-	if (soft_cm_enter())
-		return soft_cm_return(ENODEV);
 	if (hints) {
 		wanted.ai_flags = (hints->ai_flags & RAI_PASSIVE ? AI_PASSIVE : 0) |
 				  (hints->ai_flags & RAI_NUMERICHOST ? AI_NUMERICHOST : 0);
@@ -111,9 +128,22 @@ SOFT_EXPORT int rdma_getaddrinfo(const char *node, const char *service,
 	result = getaddrinfo(node, service, &wanted, &found);
 	if (result)
 		return result;
-	*info = NULL;
 	result = convert_all(info, found, hints);
 	freeaddrinfo(found);
+	return result;
+}
+
+SOFT_EXPORT int rdma_getaddrinfo(const char *node, const char *service,
+				 const struct rdma_addrinfo *hints, struct rdma_addrinfo **info)
+{
+	int result;
+
+	if (!node && !service && !hints)
+		return soft_cm_return(EINVAL);
+	if (soft_cm_enter())
+		return soft_cm_return(ENODEV);
+	*info = NULL;
+	result = node || service ? look_up(info, node, service, hints) : convert_hints(info, hints);
 	if (result) {
 		rdma_freeaddrinfo(*info);
 		*info = NULL;

@@ -30,6 +30,7 @@ enum {
 	SOFT_CM_REASON_TIMEOUT = 4,
 	SOFT_CM_REASON_NO_LISTENER = 8,
 	SOFT_CM_REASON_CONSUMER = 28,
+	SOFT_CM_REASON_ECE = 35,
 	SOFT_CM_STATUS_NO_LISTENER = 1,
 	SOFT_CM_STATUS_REJECTED = 2,
 };
@@ -61,6 +62,7 @@ struct soft_cm_id {
 	uint8_t ack_timeout; /* 0: the default */
 	uint32_t port;       /* entry in the registry's port table */
 	uint32_t psn;        /* initial PSN for sending */
+	struct ibv_ece local_ece;
 	uint32_t fetched;
 	uint32_t acknowledged;
 	struct soft_cm_socket *link;

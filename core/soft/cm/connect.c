@@ -59,6 +59,10 @@ static void fill(struct soft_cm_message *message, const struct soft_cm_id *id,
 	message->to = id->to;
 	message->retry_count = message->rnr_retry_count = RETRIES;
 	message->psn = id->psn;
+	if (!qp) {
+		message->ece_vendor_id = id->local_ece.vendor_id;
+		message->ece_options = id->local_ece.options;
+	}
 	if (!param)
 		return;
 	message->flow_control = param->flow_control;
@@ -223,13 +227,13 @@ SOFT_EXPORT int rdma_accept(struct rdma_cm_id *verbs, struct rdma_conn_param *pa
 	return is_ud ? complete_ud(id) : soft_cm_complete(id);
 }
 
-SOFT_EXPORT int rdma_reject(struct rdma_cm_id *verbs, const void *data, uint8_t length)
+static int reject(struct rdma_cm_id *verbs, const void *data, uint8_t length, uint32_t reason)
 {
 	struct soft_cm_id *id = soft_cm_id_of(verbs);
 	bool is_ud = soft_cm_is_ud(id);
 	struct soft_cm_message message = {
 		.kind = SOFT_CM_REJECT,
-		.reason = is_ud ? SOFT_CM_STATUS_REJECTED : SOFT_CM_REASON_CONSUMER,
+		.reason = is_ud ? SOFT_CM_STATUS_REJECTED : reason,
 		.data_length = length,
 	};
 	int result;
@@ -248,6 +252,16 @@ SOFT_EXPORT int rdma_reject(struct rdma_cm_id *verbs, const void *data, uint8_t 
 	}
 	pthread_mutex_unlock(&soft_cm_mutex);
 	return soft_cm_return(result);
+}
+
+SOFT_EXPORT int rdma_reject(struct rdma_cm_id *id, const void *data, uint8_t length)
+{
+	return reject(id, data, length, SOFT_CM_REASON_CONSUMER);
+}
+
+SOFT_EXPORT int rdma_reject_ece(struct rdma_cm_id *id, const void *data, uint8_t length)
+{
+	return reject(id, data, length, SOFT_CM_REASON_ECE);
 }
 
 SOFT_EXPORT int rdma_establish(struct rdma_cm_id *verbs)

@@ -34,6 +34,8 @@ struct soft_cm_message {
 	uint32_t qkey;
 	uint32_t psn;
 	uint32_t reason;
+	uint32_t ece_vendor_id;
+	uint32_t ece_options;
 	uint8_t responder_resources;
 	uint8_t initiator_depth;
 	uint8_t flow_control;

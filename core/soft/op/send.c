@@ -38,6 +38,7 @@ int soft_send_init(struct soft_sends *sends, struct ibv_qp_cap *cap)
 	if (!sends->ring)
 		return ENOMEM;
 	cap->max_send_wr = sends->size;
+	cap->max_inline_data = (uint32_t)list;
 	return 0;
 }
 
