@@ -151,7 +151,7 @@ void soft_fault_poll(struct soft_completion *entry)
 		atomic_store(&stopped[index], entry->qp_num);
 	if (!status)
 		return;
-	entry->status = (uint16_t)status;
+	entry->status = (uint8_t)status;
 	entry->carried = 0;
 	soft_qp_fail(&soft_process.self, index, SOFT_QP_NO_EVENT);
 }

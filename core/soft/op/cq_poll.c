@@ -166,6 +166,7 @@ static void to_wc(const struct soft_completion *entry, struct ibv_wc *wc)
 		.qp_num = entry->qp_num,
 		.src_qp = entry->src_qp,
 		.wc_flags = entry->flags,
+		.sl = entry->sl,
 	};
 }
 
@@ -308,7 +309,12 @@ static unsigned int read_wc_flags(struct ibv_cq_ex *cq)
 	return current(cq)->flags;
 }
 
-static uint8_t read_zero(struct ibv_cq_ex *cq)
+static uint8_t read_sl(struct ibv_cq_ex *cq)
+{
+	return current(cq)->sl;
+}
+
+static uint8_t read_path_bits(struct ibv_cq_ex *cq)
 {
 	return 0;
 }
@@ -341,8 +347,8 @@ void soft_cq_extend(struct ibv_cq_ex *verbs)
 	verbs->read_src_qp = read_src_qp;
 	verbs->read_wc_flags = read_wc_flags;
 	verbs->read_slid = read_none;
-	verbs->read_sl = read_zero;
-	verbs->read_dlid_path_bits = read_zero;
+	verbs->read_sl = read_sl;
+	verbs->read_dlid_path_bits = read_path_bits;
 	verbs->read_completion_ts = read_time;
 	verbs->read_completion_wallclock_ns = read_wallclock;
 	soft_fault_extend_cq(verbs);

@@ -50,8 +50,10 @@ static ALWAYS_INLINE void describe(const struct delivery *delivery, struct soft_
 	completion->qp_num =
 		atomic_load_explicit(&delivery->target->qp->number, memory_order_relaxed);
 	completion->src_qp = delivery->qp->verbs.qp_base.qp_num;
-	if (delivery->has_grh)
+	if (delivery->has_grh) {
 		completion->flags |= IBV_WC_GRH;
+		completion->sl = soft_grh_level(delivery->grh);
+	}
 	if (is_write(delivery) || operation->opcode == IBV_WR_SEND_WITH_IMM) {
 		completion->flags |= IBV_WC_WITH_IMM;
 		completion->imm = operation->imm;
@@ -97,7 +99,7 @@ static COLD enum soft_outcome complete_with_error(const struct delivery *deliver
 	if (!soft_qp_is_reliable(delivery->qp))
 		return SOFT_DONE;
 	describe(delivery, &entry);
-	entry.completion.status = (uint16_t)remote;
+	entry.completion.status = (uint8_t)remote;
 	return consume(delivery, &entry) ? (enum soft_outcome)local : SOFT_SILENT;
 }
 

@@ -83,7 +83,7 @@ static ALWAYS_INLINE void complete(struct soft_qp *qp, const struct soft_operati
 		return;
 	soft_cq_begin(&entry);
 	entry.completion.wr_id = operation->wr_id;
-	entry.completion.status = (uint16_t)status;
+	entry.completion.status = (uint8_t)status;
 	entry.completion.opcode = (uint8_t)completion_of(operation->opcode);
 	entry.completion.byte_len = (uint32_t)operation->length;
 	entry.completion.qp_num = qp->verbs.qp_base.qp_num;

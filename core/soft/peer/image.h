@@ -130,7 +130,8 @@ enum soft_mark {
 /* A completion queue entry. It is valid when sequence is its index plus 1. */
 struct soft_completion {
 	_Atomic uint32_t sequence;
-	uint16_t status;
+	uint8_t status;
+	uint8_t sl;
 	uint8_t opcode;
 	uint8_t marks; /* enum soft_mark */
 	uint64_t wr_id;

@@ -4,10 +4,16 @@
  */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <net/if.h>
 #include <rdma/rdma_cma.h>
 #include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "core/base/compiler.h"
+#include "core/soft/files.h"
 #include "core/test/soft/stage.h"
 
 /* Vendors have the second bit of the first byte clear: it is locally administered. */
@@ -224,6 +230,105 @@ static void test_ece(void **unused)
 	rdma_destroy_event_channel(channel);
 }
 
+static void assert_file(const char *path, const char *text)
+{
+	char found[64] = "";
+	int fd = soft_files_open(path, O_RDONLY);
+
+	assert_true(fd >= 0);
+	assert_true(read(fd, found, sizeof(found) - 1) >= 0);
+	assert_string_equal(found, text);
+	close(fd);
+}
+
+/* UCX takes a device only if it finds these, and reads the types of GIDs. */
+static void test_files(void **unused)
+{
+	static const char gid[] = "/sys/class/infiniband/soft0/ports/1/gid_attrs/";
+	struct ibv_context *context = stage_open_device();
+	struct ibv_gid_entry entry;
+	char interface[IF_NAMESIZE + 1];
+	struct stat status;
+	char path[80];
+
+	assert_int_equal(ibv_query_gid_ex(context, 1, 0, &entry, 0), 0);
+	snprintf(path, sizeof(path), "%stypes/0", gid);
+	assert_file(path, "RoCE v2\n");
+	assert_non_null(if_indextoname(entry.ndev_ifindex, interface));
+	snprintf(path, sizeof(path), "%sndevs/0", gid);
+	assert_file(path, strcat(interface, "\n"));
+	snprintf(path, sizeof(path), "%stypes/999", gid);
+	assert_int_equal(soft_files_open(path, O_RDONLY), -1);
+	assert_int_equal(errno, ENOENT);
+	assert_int_equal(soft_files_stat("/dev/infiniband/soft0", &status), 0);
+	assert_true(S_ISCHR(status.st_mode));
+	assert_int_equal(soft_files_access("/dev/infiniband/soft0", R_OK | W_OK), 0);
+	assert_int_equal(soft_files_access("/dev/infiniband/soft1", F_OK), -1);
+	assert_int_equal(ibv_close_device(context), 0);
+}
+
+/* Other files are those of the kernel, with the mode that the program gives. */
+static void test_other_files(void **unused)
+{
+	mode_t before = umask(0);
+	struct stat status;
+	char path[128];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/file", stage_directory());
+	fd = soft_files_open(path, O_CREAT | O_EXCL | O_WRONLY, 0640);
+	assert_true(fd >= 0);
+	close(fd);
+	umask(before);
+	assert_int_equal(soft_files_stat(path, &status), 0);
+	assert_int_equal(status.st_mode, S_IFREG | 0640);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(soft_files_stat(path, &status), -1);
+	assert_int_equal(errno, ENOENT);
+	assert_int_equal(soft_files_open(NULL, O_RDONLY), -1);
+	assert_int_equal(errno, EFAULT);
+}
+
+static void send_datagram(struct stage *stage, const union ibv_gid *gid, int index)
+{
+	struct ibv_ah_attr attr = {
+		.is_global = 1,
+		.port_num = 1,
+		.grh = {.dgid = *gid, .sgid_index = (uint8_t)index},
+	};
+	struct ibv_send_wr wr = {
+		.opcode = IBV_WR_SEND,
+		.send_flags = IBV_SEND_SIGNALED,
+		.wr.ud = {ibv_create_ah(stage->pd, &attr), stage->end[1].qp->qp_num, STAGE_QKEY},
+	};
+
+	assert_non_null(wr.wr.ud.ah);
+	stage_receive(stage, 64, 1);
+	assert_int_equal(stage_post(stage, &wr, 8), 0);
+	assert_int_equal(stage_await(stage->end[0].cq).status, IBV_WC_SUCCESS);
+	assert_int_equal(ibv_destroy_ah(wr.wr.ud.ah), 0);
+}
+
+/* mlx5 reports 1 for IPv6 and 2 for IPv4, and UCX drops datagrams of the wrong kind. */
+static void test_service_level_is_kind_of_header(void **unused)
+{
+	static const union ibv_gid none;
+	struct stage_ways ways = {.type = IBV_QPT_UD};
+	union ibv_gid gid;
+	struct stage stage;
+
+	stage_open(&stage, &ways);
+	for (int i = 0; !ibv_query_gid(stage.context, 1, i, &gid); i++) {
+		bool is_v4 = IN6_IS_ADDR_V4MAPPED((const struct in6_addr *)&gid);
+
+		if (!memcmp(&gid, &none, sizeof(gid)))
+			break;
+		send_datagram(&stage, &gid, i);
+		assert_int_equal(stage_await(stage.end[1].cq).sl, is_v4 ? 2 : 1);
+	}
+	stage_close(&stage);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -232,6 +337,9 @@ int main(void)
 		cmocka_unit_test(test_ece),
 		cmocka_unit_test(test_create_flags),
 		cmocka_unit_test(test_inline_size_is_rounded_up),
+		cmocka_unit_test(test_files),
+		cmocka_unit_test(test_other_files),
+		cmocka_unit_test(test_service_level_is_kind_of_header),
 		cmocka_unit_test(test_poll_looks_again_after_yielding),
 	};
 

@@ -328,7 +328,7 @@ class Exports(unittest.TestCase):
     def test_exports_nothing_else_and_no_versions(self):
         for name, version in symbols(LIBRARY, "--defined-only").items():
             self.assertEqual(version, "")
-            self.assertRegex(name, r"^_*(ibv_|rdma_|r[a-z])")
+            self.assertRegex(name, r"^(_*(ibv_|rdma_|r[a-z])|(open|stat|access)$)")
 
     def test_does_not_need_the_libraries(self):
         needed = subprocess.run(
