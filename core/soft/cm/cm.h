@@ -54,8 +54,15 @@ enum soft_cm_state {
 
 struct soft_cm_id {
 	struct rdma_cm_id verbs;
+	/*
+	 * The rsockets of librdmacm, which run on these functions, read the following members of
+	 * its own struct: no device, and whether calls wait.
+	 */
+	void *device;
+	void *unused[2];
+	int unused_counts[2];
+	int is_sync;
 	enum soft_cm_state state;
-	bool is_sync;
 	bool is_sharing;
 	bool is_v6_only;
 	uint8_t tos;

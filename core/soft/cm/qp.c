@@ -145,11 +145,12 @@ static int ready_ud(struct rdma_cm_id *id, struct ibv_qp *qp)
 	return soft_cm_return(ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_SQ_PSN));
 }
 
+/* An rsocket has one queue for both. */
 static void destroy_cqs(struct rdma_cm_id *id)
 {
-	if (id->send_cq)
+	if (id->send_cq && id->send_cq != id->recv_cq)
 		ibv_destroy_cq(id->send_cq);
-	if (id->send_cq_channel)
+	if (id->send_cq_channel && id->send_cq_channel != id->recv_cq_channel)
 		ibv_destroy_comp_channel(id->send_cq_channel);
 	if (id->recv_cq)
 		ibv_destroy_cq(id->recv_cq);

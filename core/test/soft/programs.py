@@ -282,10 +282,11 @@ def symbols(path, which):
     return {name: version.lstrip("@") for name, _, version in names}
 
 
-# These functions take no objects, so those of the real library work.
+# These functions take no objects, or, as rsockets, create theirs with other functions, so those of the
+# real library work.
 WITHOUT_OBJECTS = re.compile(
     r"(ibv_(rate_to_|copy_|.*_str$|dofork|dontfork|get_sysfs_path|read_sysfs_file|register_driver)"
-    r"|(mbps|mult)_to_ibv_rate|rdma_event_str)"
+    r"|(mbps|mult)_to_ibv_rate|rdma_event_str|r(?!dma_))"
 )
 
 
@@ -305,7 +306,7 @@ class Exports(unittest.TestCase):
             for name, version in asked.items()
             if version.startswith(("IBVERBS_", "RDMACM_")) and is_needed(name, version)
         }
-        self.assertGreater(len(wanted), 60)
+        self.assertGreater(len(wanted), 50)
         self.assertEqual(wanted - set(ours), set())
 
     def test_exports_all_symbols_of_both_libraries(self):
@@ -322,13 +323,13 @@ class Exports(unittest.TestCase):
                 for name, version in symbols(path, "--defined-only").items()
                 if not name.startswith(("IBVERBS_", "RDMACM_")) and is_needed(name, version)
             }
-            self.assertGreater(len(theirs), 50)
+            self.assertGreater(len(theirs), 30)
             self.assertEqual(theirs - set(ours), set())
 
     def test_exports_nothing_else_and_no_versions(self):
         for name, version in symbols(LIBRARY, "--defined-only").items():
             self.assertEqual(version, "")
-            self.assertRegex(name, r"^(_*(ibv_|rdma_|r[a-z])|(open|stat|access)$)")
+            self.assertRegex(name, r"^(_*(ibv_|rdma_)|(open|stat|access)$)")
 
     def test_does_not_need_the_libraries(self):
         needed = subprocess.run(
