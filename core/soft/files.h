@@ -11,7 +11,7 @@
 
 #include "core/soft/export.h"
 
-/* The names are those of the library: headers would rename the functions to open64 and so on. */
+/* Headers rename the functions to open64 and so on, so the labels set their names. */
 SOFT_EXPORT int soft_files_open(const char *path, int flags, ...) __asm__("open");
 SOFT_EXPORT int soft_files_stat(const char *path, struct stat *status) __asm__("stat");
 SOFT_EXPORT int soft_files_access(const char *path, int mode) __asm__("access");

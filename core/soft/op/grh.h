@@ -17,8 +17,8 @@ void soft_grh_write(unsigned char grh[static SOFT_GRH], const union ibv_gid *fro
 void soft_grh_read(const void *grh, union ibv_gid *from, union ibv_gid *to, uint8_t *traffic_class);
 
 /*
- * Returns the service level of a datagram's completion. RoCE has none, so mlx5 reports whether the
- * header is IPv6 (1) or IPv4 (2), and UCX relies on that.
+ * Returns the service level of a datagram's completion. mlx5 reports whether the header is IPv6 (1)
+ * or IPv4 (2) there, and UCX relies on that.
  */
 static inline uint8_t soft_grh_level(const unsigned char grh[static SOFT_GRH])
 {

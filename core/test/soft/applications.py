@@ -133,7 +133,7 @@ class Mpi(Application):
         self.check("--mca pml ucx --mca pml_ucx_tls any --mca pml_ucx_devices any")
 
 
-class Measuring(Application):
+class Others(Application):
     def test_qperf(self):
         self.require("qperf")
         port = ["-lp", str(self.port)]
@@ -158,6 +158,18 @@ class Measuring(Application):
         self.assertEqual(server.returncode, 0, output)
         for output in (printed, output):
             self.assertIn("err= 0", output)
+
+    def test_rdma_xserver(self):
+        self.require("rdma_xserver")
+        port = ["-p", str(self.port)]
+        printed = self.run_both(
+            ["rdma_xserver", *port],
+            ["rdma_xclient", *port, "-s", "127.0.0.1"],
+            self.has_server,
+            is_seen=False,
+        )
+        for output in printed:
+            self.assertIn(": end 0", output)
 
     def test_cmtime(self):
         self.require("cmtime")

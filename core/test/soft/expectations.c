@@ -267,7 +267,7 @@ static void test_files(void **unused)
 	assert_int_equal(ibv_close_device(context), 0);
 }
 
-/* Other files are those of the kernel, with the mode that the program gives. */
+/* The kernel opens all other files, with the program's mode. */
 static void test_other_files(void **unused)
 {
 	mode_t before = umask(0);
