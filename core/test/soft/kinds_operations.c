@@ -397,7 +397,7 @@ static void receive_in_parts(struct pair *pair)
 	assert_int_equal(ibv_dereg_mr(held.mr), 0);
 }
 
-/* The sender's memory is that of a file, which becomes shorter after its registration. */
+/* The sender's memory maps a file, which becomes shorter after the registration. */
 static void test_ordinary_memory_that_vanishes(void **unused)
 {
 	int fd = memfd_create("vanishes", MFD_CLOEXEC);
