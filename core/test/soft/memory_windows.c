@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "core/base/compiler.h"
-#include "core/test/soft/stage.h"
+#include "core/test/soft/pair.h"
 
 #define READ  ((unsigned int)IBV_ACCESS_REMOTE_READ)
 #define WRITE ((unsigned int)IBV_ACCESS_REMOTE_WRITE)
@@ -13,6 +13,7 @@ enum {
 	START = 16, /* of the window in the region, */
 	LENGTH = 64,
 	REGION = 4096, /* which is at the start of end[1]'s half */
+	LARGE = 300000,
 };
 
 /* A stage with a region and a window of end[1], which end[0] accesses. */
@@ -518,6 +519,62 @@ static void test_extended_requests(void **unused)
 	close_scene(&scene);
 }
 
+/* Binds a window, tells the peer its key, and keeps it until the peer is done. */
+static void lend_window(struct pair *pair)
+{
+	struct stage *stage = &pair->stage;
+	struct ibv_mr *mr = ibv_reg_mr(stage->pd, stage->end[0].buffer, LARGE,
+				       IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND);
+	struct ibv_mw *mw = ibv_alloc_mw(stage->pd, IBV_MW_TYPE_2);
+	struct ibv_recv_wr receive = {.wr_id = 9};
+	struct ibv_send_wr wr = {
+		.opcode = IBV_WR_BIND_MW,
+		.send_flags = IBV_SEND_SIGNALED,
+		.bind_mw = {mw,
+			    ibv_inc_rkey(mw->rkey),
+			    {mr, (uintptr_t)stage->end[0].buffer, LARGE, READ | WRITE | ZERO}},
+	};
+	struct ibv_recv_wr *bad_receive;
+	struct ibv_send_wr *bad;
+
+	assert_int_equal(ibv_post_recv(stage->end[0].qp, &receive, &bad_receive), 0);
+	assert_int_equal(ibv_post_send(stage->end[0].qp, &wr, &bad), 0);
+	assert_int_equal(stage_await(stage->end[0].cq).status, IBV_WC_SUCCESS);
+	pair_send(pair->socket, &wr.bind_mw.rkey, sizeof(wr.bind_mw.rkey));
+	pair_wait(pair);
+	assert_int_equal(stage_await(stage->end[0].cq).invalidated_rkey, wr.bind_mw.rkey);
+	assert_int_equal(ibv_dereg_mr(mr), 0);
+	assert_int_equal(ibv_dealloc_mw(mw), 0);
+}
+
+/* The kernel or a copy server copies to and from a window of another process. */
+static void test_window_of_another_process(void **unused)
+{
+	struct ibv_send_wr wr = {.opcode = IBV_WR_SEND_WITH_INV, .send_flags = IBV_SEND_SIGNALED};
+	struct pair pair;
+	unsigned char *buffer;
+
+	pair_set_up(&pair, lend_window, &(struct stage_ways){0});
+	pair_receive(pair.socket, &pair.peer.rkey, sizeof(pair.peer.rkey));
+	pair.peer.address = 0;
+	buffer = pair.stage.end[0].buffer;
+	memset(buffer, 7, LARGE);
+	pair_post(&pair, IBV_WR_RDMA_WRITE, LARGE);
+	assert_int_equal(pair_status(&pair), IBV_WC_SUCCESS);
+	memset(buffer, 0, LARGE);
+	pair_post(&pair, IBV_WR_RDMA_READ, LARGE);
+	assert_int_equal(pair_status(&pair), IBV_WC_SUCCESS);
+	for (int i = 0; i < LARGE; i++)
+		assert_int_equal(buffer[i], 7);
+	wr.invalidate_rkey = pair.peer.rkey;
+	assert_int_equal(stage_post(&pair.stage, &wr, 0), 0);
+	assert_int_equal(pair_status(&pair), IBV_WC_SUCCESS);
+	pair_post(&pair, IBV_WR_RDMA_READ, LARGE);
+	assert_int_equal(pair_status(&pair), IBV_WC_REM_ACCESS_ERR);
+	pair_send(pair.socket, "e", 1);
+	pair_tear_down(&pair);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -534,6 +591,7 @@ int main(void)
 		cmocka_unit_test(test_windows_that_cannot_be_bound),
 		cmocka_unit_test(test_transports),
 		cmocka_unit_test(test_extended_requests),
+		cmocka_unit_test_teardown(test_window_of_another_process, pair_end_child),
 	};
 
 	return cmocka_run_group_tests(tests, stage_set_up, stage_tear_down);
