@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Queue pairs connected without rdma_cm: for fabrics without IP addresses, for UC, UD
- * and XRC, * and for an MTU, GID index, service level or traffic class that rdma_cm cannot set. Client
+ * Queue pairs connected without rdma_cm: for fabrics without IP addresses, for UC, UD and XRC,
+ * and for an MTU, GID index, service level or traffic class that rdma_cm cannot set. Client
  * and server exchange their struct manual_qp_address over a channel of their own, which
  * must also report when the peer goes away. The context borrows an endpoint. Its settings
  * provide depths, retries, timers and outstanding reads. Operations are posted with

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The queue pair of a context; with XRC, one that sends and one that receives. It is created through rdma_cm if the context has a
- * connection, with the extended post interface if the provider supports it.
+ * The queue pair of a context; with XRC, one that sends and one that receives. It is created
+ * through rdma_cm if the context has a connection, with the extended post interface if the
+ * provider supports it.
  */
 #ifndef CORE_RDMA_QP_H
 #define CORE_RDMA_QP_H

@@ -49,7 +49,7 @@ static int soft_op_qp_check(const struct ibv_qp_init_attr_ex *attr)
 		return check_target(attr);
 	if (!(attr->comp_mask & IBV_QP_INIT_ATTR_PD) || !attr->pd)
 		return EINVAL;
-	if (attr->comp_mask & ~MASK_SUPPORTED)
+	if (attr->comp_mask & (~MASK_SUPPORTED | IBV_QP_INIT_ATTR_XRCD))
 		return EOPNOTSUPP;
 	if (attr->comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS && attr->create_flags)
 		return EOPNOTSUPP;
@@ -218,7 +218,8 @@ SOFT_EXPORT struct ibv_qp_ex *ibv_qp_to_qp_ex(struct ibv_qp *qp)
 /* All handles are one object, so they share their context. */
 static int open(struct soft_qp *qp, const struct ibv_qp_open_attr *attr)
 {
-	if (!qp || qp->verbs.qp_base.qp_num != attr->qp_num || !qp->xrcd ||
+	/* Without handles, it is being destroyed. */
+	if (!qp || !qp->handles || qp->verbs.qp_base.qp_num != attr->qp_num || !qp->xrcd ||
 	    qp->xrcd->number != soft_xrc_of(attr->xrcd)->number)
 		return EINVAL;
 	if (attr->comp_mask & IBV_QP_OPEN_ATTR_CONTEXT &&
