@@ -57,7 +57,7 @@ static inline bool soft_target_has_srq(const struct soft_target *target)
 	return xrcd && xrcd == soft_image_read(&target->qp->xrcd);
 }
 
-/* Returns the protection domain that a request may access: with XRC, that of its SRQ. */
+/* Returns the protection domain that a request may access. With XRC, its SRQ has it. */
 static inline uint32_t soft_target_pd(const struct soft_target *target)
 {
 	return unlikely(soft_target_is_xrc(target)) ? soft_target_xrc_srq(target)->pd

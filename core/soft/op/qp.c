@@ -265,7 +265,7 @@ static bool close_handle(struct soft_qp *qp)
 
 void soft_qp_purge(struct soft_qp *qp)
 {
-	/* The completions of a target of XRC are those of its SRQs, which stay. */
+	/* A target of XRC has no completions: its SRQs have them, and stay. */
 	if (qp->xrcd)
 		return;
 	soft_cq_purge(qp->send_cq, qp->verbs.qp_base.qp_num);

@@ -100,7 +100,7 @@ static inline bool soft_qp_is_xrc(const struct soft_qp *qp)
 	return unlikely(qp->verbs.qp_base.qp_type == IBV_QPT_XRC_SEND);
 }
 
-/* Returns the type of the queue pairs that one of this type sends to. */
+/* Returns the type of the peers that a queue pair of this type sends to. */
 static inline uint32_t soft_qp_peer_type(enum ibv_qp_type type)
 {
 	return unlikely(type == IBV_QPT_XRC_SEND) ? IBV_QPT_XRC_RECV : type;

@@ -99,7 +99,7 @@ static int type_of(const struct soft_qp *qp)
 	}
 }
 
-/* As the kernel does, ignores attributes of the direction that a queue pair of XRC lacks. */
+/* A queue pair of XRC has one direction. Ignores attributes of the other one, like the kernel. */
 static int mask_of(const struct soft_qp *qp, int mask)
 {
 	switch (type_of(qp)) {

@@ -73,7 +73,7 @@ static bool is_connected(const struct soft_copy_server_client *client,
 	return !(request->access & REMOTE) || atomic_load(&qp->access) & request->access;
 }
 
-/* Returns the SRQ in whose protection domain the memory is, or 0: in that of the queue pair. */
+/* Returns the SRQ whose protection domain counts, or 0: the queue pair has its own. */
 static uint32_t srq_of(const struct soft_qp_image *qp, const struct soft_copy_request *request)
 {
 	if (qp->type == IBV_QPT_XRC_RECV)
