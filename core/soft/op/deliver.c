@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/soft/memory/mw.h"
 #include "core/soft/memory/region.h"
 #include "core/soft/op/cq.h"
 #include "core/soft/op/event.h"
 #include "core/soft/op/grh.h"
-#include "core/soft/op/mw.h"
 #include "core/soft/op/qp.h"
 #include "core/soft/op/receive_queue.h"
 #include "core/soft/peer/process.h"

@@ -4,10 +4,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "core/soft/memory/mw.h"
 #include "core/soft/memory/region.h"
 #include "core/soft/op/atomic.h"
 #include "core/soft/op/deliver.h"
-#include "core/soft/op/mw.h"
 #include "core/soft/op/qp.h"
 #include "core/soft/op/receive_queue.h"
 #include "core/soft/peer/process.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 
-#include "core/soft/op/mw.h"
+#include "core/soft/memory/mw.h"
 #include "core/soft/op/pd.h"
 #include "core/soft/op/qp.h"
 #include "core/soft/op/receive_queue.h"

@@ -22,8 +22,8 @@
 #else
 #define ATOMIC_WRITES 0
 #endif
-#define MASK_SUPPORTED                                                    \
-	((uint32_t)(IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_XRCD |         \
+#define MASK_SUPPORTED                                            \
+	((uint32_t)(IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_XRCD | \
 		    IBV_QP_INIT_ATTR_SEND_OPS_FLAGS | IBV_QP_INIT_ATTR_CREATE_FLAGS))
 #define OPERATIONS_SUPPORTED                                                         \
 	((uint64_t)(IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM | \

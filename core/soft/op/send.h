@@ -43,7 +43,7 @@ struct soft_operation {
 			uint32_t sgid_index;
 			uint32_t traffic_class;
 		};
-		uint32_t remote_srq;            /* XRC only */
+		uint32_t remote_srq;           /* XRC only */
 		struct ibv_mw_bind_info bound; /* to a memory window */
 	};
 	struct ibv_sge sge[];

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "core/soft/fault/fault.h"
-#include "core/soft/op/mw.h"
+#include "core/soft/memory/mw.h"
 #include "core/soft/op/pd.h"
 #include "core/soft/op/qp.h"
 

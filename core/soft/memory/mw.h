@@ -6,8 +6,8 @@
  * 2B), until the window is invalidated by a work request or by the peer's SEND. Peers cannot write
  * region images, so they revoke the key: see soft_image.
  */
-#ifndef CORE_SOFT_OP_MW_H
-#define CORE_SOFT_OP_MW_H
+#ifndef CORE_SOFT_MEMORY_MW_H
+#define CORE_SOFT_MEMORY_MW_H
 
 #include <infiniband/verbs.h>
 #include <stdbool.h>

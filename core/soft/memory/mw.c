@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-#include "core/soft/op/mw.h"
+#include "core/soft/memory/mw.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 
 #include "core/soft/memory/mr.h"
+#include "core/soft/memory/region.h"
 #include "core/soft/op/pd.h"
 #include "core/soft/op/qp.h"
-#include "core/soft/memory/region.h"
 #include "core/soft/peer/process.h"
 
 /* The consumer chooses the low bits of the key of a type 2 window. */
