@@ -112,7 +112,7 @@ static ALWAYS_INLINE void loop_change_key(struct flow *flow)
 	flow->notice.rkey = flow->notice.imm = flow->work.rkey;
 }
 
-/* What follows each message and is the signaled post. */
+/* The post that follows each message, which is then the signaled one. */
 enum loop_notice {
 	LOOP_ALONE,    /* nothing */
 	LOOP_NOTIFIED, /* the specification's notification */
