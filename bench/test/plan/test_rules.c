@@ -263,12 +263,12 @@ static void test_transports(void **unused)
 {
 	static const char *const rows[][3] = {
 		{"send write write-imm send-imm create-qp post-send post-recv poll-cq ",
-		 "transport=UC",									 "UC supports only sends and writes"},
-		{"send send-imm create-qp ",					     "transport=UD", "UD supports only sends"           },
+		 "transport=UC",										    "UC supports only sends and writes"},
+		{"send send-imm create-qp ",					     "transport=UD",            "UD supports only sends"           },
 		{"send write read write-imm send-imm fetch-add compare-swap atomic-write write-notify "
-		 "read-notify doorbell alloc post-send poll-cq ",		   "transport=XRC use-srq=1",
+		 "read-notify doorbell alloc post-send poll-cq ",       "transport=XRC use-srq=1",
 		 "XRC supports neither memory windows nor timed calls other than post-send and "
-		 "poll-cq; use -c RC"                                         },
+		 "poll-cq; use -c RC"														  },
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++)

@@ -386,6 +386,7 @@ static void test_windows(void **unused)
 		{.context = &context, .type = IBV_MW_TYPE_2},
 	};
 
+	qpx.qp_base.qp_type = IBV_QPT_RC;
 	for (size_t i = 0; i < ARRAY_LENGTH(queues); i++) {
 		struct post_window window = {
 			.info = {.addr = 0x5000, .length = 0x60, .mw_access_flags = 7}
