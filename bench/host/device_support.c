@@ -329,12 +329,18 @@ static int check_parameters(const struct device_support *capacity, const struct 
 		return lacks_gid(capacity, gid_index, error);
 	if (p->pkey_index != PARAMETER_AUTO && p->pkey_index >= capacity->pkeys)
 		return error_set(error, -EINVAL,
-				 "the port has no P_Key at index %" PRIu64
-				 "; its table has %" PRIu64 " entries",
+				 "--pkey-index %" PRIu64 ": the port's P_Key table has %" PRIu64
+				 " entries, numbered from 0",
 				 p->pkey_index, capacity->pkeys);
+	if (p->path_bits != PARAMETER_AUTO && !capacity->lids)
+		return error_set(error, -EINVAL,
+				 "--path-bits %" PRIu64 ": the port has no LIDs, as it is not "
+				 "InfiniBand",
+				 p->path_bits);
 	if (p->path_bits != PARAMETER_AUTO && p->path_bits >= capacity->lids)
 		return error_set(error, -EINVAL,
-				 "path bits %" PRIu64 " need more LIDs than the port's %" PRIu64,
+				 "--path-bits %" PRIu64 ": the port has %" PRIu64
+				 " LIDs, numbered from 0",
 				 p->path_bits, capacity->lids);
 	return 0;
 }

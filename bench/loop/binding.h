@@ -54,8 +54,7 @@ static ALWAYS_INLINE int loop_binding(struct lane *lane, const struct loop_run *
 					    error);
 		if (unlikely(code))
 			break;
-		hist_add(run->hist,
-			 clock_to_ns(operation == POST_BIND_MW ? bound : invalidated, run->mult));
+		loop_record(run, operation == POST_BIND_MW ? bound : invalidated);
 		count++;
 		last = clock_ticks(run->is_counter);
 	}

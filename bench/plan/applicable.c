@@ -12,18 +12,36 @@ static void drop_if_host(uint64_t *memory)
 		*memory = PARAMETER_AUTO;
 }
 
-/* Grants and calls without a buffer use host memory. The server only answers other calls. */
+bool applicable_memory(const struct operation *op, const struct parameters *unused)
+{
+	return op->shape.registers || applicable_server_memory(op, unused);
+}
+
+bool applicable_server_memory(const struct operation *op, const struct parameters *unused)
+{
+	return !op->shape.is_granted && !op->shape.is_call && !operation_is_local(op);
+}
+
 static void keep_memory(const struct operation *op, struct parameters *wanted)
 {
 	/* Host memory is the default, which older servers know and older results omit. */
 	drop_if_host(&wanted->memory);
 	drop_if_host(&wanted->server_memory);
-	if (op->shape.is_granted || (op->shape.is_call && !op->shape.registers))
+	if (!applicable_memory(op, wanted))
 		wanted->memory = PARAMETER_AUTO;
-	if (operation_is_local(op))
-		wanted->memory = PARAMETER_AUTO;
-	if (op->shape.is_granted || op->shape.is_call || operation_is_local(op))
+	if (!applicable_server_memory(op, wanted))
 		wanted->server_memory = PARAMETER_AUTO;
+}
+
+/* Windows are bound to ordinary pages, and nothing is sent. */
+static void drop_of_windows(struct parameters *wanted)
+{
+	const struct parameters fallback = parameters_default();
+
+	wanted->hugepages = fallback.hugepages;
+	wanted->inline_size = fallback.inline_size;
+	wanted->sge = fallback.sge;
+	wanted->use_srq = fallback.use_srq;
 }
 
 /* Timed calls use only some of the parameters of messages, such as the size. */
@@ -110,6 +128,8 @@ void applicable_keep(const struct operation *op, struct parameters *wanted)
 	keep_memory(op, wanted);
 	if (operation_is_timed_call(op))
 		drop_of_messages(op, wanted);
+	if (operation_is_local(op))
+		drop_of_windows(wanted);
 	/* XRC receives only from a shared receive queue. */
 	if (!parameters_has(wanted, TRANSPORT_TWO_WAY))
 		wanted->use_srq = 1;

@@ -8,6 +8,10 @@
 /* Resets parameters that do not affect the operation, so that they do not create distinct cases. */
 void applicable_keep(const struct operation *op, struct parameters *wanted);
 
+/* Whether the operation uses the client's, or the server's, chosen kind of memory. */
+bool applicable_memory(const struct operation *op, const struct parameters *unused);
+bool applicable_server_memory(const struct operation *op, const struct parameters *unused);
+
 bool applicable_registration(const struct operation *op, const struct parameters *wanted);
 
 /* Returns whether a device writes to the operation's memory, or the operation registers memory. */

@@ -532,7 +532,7 @@ static const struct rule {
 	{is_serial_bw,           "the operation runs one at a time; use --metric lat"                },
 	{is_serial_walk,         "alloc, timed calls and memory windows need --access same"          },
 	{is_without_messages,
-	 "memory windows have no --bidirectional, --post-list, --needs, --latencies or load"         },
+	 "nothing is sent: drop --bidirectional, --post-list, --needs, --latencies and load"         },
 	{is_without_rights,      "--mr-access applies only to register and deregister"               },
 	{is_without_pages,       "--pages applies only to register"                                  },
 	{is_without_steps,       "--step applies only to connect"                                    },

@@ -69,17 +69,19 @@ static int check_operations(const struct plan *plan, struct error *error)
 		bool (*affects)(const struct operation *op, const struct parameters *parameters);
 		const char *for_what;
 	} named[] = {
-		{"doorbell-every",   rings,                   "--op doorbell"                         },
-		{"mr-access",        registers,               "--op register and deregister"          },
-		{"pages",            takes_pages,             "--op register"                         },
-		{"registration",     applicable_registration, "--op read with --metric lat"           },
-		{"relaxed-ordering", applicable_ordering,     "messages, --op register and deregister"},
-		{"step",             connects,                "--op connect"                          },
-		{"budget",           has_budget,              "lat and bw, without --needs"           },
-		{"precision",        has_budget,              "cases with a --budget"                 },
-		{"outstanding",      is_reliable,             "-c RC"                                 },
-		{"timeout",          is_reliable,             "-c RC"                                 },
-		{"retries",          is_reliable,             "-c RC"                                 },
+		{"doorbell-every",   rings,                    "--op doorbell"                         },
+		{"mr-access",        registers,                "--op register and deregister"          },
+		{"pages",            takes_pages,              "--op register"                         },
+		{"registration",     applicable_registration,  "--op read with --metric lat"           },
+		{"memory",           applicable_memory,        "messages, --op register and deregister"},
+		{"server-memory",    applicable_server_memory, "messages"                              },
+		{"relaxed-ordering", applicable_ordering,      "messages, --op register and deregister"},
+		{"step",             connects,                 "--op connect"                          },
+		{"budget",           has_budget,               "lat and bw, without --needs"           },
+		{"precision",        has_budget,               "cases with a --budget"                 },
+		{"outstanding",      is_reliable,              "-c RC"                                 },
+		{"timeout",          is_reliable,              "-c RC"                                 },
+		{"retries",          is_reliable,              "-c RC"                                 },
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(named); i++) {

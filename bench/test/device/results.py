@@ -132,7 +132,7 @@ class Results(Served):
     def test_samples(self):
         """The file has the samples of which the document has the histogram."""
         rows, cases = self.samples(
-            "--op", "send,read,register", "-s", "64", "-n", 50, "--trials", 2, "--threads", "1,2")
+            "--op", "send,read,register,bind-mw,local-inv", "-s", "64", "-n", 50, "--trials", 2, "--threads", "1,2")
         self.assertEqual(rows.keys(), cases.keys())
         for name, case in cases.items():
             found, n_threads = rows[name], case["threads"]

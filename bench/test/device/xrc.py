@@ -55,7 +55,7 @@ class Measured(Served):
 
     def test_refusals(self):
         for options, sentence in (
-            (("--connect", "cm"), "--connect cm is RC only"),
+            (("--connect", "cm"), "rdma_cm connects RC only"),
             (("--op", "post-recv"), "XRC supports neither memory windows nor timed calls other than post-send and poll-cq"),
             (("--metric", "bw", "-q", 2, "--access", "random"), "--use-srq with several queue pairs"),
         ):

@@ -186,9 +186,12 @@ static void test_partitions_and_paths(void **unused)
 {
 	check(made_up_device, "pkey-index=3", NULL);
 	check(made_up_device, "pkey-index=4",
-	      OWN "the port has no P_Key at index 4; its table has 4 entries");
+	      OWN "--pkey-index 4: the port's P_Key table has 4 entries, numbered from 0");
 	check(made_up_device, "path-bits=7", NULL);
-	check(made_up_device, "path-bits=8", OWN "path bits 8 need more LIDs than the port's 8");
+	check(made_up_device, "path-bits=8",
+	      OWN "--path-bits 8: the port has 8 LIDs, numbered from 0");
+	check("{'port':{'lids':0}}", "path-bits=0",
+	      OWN "--path-bits 0: the port has no LIDs, as it is not InfiniBand");
 	/* Documents of hosts that do not say have no limit. */
 	check("{}", "pkey-index=65535 path-bits=127", NULL);
 }

@@ -421,7 +421,7 @@ static void test_calls_and_grants(void **unused)
 	static const char same[] = "alloc, timed calls and memory windows need --access same";
 	static const char none[] = "--verify applies only to operations with a payload";
 	static const char window[] =
-		"memory windows have no --bidirectional, --post-list, --needs, --latencies or load";
+		"nothing is sent: drop --bidirectional, --post-list, --needs, --latencies and load";
 	static const char by_hand[] =
 		"connect uses rdma_cm; drop --connect qp and the options that need it, such as -m "
 		"and -x";
