@@ -71,7 +71,8 @@ static int file_parse(char detail[static MEMORY_TEXT], struct error *error)
 	if (detail[0] != '/')
 		return error_set(error, -EINVAL, "needs an absolute path (e.g. file:/dev/shm/x)");
 	if (!split(detail, &place))
-		return error_set(error, -EINVAL, "has an offset that is not a number of bytes without a unit");
+		return error_set(error, -EINVAL,
+				 "has an offset that is not a number of bytes without a unit");
 	if (comma && !place.offset)
 		*comma = '\0';
 	else if (comma)

@@ -140,6 +140,8 @@ int qp_open(struct rdma_context *ctx, struct error *error)
 	}
 	if (code)
 		return verbs_memory_error(error, code, "create a queue pair");
+	state->endpoint->n_queues++;
+	state->endpoint->is_used = true;
 	state->queue = (struct post_queue){
 		.qp = ctx->qp, .srq = state->endpoint->srq, .receiver = ctx->qp->qp_num};
 	if (attr.comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)
@@ -147,8 +149,6 @@ int qp_open(struct rdma_context *ctx, struct error *error)
 	else if (state->endpoint->send_ops)
 		return error_set(error, -EOPNOTSUPP,
 				 "the device's library does not support the operation");
-	state->endpoint->n_queues++;
-	state->endpoint->is_used = true;
 	return attr.qp_type == IBV_QPT_XRC_SEND ? open_target(ctx, error) : 0;
 }
 

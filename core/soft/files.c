@@ -33,10 +33,11 @@ static bool describe_gid(const char *attribute, char text[static IF_NAMESIZE + 1
 {
 	const struct soft_image *image = soft_process.arena.image;
 	uint32_t index;
+	char more;
 
-	if (sscanf(attribute, "types/%u", &index) == 1 && soft_port_gid(image, index))
+	if (sscanf(attribute, "types/%u%c", &index, &more) == 1 && soft_port_gid(image, index))
 		return stpcpy(text, "RoCE v2\n");
-	if (sscanf(attribute, "ndevs/%u", &index) != 1 || !soft_port_gid(image, index) ||
+	if (sscanf(attribute, "ndevs/%u%c", &index, &more) != 1 || !soft_port_gid(image, index) ||
 	    !if_indextoname(image->interface[index], text))
 		return false;
 	strcat(text, "\n");
@@ -76,7 +77,8 @@ int soft_files_open(const char *path, int flags, ...)
 	if (!path)
 		return fail(EFAULT);
 	if (!strncmp(path, GID_ATTR, sizeof(GID_ATTR) - 1))
-		return open_gid(path + sizeof(GID_ATTR) - 1);
+		return flags & (O_ACCMODE | O_DIRECTORY) ? fail(EACCES)
+							 : open_gid(path + sizeof(GID_ATTR) - 1);
 	va_start(more, flags);
 	mode = flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE ? va_arg(more, mode_t) : 0;
 	va_end(more);

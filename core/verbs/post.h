@@ -190,6 +190,7 @@ static ALWAYS_INLINE void post_build(struct ibv_qp_ex *qpx, const struct post_wo
 #ifdef HAVE_ATOMIC_WRITE
 		ibv_wr_atomic_write(qpx, work->rkey, work->remote, &work->swap);
 #endif
+		route_set(&work->route, qpx);
 		return;
 	}
 	route_set(&work->route, qpx);
@@ -358,7 +359,8 @@ static ALWAYS_INLINE int post_send_list(const struct post_queue *queue,
 {
 	unsigned int last = list->n - 1;
 
-	if (path == POST_CLASSIC && operation != POST_ATOMIC_WRITE) {
+	if ((path == POST_CLASSIC || post_is_classic(operation)) &&
+	    operation != POST_ATOMIC_WRITE) {
 		struct ibv_send_wr *bad;
 
 		list->sends[last].send_flags = list->works[last].flags | signaled;

@@ -279,8 +279,10 @@ static int text_open_table(struct text *text, const char *heading, struct error 
 {
 	if (!text->begun)
 		return error_set(error, -EINVAL, "the header of the run is missing");
+	/* Further headings of a run follow its rows. */
+	if (!text->n_rows)
+		drop_targets(&text->run);
 	text->n_columns = 0;
-	drop_targets(&text->run);
 	while (*heading) {
 		const char *at = heading;
 		size_t i = 0;

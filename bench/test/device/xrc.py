@@ -8,8 +8,8 @@ from verbmark import (
 )
 
 OPERATIONS = (
-    "send", "write", "read", "write-imm", "fetch-add", "compare-swap", "write-notify",
-    "read-notify", "doorbell",
+    "send", "send-imm", "write", "read", "write-imm", "fetch-add", "compare-swap",
+    "atomic-write", "write-notify", "read-notify", "doorbell",
 )
 
 

@@ -148,6 +148,9 @@ static int ready_ud(struct rdma_cm_id *id, struct ibv_qp *qp)
 /* An rsocket has one queue for both. */
 static void destroy_cqs(struct rdma_cm_id *id)
 {
+	/* An SRQ of XRC uses the completion queue. */
+	if (id->qp_type == IBV_QPT_XRC_RECV && id->srq)
+		return;
 	if (id->send_cq && id->send_cq != id->recv_cq)
 		ibv_destroy_cq(id->send_cq);
 	if (id->send_cq_channel && id->send_cq_channel != id->recv_cq_channel)
@@ -260,9 +263,7 @@ SOFT_EXPORT void rdma_destroy_qp(struct rdma_cm_id *id)
 {
 	ibv_destroy_qp(id->qp);
 	id->qp = NULL;
-	/* An SRQ of XRC uses the completion queue. */
-	if (id->qp_type != IBV_QPT_XRC_RECV || !id->srq)
-		destroy_cqs(id);
+	destroy_cqs(id);
 }
 
 /* Adds the domain and the completion queue that the program did not supply. */
