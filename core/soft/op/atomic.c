@@ -31,10 +31,13 @@ int soft_atomic_do(const struct soft_peer *peer, const struct soft_span *remote,
 	uint64_t value = 0;
 	const struct soft_span local = {
 		.length = sizeof(value), .count = 1, .piece = {{&value, sizeof(value)}}};
-	int result;
+	bool is_write = operation->opcode == SOFT_ATOMIC_WRITE;
+	int result = 0;
 
 	soft_lock_take(lock);
-	result = soft_copy_from(peer, remote, &local);
+	/* The right to write does not include reading. */
+	if (!is_write)
+		result = soft_copy_from(peer, remote, &local);
 	if (!result) {
 		*before = value;
 		value = change(operation, value);
@@ -44,7 +47,7 @@ int soft_atomic_do(const struct soft_peer *peer, const struct soft_span *remote,
 		 */
 		if (!soft_lock_is_held(lock))
 			result = -ESRCH;
-		else if (value != *before)
+		else if (is_write || value != *before)
 			result = soft_copy_to(peer, remote, &local);
 	}
 	soft_lock_release(lock);

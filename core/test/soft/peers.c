@@ -371,6 +371,37 @@ static void test_forked_child(void **unused)
 	stage_close(&open);
 }
 
+#ifdef HAVE_ATOMIC_WRITE
+static const uint64_t written = 0x0123456789abcdef;
+
+static void check_written(struct pair *pair)
+{
+	memset(pair->stage.end[1].buffer, 0, 16);
+	pair_send(pair->socket, "r", 1);
+	pair_wait(pair);
+	assert_memory_equal(pair->stage.end[1].buffer, &written, 8);
+	assert_int_equal(pair->stage.end[1].buffer[8], 0);
+}
+
+/* The copy server, too, serves atomic writes to memory that must not be read. */
+static void test_atomic_write(void **unused)
+{
+	struct ibv_qp_ex *qp;
+	struct pair pair;
+
+	pair_set_up(&pair, check_written, &(struct stage_ways){.access = IBV_ACCESS_REMOTE_WRITE});
+	pair_wait(&pair);
+	qp = ibv_qp_to_qp_ex(pair.stage.end[0].qp);
+	ibv_wr_start(qp);
+	qp->wr_flags = IBV_SEND_SIGNALED;
+	ibv_wr_atomic_write(qp, pair.peer.rkey, pair.peer.address, &written);
+	assert_int_equal(ibv_wr_complete(qp), 0);
+	assert_int_equal(pair_status(&pair), IBV_WC_SUCCESS);
+	pair_send(pair.socket, "e", 1);
+	pair_tear_down(&pair);
+}
+#endif
+
 static int knock_at(uint32_t slot)
 {
 	struct sockaddr_un address;
@@ -423,6 +454,9 @@ int main(void)
 		cmocka_unit_test_teardown(test_slot_successor, pair_end_child),
 		cmocka_unit_test_teardown(test_forked_child, pair_end_child),
 		cmocka_unit_test_teardown(test_strangers, pair_end_child),
+#ifdef HAVE_ATOMIC_WRITE
+		cmocka_unit_test_teardown(test_atomic_write, pair_end_child),
+#endif
 	};
 
 	may_have_networks = network_prepare();
