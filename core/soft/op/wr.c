@@ -169,7 +169,7 @@ static void wr_set_ud_addr(struct ibv_qp_ex *verbs, struct ibv_ah *ah, uint32_t 
 {
 	struct soft_operation *operation = of(verbs)->building;
 
-	if (operation)
+	if (operation && !soft_model_is_local(operation))
 		soft_send_set_target(operation, &soft_pd_ah(ah)->attr.grh, number, qkey);
 }
 
@@ -177,7 +177,8 @@ static void wr_set_xrc_srqn(struct ibv_qp_ex *verbs, uint32_t number)
 {
 	struct soft_operation *operation = of(verbs)->building;
 
-	if (operation)
+	/* A memory window to bind is in the same place. */
+	if (operation && !soft_model_is_local(operation))
 		operation->remote_srq = number;
 }
 
