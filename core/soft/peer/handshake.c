@@ -166,7 +166,7 @@ static bool copies_forward(void)
 /* Sets up optional ways of copying that are faster than process_vm_writev. */
 static void open_fast_paths(struct soft_peer *peer)
 {
-	peer->windows = soft_mappings_open();
+	peer->mappings = soft_mappings_open();
 	peer->memory = open_memory(peer);
 	peer->is_forward = copies_forward();
 }

@@ -14,11 +14,11 @@
 #include "core/soft/peer/process.h"
 
 enum {
-	WINDOWS = 128,        /* if two regions map to the same window, the later one gets none */
+	MAPPINGS = 128,       /* if two regions share a place, the later one is not mapped */
 	POPULATED = 64 << 20, /* larger mappings are faulted in page by page */
 };
 
-struct window {
+struct mapping {
 	_Atomic uint32_t key; /* of the region; 0: free */
 	uint64_t address;     /* of the region in its owner, */
 	uint64_t length;      /* when it was mapped */
@@ -32,38 +32,38 @@ struct window {
 	} part;
 };
 
-struct soft_windows {
-	pthread_mutex_t mutex; /* held to open a window */
-	struct window window[WINDOWS];
+struct soft_mappings {
+	pthread_mutex_t mutex; /* held to open a mapping */
+	struct mapping mapping[MAPPINGS];
 };
 
 static _Atomic bool has_retired;
 
-struct soft_windows *soft_mappings_open(void)
+struct soft_mappings *soft_mappings_open(void)
 {
-	struct soft_windows *windows = calloc(1, sizeof(*windows));
+	struct soft_mappings *mappings = calloc(1, sizeof(*mappings));
 
-	if (windows)
-		pthread_mutex_init(&windows->mutex, NULL);
-	return windows;
+	if (mappings)
+		pthread_mutex_init(&mappings->mutex, NULL);
+	return mappings;
 }
 
-static void unmap(struct window *window)
+static void unmap(struct mapping *mapping)
 {
-	if (window->mapped)
-		munmap(window->mapped, window->size);
-	window->mapped = NULL;
-	window->at = NULL;
+	if (mapping->mapped)
+		munmap(mapping->mapped, mapping->size);
+	mapping->mapped = NULL;
+	mapping->at = NULL;
 }
 
-void soft_mappings_close(struct soft_windows *windows)
+void soft_mappings_close(struct soft_mappings *mappings)
 {
-	if (!windows)
+	if (!mappings)
 		return;
-	for (unsigned int i = 0; i < WINDOWS; i++)
-		unmap(&windows->window[i]);
-	pthread_mutex_destroy(&windows->mutex);
-	free(windows);
+	for (unsigned int i = 0; i < MAPPINGS; i++)
+		unmap(&mappings->mapping[i]);
+	pthread_mutex_destroy(&mappings->mutex);
+	free(mappings);
 }
 
 static const struct soft_region_image *region_of(const struct soft_peer *peer, uint32_t key)
@@ -113,7 +113,7 @@ static bool is_right(int fd, const struct extent *region)
 	       region->offset <= file.size && region->length <= file.size - region->offset;
 }
 
-static void map(struct window *window, int fd, uint64_t offset, uint64_t length)
+static void map(struct mapping *mapping, int fd, uint64_t offset, uint64_t length)
 {
 	uint64_t within = offset % (uint64_t)sysconf(_SC_PAGESIZE);
 	size_t size = (size_t)(length + within);
@@ -125,36 +125,36 @@ static void map(struct window *window, int fd, uint64_t offset, uint64_t length)
 		return;
 	madvise(mapped, size, MADV_DONTDUMP);
 	madvise(mapped, size, MADV_DONTFORK);
-	window->mapped = mapped;
-	window->size = size;
-	window->at = (char *)mapped + within;
+	mapping->mapped = mapped;
+	mapping->size = size;
+	mapping->at = (char *)mapped + within;
 }
 
-/* The window's region still exists, so no other region can use the window. */
-static bool is_taken(const struct soft_peer *peer, const struct window *window)
+/* The mapped region still exists, so no other region can use its place. */
+static bool is_taken(const struct soft_peer *peer, const struct mapping *mapping)
 {
-	uint32_t key = atomic_load(&window->key);
+	uint32_t key = atomic_load(&mapping->key);
 
 	return key && atomic_load(&region_of(peer, key)->key) == key;
 }
 
 /*
- * Retires the windows of deregistered regions. The lanes are in the peer's arena, where the peer
- * may clear them, so free lanes do not prove that no thread uses a window. The service thread
+ * Retires the mappings of deregistered regions. The lanes are in the peer's arena, where the peer
+ * may clear them, so free lanes do not prove that no thread uses a mapping. The service thread
  * unmaps it without relying on them.
  */
 static void sweep(const struct soft_peer *peer)
 {
 	bool is_any = false;
 
-	for (unsigned int i = 0; i < WINDOWS; i++) {
-		struct window *window = &peer->windows->window[i];
-		uint32_t key = atomic_load(&window->key);
+	for (unsigned int i = 0; i < MAPPINGS; i++) {
+		struct mapping *mapping = &peer->mappings->mapping[i];
+		uint32_t key = atomic_load(&mapping->key);
 
-		if (!key || is_taken(peer, window) || soft_region_is_held(peer->arena, key))
+		if (!key || is_taken(peer, mapping) || soft_region_is_held(peer->arena, key))
 			continue;
-		window->part = RETIRED;
-		atomic_store(&window->key, 0);
+		mapping->part = RETIRED;
+		atomic_store(&mapping->key, 0);
 		is_any = true;
 	}
 	if (!is_any)
@@ -163,34 +163,34 @@ static void sweep(const struct soft_peer *peer)
 	soft_peer_ring(&soft_process.self);
 }
 
-static void part(struct soft_windows *windows)
+static void part(struct soft_mappings *mappings)
 {
-	pthread_mutex_lock(&windows->mutex);
-	for (unsigned int i = 0; i < WINDOWS; i++)
-		if (windows->window[i].part == RETIRED)
-			windows->window[i].part = PARTING;
-	pthread_mutex_unlock(&windows->mutex);
+	pthread_mutex_lock(&mappings->mutex);
+	for (unsigned int i = 0; i < MAPPINGS; i++)
+		if (mappings->mapping[i].part == RETIRED)
+			mappings->mapping[i].part = PARTING;
+	pthread_mutex_unlock(&mappings->mutex);
 }
 
-static void clear(struct soft_windows *windows)
+static void clear(struct soft_mappings *mappings)
 {
-	pthread_mutex_lock(&windows->mutex);
-	for (unsigned int i = 0; i < WINDOWS; i++) {
-		if (windows->window[i].part != PARTING)
+	pthread_mutex_lock(&mappings->mutex);
+	for (unsigned int i = 0; i < MAPPINGS; i++) {
+		if (mappings->mapping[i].part != PARTING)
 			continue;
-		unmap(&windows->window[i]);
-		windows->window[i].part = HERE;
+		unmap(&mappings->mapping[i]);
+		mappings->mapping[i].part = HERE;
 	}
-	pthread_mutex_unlock(&windows->mutex);
+	pthread_mutex_unlock(&mappings->mutex);
 }
 
-static void each(void what(struct soft_windows *windows))
+static void each(void what(struct soft_mappings *mappings))
 {
 	for (uint32_t slot = 0; slot < SOFT_SLOTS; slot++) {
 		struct soft_peer *peer = soft_peer_known(slot);
 
-		if (peer && peer->windows)
-			what(peer->windows);
+		if (peer && peer->mappings)
+			what(peer->mappings);
 	}
 }
 
@@ -203,60 +203,61 @@ void soft_mappings_sweep(void)
 	each(clear);
 }
 
-/* Marks the window as opened even if mapping fails, so that it is not tried again. */
-static void open_window(const struct soft_peer *peer, struct window *window, uint32_t key)
+/* Marks the mapping as opened even if mapping fails, so that it is not tried again. */
+static void open_mapping(const struct soft_peer *peer, struct mapping *mapping, uint32_t key)
 {
 	const struct extent region = read_extent(region_of(peer, key));
 	int fd = fetch(peer->pid, (int)region.file - 1);
 
 	if (fd >= 0 && is_right(fd, &region))
-		map(window, fd, region.offset, region.length);
+		map(mapping, fd, region.offset, region.length);
 	if (fd >= 0)
 		close(fd);
-	window->address = region.address;
-	window->length = region.length;
-	atomic_store_explicit(&window->key, key, memory_order_release);
+	mapping->address = region.address;
+	mapping->length = region.length;
+	atomic_store_explicit(&mapping->key, key, memory_order_release);
 }
 
-static COLD void open_if_free(const struct soft_peer *peer, struct window *window, uint32_t key)
+static COLD void open_if_free(const struct soft_peer *peer, struct mapping *mapping, uint32_t key)
 {
-	pthread_mutex_lock(&peer->windows->mutex);
-	if (atomic_load(&window->key) != key) {
+	pthread_mutex_lock(&peer->mappings->mutex);
+	if (atomic_load(&mapping->key) != key) {
 		sweep(peer);
-		if (!atomic_load(&window->key) && window->part == HERE)
-			open_window(peer, window, key);
+		if (!atomic_load(&mapping->key) && mapping->part == HERE)
+			open_mapping(peer, mapping, key);
 	}
-	pthread_mutex_unlock(&peer->windows->mutex);
+	pthread_mutex_unlock(&peer->mappings->mutex);
 }
 
 /*
- * Returns NULL if the region has no window. Checks the bounds of the window, because the owner may
+ * Returns NULL if the region is not mapped. Checks the bounds of the mapping, because the owner may
  * change the region's at any time.
  */
 static ALWAYS_INLINE char *place_of(const struct soft_peer *peer, uint32_t key, uint64_t address,
 				    uint64_t length)
 {
-	struct window *window = &peer->windows->window[soft_region_number(key) % WINDOWS];
+	struct mapping *mapping = &peer->mappings->mapping[soft_region_number(key) % MAPPINGS];
 
 	if (!region_of(peer, key)->file)
 		return NULL;
-	if (unlikely(atomic_load_explicit(&window->key, memory_order_acquire) != key)) {
-		if (is_taken(peer, window))
+	if (unlikely(atomic_load_explicit(&mapping->key, memory_order_acquire) != key)) {
+		if (is_taken(peer, mapping))
 			return NULL;
-		open_if_free(peer, window, key);
-		if (atomic_load_explicit(&window->key, memory_order_acquire) != key)
+		open_if_free(peer, mapping, key);
+		if (atomic_load_explicit(&mapping->key, memory_order_acquire) != key)
 			return NULL;
 	}
-	address -= window->address;
-	if (unlikely(!window->at || address > window->length || length > window->length - address))
+	address -= mapping->address;
+	if (unlikely(!mapping->at || address > mapping->length ||
+		     length > mapping->length - address))
 		return NULL;
-	return window->at + address;
+	return mapping->at + address;
 }
 
 bool soft_mapping_span(const struct soft_peer *peer, const struct soft_span *remote,
 		       struct soft_span *translated)
 {
-	if (!peer->windows)
+	if (!peer->mappings)
 		return false;
 	translated->count = remote->count;
 	translated->length = remote->length;

@@ -11,15 +11,15 @@
 
 struct soft_peer;
 struct soft_span;
-struct soft_windows;
+struct soft_mappings;
 
 /* Returns NULL if out of memory. That is no error: copies then go through the kernel. */
-struct soft_windows *soft_mappings_open(void);
+struct soft_mappings *soft_mappings_open(void);
 
-/* Call when no thread uses the windows anymore. Accepts NULL. */
-void soft_mappings_close(struct soft_windows *windows);
+/* Call when no thread uses the mappings anymore. Accepts NULL. */
+void soft_mappings_close(struct soft_mappings *mappings);
 
-/* Unmaps windows that are no longer in use. Service thread only. */
+/* Unmaps mappings that are no longer in use. Service thread only. */
 void soft_mappings_sweep(void);
 
 /*

@@ -47,7 +47,7 @@ void soft_peer_destroy(struct soft_peer *peer)
 	if (peer->channel && !close_channels(peer))
 		free(peer->channel);
 	soft_copy_client_close(peer->copy_client);
-	soft_mappings_close(peer->windows);
+	soft_mappings_close(peer->mappings);
 	soft_arena_finish(&peer->mapped);
 	pthread_mutex_destroy(&peer->mutex);
 	free(peer);

@@ -16,7 +16,7 @@
 #include "core/soft/peer/service.h"
 
 struct soft_copy_client;
-struct soft_windows;
+struct soft_mappings;
 
 /*
  * A peer's completion channel. Written under the peer's mutex; read without it to raise events.
@@ -43,7 +43,7 @@ struct soft_peer {
 	bool is_forward; /* copies through it go from the first byte to the last */
 	int copy_error;  /* why no data can be copied: 0, or a negative errno */
 	struct soft_copy_client *copy_client; /* NULL: this process may copy directly */
-	struct soft_windows *windows;         /* NULL: none */
+	struct soft_mappings *mappings;       /* NULL: none */
 	int doorbell;
 	struct soft_arena *arena;
 	struct soft_arena mapped;
