@@ -18,10 +18,18 @@ enum {
 	POPULATED = 64 << 20, /* larger mappings are faulted in page by page */
 };
 
+/* A snapshot of a region; its owner may change the original at any time. */
+struct extent {
+	uint64_t address; /* in the owner */
+	uint64_t length;
+	uint64_t inode;
+	uint64_t offset;
+	uint32_t file;
+};
+
 struct mapping {
 	_Atomic uint32_t key; /* of the region; 0: free */
-	uint64_t address;     /* of the region in its owner, */
-	uint64_t length;      /* when it was mapped */
+	struct extent extent; /* of the region when it was mapped */
 	char *at;             /* the local address; NULL: mapping failed */
 	void *mapped;
 	size_t size;
@@ -84,15 +92,6 @@ static int fetch(pid_t pid, int number)
 	return fd;
 }
 
-/* A snapshot of a region; its owner may change the original at any time. */
-struct extent {
-	uint64_t address;
-	uint64_t length;
-	uint64_t inode;
-	uint64_t offset;
-	uint32_t file;
-};
-
 static struct extent read_extent(const struct soft_region_image *region)
 {
 	return (struct extent){
@@ -130,16 +129,41 @@ static void map(struct mapping *mapping, int fd, uint64_t offset, uint64_t lengt
 	mapping->at = (char *)mapped + within;
 }
 
+static COLD bool is_unchanged(const struct mapping *mapping, const struct soft_region_image *region)
+{
+	const struct extent *old = &mapping->extent;
+	const struct extent new = read_extent(region);
+
+	return old->address == new.address && old->length == new.length &&
+	       old->inode == new.inode && old->offset == new.offset;
+}
+
+/* A memory window may have been bound again by the same key. */
+static ALWAYS_INLINE bool is_current(const struct mapping *mapping,
+				     const struct soft_region_image *region, uint32_t key)
+{
+	return atomic_load_explicit(&mapping->key, memory_order_acquire) == key &&
+	       (likely(!(region->pd & SOFT_WINDOW)) || is_unchanged(mapping, region));
+}
+
 /* The mapped region still exists, so no other region can use its place. */
 static bool is_taken(const struct soft_peer *peer, const struct mapping *mapping)
 {
 	uint32_t key = atomic_load(&mapping->key);
+	const struct soft_region_image *region = region_of(peer, key);
 
-	return key && atomic_load(&region_of(peer, key)->key) == key;
+	return key && atomic_load(&region->key) == key && is_current(mapping, region, key);
+}
+
+/* Copies by a key that is no longer valid; those by a valid key use the new mapping. */
+static bool is_held(const struct soft_peer *peer, uint32_t key)
+{
+	return atomic_load(&region_of(peer, key)->key) != key &&
+	       soft_region_is_held(peer->arena, key);
 }
 
 /*
- * Retires the mappings of deregistered regions. The lanes are in the peer's arena, where the peer
+ * Retires the mappings of regions that are gone or changed. The lanes are in the peer's arena, where the peer
  * may clear them, so free lanes do not prove that no thread uses a mapping. The service thread
  * unmaps it without relying on them.
  */
@@ -151,7 +175,7 @@ static void sweep(const struct soft_peer *peer)
 		struct mapping *mapping = &peer->mappings->mapping[i];
 		uint32_t key = atomic_load(&mapping->key);
 
-		if (!key || is_taken(peer, mapping) || soft_region_is_held(peer->arena, key))
+		if (!key || is_taken(peer, mapping) || is_held(peer, key))
 			continue;
 		mapping->part = RETIRED;
 		atomic_store(&mapping->key, 0);
@@ -213,15 +237,14 @@ static void open_mapping(const struct soft_peer *peer, struct mapping *mapping, 
 		map(mapping, fd, region.offset, region.length);
 	if (fd >= 0)
 		close(fd);
-	mapping->address = region.address;
-	mapping->length = region.length;
+	mapping->extent = region;
 	atomic_store_explicit(&mapping->key, key, memory_order_release);
 }
 
 static COLD void open_if_free(const struct soft_peer *peer, struct mapping *mapping, uint32_t key)
 {
 	pthread_mutex_lock(&peer->mappings->mutex);
-	if (atomic_load(&mapping->key) != key) {
+	if (!is_current(mapping, region_of(peer, key), key)) {
 		sweep(peer);
 		if (!atomic_load(&mapping->key) && mapping->part == HERE)
 			open_mapping(peer, mapping, key);
@@ -237,19 +260,20 @@ static ALWAYS_INLINE char *place_of(const struct soft_peer *peer, uint32_t key, 
 				    uint64_t length)
 {
 	struct mapping *mapping = &peer->mappings->mapping[soft_region_number(key) % MAPPINGS];
+	const struct soft_region_image *region = region_of(peer, key);
 
-	if (!region_of(peer, key)->file)
+	if (!region->file)
 		return NULL;
-	if (unlikely(atomic_load_explicit(&mapping->key, memory_order_acquire) != key)) {
+	if (unlikely(!is_current(mapping, region, key))) {
 		if (is_taken(peer, mapping))
 			return NULL;
 		open_if_free(peer, mapping, key);
-		if (atomic_load_explicit(&mapping->key, memory_order_acquire) != key)
+		if (!is_current(mapping, region, key))
 			return NULL;
 	}
-	address -= mapping->address;
-	if (unlikely(!mapping->at || address > mapping->length ||
-		     length > mapping->length - address))
+	address -= mapping->extent.address;
+	if (unlikely(!mapping->at || address > mapping->extent.length ||
+		     length > mapping->extent.length - address))
 		return NULL;
 	return mapping->at + address;
 }

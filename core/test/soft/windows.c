@@ -231,6 +231,59 @@ static void test_more_regions_than_can_be_mapped(void **unused)
 	pair_tear_down(&pair);
 }
 
+static void execute(const struct pair *pair, struct ibv_send_wr wr)
+{
+	struct ibv_send_wr *bad;
+
+	wr.send_flags = IBV_SEND_SIGNALED;
+	assert_int_equal(ibv_post_send(pair->stage.end[0].qp, &wr, &bad), 0);
+	assert_int_equal(stage_await(pair->stage.end[0].cq).status, IBV_WC_SUCCESS);
+}
+
+static const uint32_t bound[] = {8, 8, LENGTH, 64, LENGTH, 8};
+
+/* Binds a memory window to one file after the other, by the same key and at the same address. */
+static void bind_again(struct pair *pair)
+{
+	struct ibv_mw *mw = ibv_alloc_mw(pair->stage.pd, IBV_MW_TYPE_2);
+	uint32_t rkey = ibv_inc_rkey(mw->rkey);
+
+	for (unsigned int i = 0; i < ARRAY_LENGTH(bound); i++) {
+		struct file file = open_file(F_SEAL_SHRINK);
+		const struct shown shown = {(uintptr_t)file.memory + OFFSET, rkey, 0};
+		struct ibv_mr *mr = ibv_reg_mr(pair->stage.pd, file.memory, (size_t)PAGES * PAGE,
+					       IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND);
+		const struct ibv_mw_bind_info info = {mr, shown.address, bound[i],
+						      IBV_ACCESS_REMOTE_WRITE};
+
+		execute(pair, (struct ibv_send_wr){
+				      .opcode = IBV_WR_BIND_MW, .bind_mw = {mw, rkey, info}
+                });
+		pair_send(pair->socket, &shown, sizeof(shown));
+		pair_wait(pair);
+		check(&file, i, OFFSET, bound[i]);
+		execute(pair,
+			(struct ibv_send_wr){.opcode = IBV_WR_LOCAL_INV, .invalidate_rkey = rkey});
+		assert_int_equal(ibv_dereg_mr(mr), 0);
+		close_file(&file);
+	}
+	assert_int_equal(ibv_dealloc_mw(mw), 0);
+}
+
+/* Writes reach the file to which the key is bound, not the one that was mapped first. */
+static void test_rebound_window(void **unused)
+{
+	struct pair pair;
+
+	pair_set_up(&pair, bind_again, &(struct stage_ways){0});
+	for (unsigned int i = 0; i < ARRAY_LENGTH(bound); i++) {
+		look(&pair);
+		bring(&pair, i, bound[i]);
+		pair_send(pair.socket, "l", 1);
+	}
+	pair_tear_down(&pair);
+}
+
 /* The file may be truncated while it is mapped: peers must not map it. */
 static void show_unsealed(struct pair *pair)
 {
@@ -409,6 +462,7 @@ int main(void)
 		cmocka_unit_test_teardown(test_writes_of_every_size, pair_end_child),
 		cmocka_unit_test_teardown(test_replaced_regions, pair_end_child),
 		cmocka_unit_test_teardown(test_more_regions_than_can_be_mapped, pair_end_child),
+		cmocka_unit_test_teardown(test_rebound_window, pair_end_child),
 		cmocka_unit_test_teardown(test_unsealed_file, pair_end_child),
 		cmocka_unit_test_teardown(test_closed_file, pair_end_child),
 		cmocka_unit_test_teardown(test_bounds, pair_end_child),
