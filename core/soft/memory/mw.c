@@ -23,10 +23,6 @@ struct soft_mw {
 	struct soft_mw *next;
 };
 
-/* All windows of this process. */
-static struct soft_mw *all;
-static pthread_mutex_t all_mutex = PTHREAD_MUTEX_INITIALIZER;
-
 static struct soft_mw *of(struct ibv_mw *mw)
 {
 	return CONTAINER_OF(mw, struct soft_mw, verbs);
@@ -61,21 +57,23 @@ static void unbind(const struct soft_mw *mw)
 
 static void list(struct soft_mw *mw)
 {
-	pthread_mutex_lock(&all_mutex);
-	mw->next = all;
-	all = mw;
-	pthread_mutex_unlock(&all_mutex);
+	pthread_mutex_lock(&soft_process.windows_mutex);
+	mw->next = soft_process.windows;
+	soft_process.windows = mw;
+	pthread_mutex_unlock(&soft_process.windows_mutex);
 }
 
 static void unlist(const struct soft_mw *mw)
 {
-	struct soft_mw **at = &all;
+	struct soft_mw **at = &soft_process.windows;
 
-	pthread_mutex_lock(&all_mutex);
-	while (*at != mw)
+	pthread_mutex_lock(&soft_process.windows_mutex);
+	/* A forked child does not list what it inherited. */
+	while (*at && *at != mw)
 		at = &(*at)->next;
-	*at = mw->next;
-	pthread_mutex_unlock(&all_mutex);
+	if (*at)
+		*at = mw->next;
+	pthread_mutex_unlock(&soft_process.windows_mutex);
 }
 
 struct ibv_mw *soft_mw_alloc(struct ibv_pd *pd, enum ibv_mw_type type)
@@ -135,10 +133,10 @@ bool soft_mw_uses(uint32_t key)
 {
 	bool is_found = false;
 
-	pthread_mutex_lock(&all_mutex);
-	for (const struct soft_mw *mw = all; mw && !is_found; mw = mw->next)
+	pthread_mutex_lock(&soft_process.windows_mutex);
+	for (const struct soft_mw *mw = soft_process.windows; mw && !is_found; mw = mw->next)
 		is_found = mw->parent == key && is_bound(mw);
-	pthread_mutex_unlock(&all_mutex);
+	pthread_mutex_unlock(&soft_process.windows_mutex);
 	return is_found;
 }
 

@@ -8,13 +8,12 @@
 
 #include "core/soft/peer/process.h"
 
-static struct soft_xrcd *handles;
 static uint32_t last_number;
 
 /* Returns another handle of the domain of the same file, or NULL. */
 static const struct soft_xrcd *find(const struct soft_xrcd *xrcd)
 {
-	const struct soft_xrcd *one = xrcd->has_file ? handles : NULL;
+	const struct soft_xrcd *one = xrcd->has_file ? soft_process.xrcds : NULL;
 
 	while (one && (!one->has_file || one->device != xrcd->device || one->inode != xrcd->inode))
 		one = one->next;
@@ -48,8 +47,8 @@ static int join(struct soft_xrcd *xrcd, int oflags)
 	if (!other && xrcd->has_file && !(oflags & O_CREAT))
 		return EAGAIN;
 	xrcd->number = other ? other->number : ++last_number;
-	xrcd->next = handles;
-	handles = xrcd;
+	xrcd->next = soft_process.xrcds;
+	soft_process.xrcds = xrcd;
 	return 0;
 }
 
@@ -74,14 +73,16 @@ struct ibv_xrcd *soft_xrc_open(struct ibv_context *context, struct ibv_xrcd_init
 int soft_xrc_close(struct ibv_xrcd *verbs)
 {
 	struct soft_xrcd *xrcd = soft_xrc_of(verbs);
-	struct soft_xrcd **at = &handles;
+	struct soft_xrcd **at = &soft_process.xrcds;
 
 	if (atomic_load(&xrcd->users))
 		return EBUSY;
 	pthread_mutex_lock(&soft_process.xrcds_mutex);
-	while (*at != xrcd)
+	/* A forked child does not list what it inherited. */
+	while (*at && *at != xrcd)
 		at = &(*at)->next;
-	*at = xrcd->next;
+	if (*at)
+		*at = xrcd->next;
 	pthread_mutex_unlock(&soft_process.xrcds_mutex);
 	free(xrcd);
 	return 0;

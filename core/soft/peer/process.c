@@ -26,6 +26,7 @@ struct soft_process soft_process = {
 	.contexts_mutex = PTHREAD_MUTEX_INITIALIZER,
 	.gids_mutex = PTHREAD_MUTEX_INITIALIZER,
 	.xrcds_mutex = PTHREAD_MUTEX_INITIALIZER,
+	.windows_mutex = PTHREAD_MUTEX_INITIALIZER,
 };
 
 static bool is_alive(uint32_t holder)
@@ -184,6 +185,7 @@ static void forget_parent(void)
 	pthread_mutex_init(&soft_process.contexts_mutex, NULL);
 	pthread_mutex_init(&soft_process.gids_mutex, NULL);
 	pthread_mutex_init(&soft_process.xrcds_mutex, NULL);
+	pthread_mutex_init(&soft_process.windows_mutex, NULL);
 	soft_progress_forget();
 	soft_cm_socket_forget_all();
 }

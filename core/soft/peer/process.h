@@ -53,8 +53,11 @@ struct soft_process {
 	_Atomic uint32_t next_channel_generation;
 	pthread_mutex_t contexts_mutex; /* guards contexts */
 	pthread_mutex_t gids_mutex;     /* held while adding GIDs */
-	pthread_mutex_t xrcds_mutex;    /* guards the list of XRC domains */
+	pthread_mutex_t xrcds_mutex;    /* guards xrcds */
+	pthread_mutex_t windows_mutex;  /* guards windows and what they are bound to */
 	struct soft_context *contexts;
+	struct soft_xrcd *xrcds;
+	struct soft_mw *windows;
 };
 
 extern struct soft_process soft_process;
