@@ -268,7 +268,7 @@ SOFT_EXPORT int ibv_dereg_mr(struct ibv_mr *mr)
 	struct soft_region_image *region = &soft_process.arena.memory->region[mr->handle];
 	struct soft_mr *own = CONTAINER_OF(mr, struct soft_mr, verbs);
 
-	if (region->access & IBV_ACCESS_MW_BIND && soft_mw_uses(mr->lkey))
+	if (region->access & IBV_ACCESS_MW_BIND && soft_mw_close_region(mr->lkey))
 		return EBUSY;
 	atomic_store(&region->key, 0);
 	soft_process_quiesce();

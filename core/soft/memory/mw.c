@@ -129,15 +129,39 @@ int soft_mw_bind(struct ibv_qp *qp, struct ibv_mw *mw, struct ibv_mw_bind *bind)
 	return result;
 }
 
-bool soft_mw_uses(uint32_t key)
+/* Call with the mutex held. */
+static bool is_used(uint32_t key)
 {
-	bool is_found = false;
+	const struct soft_mw *mw = soft_process.windows;
+
+	while (mw && (mw->parent != key || !is_bound(mw)))
+		mw = mw->next;
+	return mw != NULL;
+}
+
+int soft_mw_close_region(uint32_t key)
+{
+	int result;
 
 	pthread_mutex_lock(&soft_process.windows_mutex);
-	for (const struct soft_mw *mw = soft_process.windows; mw && !is_found; mw = mw->next)
-		is_found = mw->parent == key && is_bound(mw);
+	result = is_used(key) ? EBUSY : 0;
+	if (!result) {
+		atomic_store(&image_of(key)->key, 0);
+		for (const struct soft_mw *mw = soft_process.windows; mw; mw = mw->next)
+			if (mw->parent == key)
+				unbind(mw);
+	}
 	pthread_mutex_unlock(&soft_process.windows_mutex);
-	return is_found;
+	return result;
+}
+
+void soft_mw_close_qp(uint32_t qp)
+{
+	pthread_mutex_lock(&soft_process.windows_mutex);
+	for (const struct soft_mw *mw = soft_process.windows; mw; mw = mw->next)
+		if (image_of(mw->verbs.handle << SOFT_KEY_BITS)->qp == qp)
+			unbind(mw);
+	pthread_mutex_unlock(&soft_process.windows_mutex);
 }
 
 /* Returns whether the range and the rights lie within those of the region. */
@@ -145,7 +169,7 @@ static bool is_within(const struct soft_region_image *region, const struct ibv_m
 {
 	uint64_t offset = info->addr - region->iova;
 
-	return region->access & IBV_ACCESS_MW_BIND &&
+	return atomic_load(&region->key) == info->mr->lkey && region->access & IBV_ACCESS_MW_BIND &&
 	       (!(info->mw_access_flags & CHANGES) || region->access & IBV_ACCESS_LOCAL_WRITE) &&
 	       offset <= region->length && info->length <= region->length - offset;
 }
@@ -195,15 +219,19 @@ static enum soft_outcome bind_window(const struct soft_qp *qp,
 				     const struct soft_operation *operation)
 {
 	struct soft_mw *mw = of(operation->mw);
+	bool is_allowed;
 
-	if (!may_bind(qp, mw, operation))
-		return (enum soft_outcome)IBV_WC_MW_BIND_ERR;
-	unbind(mw);
-	if (operation->bound.length) {
-		mw->parent = operation->bound.mr->lkey;
-		publish(qp, mw, operation);
+	pthread_mutex_lock(&soft_process.windows_mutex);
+	is_allowed = may_bind(qp, mw, operation);
+	if (is_allowed) {
+		unbind(mw);
+		if (operation->bound.length) {
+			mw->parent = operation->bound.mr->lkey;
+			publish(qp, mw, operation);
+		}
 	}
-	return SOFT_DONE;
+	pthread_mutex_unlock(&soft_process.windows_mutex);
+	return is_allowed ? SOFT_DONE : (enum soft_outcome)IBV_WC_MW_BIND_ERR;
 }
 
 /* The key of a window that is already invalid may be invalidated again, as on Soft-RoCE. */

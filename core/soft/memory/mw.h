@@ -19,8 +19,14 @@ struct ibv_mw *soft_mw_alloc(struct ibv_pd *pd, enum ibv_mw_type type);
 int soft_mw_dealloc(struct ibv_mw *mw);
 int soft_mw_bind(struct ibv_qp *qp, struct ibv_mw *mw, struct ibv_mw_bind *bind);
 
-/* Returns whether a window is bound to the region with this key. */
-bool soft_mw_uses(uint32_t key);
+/*
+ * Makes a region's key invalid, and the keys of windows that were bound to the region and then
+ * invalidated: a peer could make those valid again. Returns 0, or EBUSY if a window is still bound.
+ */
+int soft_mw_close_region(uint32_t key);
+
+/* Unbinds the type 2 windows of a queue pair, whose index another one may get. */
+void soft_mw_close_qp(uint32_t qp);
 
 /* Sets what an operation binds. */
 static inline void soft_mw_set_bind(struct soft_operation *operation, struct ibv_mw *mw,

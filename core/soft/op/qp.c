@@ -9,6 +9,7 @@
 #include "core/soft/device.h"
 #include "core/soft/export.h"
 #include "core/soft/link/progress.h"
+#include "core/soft/memory/mw.h"
 #include "core/soft/op/cq.h"
 #include "core/soft/op/event.h"
 #include "core/soft/op/pd.h"
@@ -305,6 +306,7 @@ SOFT_EXPORT int ibv_destroy_qp(struct ibv_qp *verbs)
 	soft_send_finish(&qp->sends);
 	count_users(qp, UINT32_MAX); /* decrement */
 	soft_process_count(SOFT_KIND_QP, -1);
+	soft_mw_close_qp(qp->index);
 	/*
 	 * Programs create queue pairs to probe sizes. No peer ever learns of these, so reuse their
 	 * numbers.
