@@ -28,8 +28,8 @@ enum {
 #define SOFT_CAREFUL (UINT32_C(1) << 31)
 
 /*
- * The same for memory windows. Their keys are not valid for local memory, where accesses never have
- * this flag.
+ * The same for memory windows. Their keys are not valid for local memory: only remote accesses are
+ * made with this flag.
  */
 #define SOFT_WINDOW (UINT32_C(1) << 30)
 

@@ -28,9 +28,9 @@ static void copy_carried(const struct soft_completion *entry)
 	};
 	uint64_t place;
 
-	/* No data travels to memory that may vanish. */
-	reach.pd =
-		soft_process.arena.memory->region[soft_region_number(reach.key)].pd & ~SOFT_CAREFUL;
+	/* No data travels to memory that may vanish, or by the key of a window. */
+	reach.pd = soft_process.arena.memory->region[soft_region_number(reach.key)].pd &
+		   ~(SOFT_CAREFUL | SOFT_WINDOW);
 	if (reach.length <= SOFT_PAYLOAD && soft_region_allows(&soft_process.arena, &reach, &place))
 		memcpy((void *)(uintptr_t)place, entry->payload, (size_t)reach.length);
 }
