@@ -53,7 +53,7 @@ static uint32_t bind_window(struct ibv_qp *qp, struct ibv_mw *mw, struct ibv_mr 
 	return wr.bind_mw.rkey;
 }
 
-/* Returns a queue pair that can bind windows, as if it were connected. */
+/* Returns a queue pair that can bind windows; no peer is connected to it. */
 static struct ibv_qp *create_binder(const struct stage *stage, enum ibv_qp_type type)
 {
 	struct ibv_qp_init_attr_ex attr = {
@@ -89,7 +89,7 @@ static struct ibv_xrcd *open_domain(const struct stage *stage, int fd)
 
 static int file;
 
-/* Keys are those of the parent, whose window is bound to the first region. */
+/* In the parent, a window is bound to the region with the first key. */
 static void bind_other_region(struct pair *pair)
 {
 	const struct stage *stage = &pair->stage;
