@@ -17,8 +17,8 @@
 struct soft_lock *soft_atomic_lock(struct soft_image *image, uint64_t place);
 
 /*
- * Performs the operation and stores the old value in *before, or 0 for an atomic write. Returns 0 or
- * a negative errno, as for a copy, including -ESRCH if another process took the lock over.
+ * Performs the operation and stores the old value in *before, or 0 for an atomic write. Returns 0
+ * or a negative errno, as for a copy, including -ESRCH if another process took the lock over.
  */
 int soft_atomic_do(const struct soft_peer *peer, const struct soft_span *remote,
 		   const struct soft_operation *operation, uint64_t *before);

@@ -155,7 +155,10 @@ static bool is_taken(const struct soft_peer *peer, const struct mapping *mapping
 	return key && atomic_load(&region->key) == key && is_current(mapping, region, key);
 }
 
-/* Copies by a key that is no longer valid; those by a valid key use the new mapping. */
+/*
+ * Returns whether this process may still copy through the mapping of a region that is gone. If a
+ * window was bound again, lanes that hold its key are of copies to the new memory.
+ */
 static bool is_held(const struct soft_peer *peer, uint32_t key)
 {
 	return atomic_load(&region_of(peer, key)->key) != key &&
@@ -163,9 +166,9 @@ static bool is_held(const struct soft_peer *peer, uint32_t key)
 }
 
 /*
- * Retires the mappings of regions that are gone or changed. The lanes are in the peer's arena, where the peer
- * may clear them, so free lanes do not prove that no thread uses a mapping. The service thread
- * unmaps it without relying on them.
+ * Retires the mappings of regions that are gone or changed. The lanes are in the peer's arena,
+ * where the peer may clear them, so free lanes do not prove that no thread uses a mapping. The
+ * service thread unmaps it without relying on them.
  */
 static void sweep(const struct soft_peer *peer)
 {
