@@ -249,10 +249,12 @@ class Options(Sweep):
     def test_all_operations(self):
         for case in self.check("--op", STREAMS, count=9):
             self.assertEqual(case["cpu"]["client"]["messages"], self.MESSAGES)
-        cases = self.cases("--op", "all", "--cq", "poll,event", "-n", 50)
-        self.assertEqual(len(cases), 39)
+        cases = measure(self.server, "--op", "all", "--cq", "poll,event", "-n", 50).document["cases"]
+        self.assertEqual(len(cases), 51)
         for case in cases:
-            self.assertEqual(case["latency_ns"]["count"], 50)
+            # Soft-RoCE of older kernels has no atomic writes.
+            if not (case["op"] == "atomic-write" and case["status"] == "skipped"):
+                self.assertEqual(case["latency_ns"]["count"], 50, case["id"])
 
     def test_doorbells(self):
         """Each group of that many writes has one completion on either side; the rest has one."""
