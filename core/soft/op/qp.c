@@ -253,7 +253,7 @@ struct ibv_qp *soft_qp_open(struct ibv_context *context, struct ibv_qp_open_attr
 	return NULL;
 }
 
-/* Returns whether another handle of the queue pair remains. */
+/* Returns whether another handle of a target of XRC remains. */
 static bool close_handle(struct soft_qp *qp)
 {
 	uint32_t left;
@@ -290,7 +290,7 @@ SOFT_EXPORT int ibv_destroy_qp(struct ibv_qp *verbs)
 {
 	struct soft_qp *qp = soft_qp_of(verbs);
 
-	if (close_handle(qp))
+	if (qp->xrcd && close_handle(qp))
 		return 0;
 	retire(qp);
 	soft_progress_leave(qp);
