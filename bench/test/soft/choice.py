@@ -421,7 +421,7 @@ class Shown(OnSoft):
             self.assertTrue(shown.startswith(HEAD))
             self.assertNotRegex(shown, r"LATENCY|BANDWIDTH|p50|p99|Gb/s  |\bus\b")
             rows = [match for match in map(ROW.match, shown.splitlines()) if match]
-            self.assertEqual(len(rows), 8, shown)
+            self.assertEqual(len(rows), 9, shown)
             for row in rows:
                 op = {"write+poll": "write", "send+reply": "send"}.get(row[2], row[2])
                 self.assertEqual(tuple(word == "yes" for word in row.group(3, 4)), NEEDS[op])
