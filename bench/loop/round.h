@@ -70,8 +70,17 @@ static ALWAYS_INLINE void round_record(struct round *round)
 
 	if (unlikely(i == round->n))
 		return;
-	loop_record(round->run, round->ticks[i + 1] - round->ticks[i]);
+	hist_add(round->run->hist,
+		 clock_to_ns(round->ticks[i + 1] - round->ticks[i], round->run->mult));
 	round->recorded++;
+}
+
+/* Stores the samples of a turn in order. */
+static inline void round_store(const struct round *round)
+{
+	for (size_t i = 0; i < round->n; i++)
+		samples_add(round->run->samples,
+			    clock_to_ns(round->ticks[i + 1] - round->ticks[i], round->run->mult));
 }
 
 /* Runs up to `most` rounds. Stops early if one fails to complete or the time is up. */
@@ -134,6 +143,8 @@ static ALWAYS_INLINE int round_each(struct lane *lane, const struct loop_run *ru
 		code = round_turn(lane, &round, most < left ? most : left, kind, error);
 		while (round.recorded < round.n)
 			round_record(&round);
+		if (unlikely(run->samples))
+			round_store(&round);
 		left -= round.n;
 		lane->result.messages += round.n;
 		most = round_most(&round, most);
