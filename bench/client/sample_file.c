@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <inttypes.h>
 
+#include "reports/table/grid.h"
+
 static int failed(const struct sample_file *file, int number, struct error *error)
 {
 	return error_set_errno(error, -number, "cannot write --samples %s", file->path);
@@ -23,22 +25,11 @@ int sample_file_open(struct sample_file *file, const char *path, struct error *e
 	return error->code;
 }
 
-static void quote(FILE *out, const char *text)
-{
-	fputc('"', out);
-	for (; *text; text++) {
-		if (*text == '"')
-			fputc('"', out);
-		fputc(*text, out);
-	}
-	fputc('"', out);
-}
-
 void sample_file_add(struct sample_file *file, const char *id, size_t trial, unsigned int thread,
 		     const struct samples *samples)
 {
 	for (size_t i = 0; i < samples->count && i < SAMPLES_MOST && !file->failure; i++) {
-		quote(file->file, id);
+		grid_csv_field(file->file, id);
 		if (fprintf(file->file, ",%zu,%u,%zu,%" PRIu64 "\n", trial, thread, i + 1,
 			    samples->ns[i]) < 0)
 			file->failure = errno;

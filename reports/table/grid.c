@@ -312,7 +312,7 @@ void grid_text(const struct terminal *terminal, struct grid *grid)
 	}
 }
 
-static void print_field(FILE *out, const char *text)
+void grid_csv_field(FILE *out, const char *text)
 {
 	if (!strpbrk(text, ",\"\r\n")) {
 		fputs(text, out);
@@ -332,7 +332,7 @@ void grid_csv_rows(FILE *out, struct grid *grid)
 	const char *cell = grid_cells(grid);
 
 	for (size_t i = 0; i < grid->n_cells; i++, cell += strlen(cell) + 1) {
-		print_field(out, cell);
+		grid_csv_field(out, cell);
 		fputc((i + 1) % grid->n_columns ? ',' : '\n', out);
 	}
 }
@@ -340,7 +340,7 @@ void grid_csv_rows(FILE *out, struct grid *grid)
 void grid_csv(FILE *out, struct grid *grid)
 {
 	for (size_t i = 0; i < grid->n_columns; i++) {
-		print_field(out, grid->columns[i].title);
+		grid_csv_field(out, grid->columns[i].title);
 		fputc(i + 1 < grid->n_columns ? ',' : '\n', out);
 	}
 	grid_csv_rows(out, grid);

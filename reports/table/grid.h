@@ -90,7 +90,8 @@ void grid_text_titles(const struct terminal *terminal, const struct grid *grid);
 const char *grid_text_row(const struct terminal *terminal, const struct grid *grid,
 			  const char *cell);
 
-/* Print CSV according to RFC 4180: only the rows, or titles and rows. */
+/* Print CSV according to RFC 4180: one field, only the rows, or titles and rows. */
+void grid_csv_field(FILE *out, const char *text);
 void grid_csv_rows(FILE *out, struct grid *grid);
 void grid_csv(FILE *out, struct grid *grid);
 
