@@ -538,6 +538,10 @@ int plan_complete(struct plan *plan, struct error *error)
 	if (!code && plan->save_dir && (plan->no_save || plan->json))
 		code = error_set(error, -EINVAL, "--save-dir and %s cannot be used together",
 				 plan->json ? "--json" : "--no-save");
+	if (!code && plan->samples && !strcmp(plan->samples, "-"))
+		code = error_set(error, -EINVAL,
+				 "--samples needs the path of a file: the table uses standard "
+				 "output");
 	if (!code && plan->samples && is_untimed(plan))
 		code = error_set(error, -EINVAL,
 				 "--samples needs latencies: add --latencies or --metric lat");
