@@ -251,6 +251,9 @@ void server_client_sent(struct reply *reply, enum ibv_wc_status status)
 	else
 		server_client_leave(client,
 				    status == IBV_WC_WR_FLUSH_ERR ? NULL : verbs_hint(status));
+	/* All answers have arrived, the notice that its time is over included. */
+	if (client->expired_ns && client->n_free == SERVER_CLIENT_REPLIES)
+		server_client_leave(client, NULL);
 }
 
 void server_client_probe(struct server_client *client, uint64_t now_ns)
@@ -296,12 +299,13 @@ void server_client_expire(struct server_client *client, uint64_t now_ns)
 
 	if (!time_ns || client->is_leaving || now_ns - client->since_ns < time_ns)
 		return;
-	if (client->is_expired) {
-		server_client_leave(client, NULL);
+	if (client->expired_ns) {
+		if (now_ns - client->expired_ns >= QUIET_NS)
+			server_client_leave(client, NULL);
 		return;
 	}
 	server_client_welcome(client);
-	client->is_expired = true;
+	client->expired_ns = now_ns;
 	deny(client, POOL_REFUSED, POOL_TIME);
 }
 
@@ -416,7 +420,7 @@ void server_client_handle(struct server_client *client, const uint8_t *bytes, si
 	struct pool_message asked;
 
 	server_client_welcome(client);
-	if (client->is_leaving || client->is_expired)
+	if (client->is_leaving || client->expired_ns)
 		return;
 	client->heard_ns = clock_now_ns();
 	if (pool_decode(&asked, bytes, length)) {
@@ -444,7 +448,7 @@ void server_client_ring(struct server_client *client, uint32_t number)
 	struct grant *grant = client->grants;
 
 	server_client_welcome(client);
-	if (client->is_expired)
+	if (client->expired_ns)
 		return;
 	client->heard_ns = clock_now_ns();
 	/* Doorbells of a client that is leaving still count: their writes are complete. */

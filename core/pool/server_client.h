@@ -42,10 +42,10 @@ struct server_client {
 	uint64_t heard_ns;
 	bool is_probing;
 	bool is_welcome; /* reported as POOL_CAME */
-	bool is_expired; /* has been notified that its time limit is over */
 	bool is_leaving;
 	bool is_finished; /* no more completions of its queue pair will arrive */
 	uint64_t since_ns;
+	uint64_t expired_ns;  /* when it was notified that its time limit is over, or 0 */
 	uint64_t leaving_ns;  /* when it began to leave */
 	atomic_bool has_last; /* its queue pair takes no more shared receives */
 	char name[ADDRESS_TEXT + 16];
@@ -81,7 +81,7 @@ void server_client_sent(struct reply *reply, enum ibv_wc_status status);
 /* Probes the client with an empty write after a while of silence. */
 void server_client_probe(struct server_client *client, uint64_t now_ns);
 
-/* Notifies a client that its time limit is over; the next call disconnects it. */
+/* Notifies a client that its time limit is over; it is disconnected once it has the notice. */
 void server_client_expire(struct server_client *client, uint64_t now_ns);
 
 struct server_client *server_client_find(const struct pool_server *server, uint32_t qp_num);
