@@ -177,6 +177,14 @@ static void print_times(FILE *out, const struct row *row, const struct sources *
 		print_us(out, row->way == ROW_FULL ? 2 * busy : busy);
 }
 
+static bool has_row(const struct result *result, const struct subject *subject,
+		    const struct row *row)
+{
+	struct sources sources = find_sources(result, subject, row);
+
+	return sources.counts || sources.idle;
+}
+
 static void print_row(FILE *out, const struct result *result, const struct subject *subject,
 		      const struct row *row)
 {
@@ -185,7 +193,7 @@ static void print_row(FILE *out, const struct result *result, const struct subje
 	const json_t *needs = find_needs(result, row->op);
 	bool has_times = banner_allows_times(result);
 
-	if (!counts && !sources.idle)
+	if (!has_row(result, subject, row))
 		return;
 	fprintf(out, "%-6s %-12s %-5s %-7s", row->task, row->how, yes_or_no(needs, "receive"),
 		yes_or_no(needs, "buffer"));
@@ -227,6 +235,7 @@ void semantics_print(FILE *out, const struct result *result)
 {
 	const struct result_case *first = NULL;
 	struct subject subject = {0};
+	bool has_rows = false;
 
 	for (size_t i = 0; i < result->n_cases && !first; i++)
 		first = result->cases[i].needs ? &result->cases[i] : NULL;
@@ -235,6 +244,11 @@ void semantics_print(FILE *out, const struct result *result)
 	subject.size = first->size;
 	for (size_t i = 0; i < result->n_cases && !subject.think_ns; i++)
 		subject.think_ns = think_of(&result->cases[i]);
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++)
+		has_rows |= has_row(result, &subject, &rows[i]);
+	/* Cases that wait by polling have needs, but the table counts events. */
+	if (!has_rows)
+		return;
 	if (banner_allows_times(result))
 		print_head(out, &subject);
 	else
