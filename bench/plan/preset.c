@@ -19,6 +19,7 @@ const struct option_value preset_names[PRESETS] = {
 	{"standard",  "send, write, read and write-imm: eight sizes"        },
 	{"full",      "all operations that carry messages: all sizes"       },
 	{"semantics", "what operations need from the server, and their cost"},
+	{"verbs",     "each operation on each transport, briefly"           },
 	{"tips",      "the cases of 'verbmark tips'"                        },
 	{"gate",      "the cases of 'verbmark gate'"                        },
 	{"fleet",     "the cases of 'verbmark fleet'"                       },
@@ -68,6 +69,14 @@ static const char *const texts[PRESETS] = {
 	" {\"op\": [\"write\", \"read\"], \"metric\": [\"lat\"], \"server-cq\": [\"event\"],"
 	"  \"think\": [\"0ns\", \"10us\"], \"duration\": [\"100ms\"], \"trials\": [6],"
 	"  \"warmup\": [\"100ms\"]}]",
+	/* What works at all: the table of coverage shows it. */
+	"[{\"op\": [\"send\", \"write\", \"read\", \"write-imm\", \"send-imm\", \"fetch-add\","
+	"  \"compare-swap\", \"atomic-write\", \"send-inv\", \"bind-mw\", \"rebind-mw\","
+	"  \"local-inv\", \"write-notify\", \"read-notify\", \"doorbell\", \"alloc\"],"
+	"  \"transport\": [\"RC\", \"UC\", \"UD\", \"XRC\"],"
+	"  \"metric\": [\"lat\", \"bw\"], \"size\": [64],"
+	"  \"cq\": [\"poll\", \"event\", \"adaptive\"], \"iterations\": [100],"
+	"  \"trials\": [1], \"warmup\": [\"1ms\"]}]",
 	/* Each programming technique next to its opposite, which is the first of the list. */
 	"[{\"op\": [\"write\"], \"metric\": [\"lat\"], \"size\": [8, 32, 64], \"inline\": [0, 64],"
 	"  \"duration\": [\"30ms\"], \"trials\": [12],"

@@ -9,9 +9,9 @@
 #include "core/base/error.h"
 
 /* The names of all presets, for help texts. */
-#define PRESET_NAMES "quick, standard, full, semantics, tips, gate or fleet"
+#define PRESET_NAMES "quick, standard, full, semantics, verbs, tips, gate or fleet"
 
-#define PRESETS 7
+#define PRESETS 8
 extern const struct option_value preset_names[PRESETS];
 
 /* Parses the name of a preset: an option_parser for a const char *. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "page_parts.h"
+#include "reports/finding/coverage.h"
 #include "reports/finding/paired_trials.h"
 #include "reports/finding/semantics.h"
 #include "reports/io/json_member.h"
@@ -376,6 +377,7 @@ void page_add(FILE *out, const struct charts *figures, const char *name)
 	}
 	print_said(out, "Knees", result, said_knees);
 	print_plain(out, "Operation requirements and costs", result, semantics_print);
+	print_plain(out, "Coverage", result, coverage_print);
 	print_plain(out, "Interleaved cases", result, paired_trials_print);
 	charts_print_ratios(out, figures);
 	print_said(out, "Fairness", result, said_shares);

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "reports/finding/coverage.h"
 #include "reports/finding/paired_trials.h"
 #include "reports/finding/semantics.h"
 #include "reports/io/json_member.h"
@@ -103,6 +104,8 @@ void markdown_add(FILE *out, const struct table_unit *unit, const struct result 
 	said_knees(result, markdown_say, &page);
 	page.before = "\n**Operation requirements and costs**\n\n";
 	said_printed(result, semantics_print, markdown_say_plain, &page);
+	page.before = "\n**Coverage**\n\n";
+	said_printed(result, coverage_print, markdown_say_plain, &page);
 	page.before = "\n**Interleaved cases**\n\n";
 	said_printed(result, paired_trials_print, markdown_say_plain, &page);
 	add_others(&page, result);

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "reports/finding/coverage.h"
 #include "reports/finding/paired_trials.h"
 #include "reports/finding/precision.h"
 #include "reports/finding/semantics.h"
@@ -302,6 +303,7 @@ struct table_count table_foot(const struct table *table)
 	said_printed(result, paired_trials_print, say, &findings);
 	said_printed(result, precision_print, say, &findings);
 	print_matrices(table);
+	said_printed(result, coverage_print, say, &findings);
 	say_skipped(table, &gaps);
 	say_interrupted(table, &gaps);
 	said_printed(result, summary_print, say, &summary);

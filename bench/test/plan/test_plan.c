@@ -249,7 +249,7 @@ static void test_presets_with_lists(void **unused)
 		    "read/bw/16k/poll read/bw/64k/poll read/bw/256k/poll read/bw/1m/poll");
 	check_refusal("--preset|slow|h",
 		      "--preset: unknown value 'slow'; use quick, standard, full, semantics, "
-		      "tips, gate or fleet");
+		      "verbs, tips, gate or fleet");
 }
 
 /* If a list makes parts of a preset equal, each case is still run once. */

@@ -64,6 +64,22 @@ static void test_presets(void **unused)
 	}
 }
 
+/* Each operation that is no timed call, on each transport. */
+static void test_verbs(void **unused)
+{
+	struct error error = {0};
+	struct words words;
+	struct plan plan;
+	size_t count = 0;
+
+	words_init(&words, "--preset|verbs");
+	assert_int_equal(plan_open(&plan, words.argc, words.argv, &error), 0);
+	for (size_t op = 0; op < OPERATIONS; op++)
+		count += operations[op].kind != RESULT_CALL;
+	assert_int_equal(plan.n_cases, count * TRANSPORTS * 2 * 3);
+	plan_close(&plan);
+}
+
 static void test_names(void **unused)
 {
 	static const char *const none[] = {"", "Quick", "quic", "quick ", "nonsense"};
@@ -212,6 +228,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_presets),
+		cmocka_unit_test(test_verbs),
 		cmocka_unit_test(test_names),
 		cmocka_unit_test_setup_teardown(test_reads_a_file, make_folder, remove_folder),
 		cmocka_unit_test_setup_teardown(test_rejects_other_files, make_folder,

@@ -142,7 +142,9 @@ static void test_many_skipped(void **unused)
 		struct result_case *line = &result.cases[i];
 
 		line->status = RESULT_SKIPPED;
+		line->op = "read";
 		line->metric = "lat";
+		line->cq = "poll";
 		snprintf(line->id, sizeof(line->id), "read/lat/%zu", i);
 		snprintf(line->error, sizeof(line->error), "%s", reasons[i]);
 	}
