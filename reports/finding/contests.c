@@ -40,7 +40,7 @@ static double find_value(const struct result_case *line)
 	if (line->status != RESULT_COMPLETE || !line->n_trials || line->kind == RESULT_CALL)
 		return (double)NAN;
 	if (is_bandwidth(line))
-		return result_rate(line, false) * (double)line->size;
+		return result_rate(line, false) * result_payload(line);
 	return !strcmp(line->metric, "lat") && result_has_latency(line) ? result_named(line, "p50")
 									: (double)NAN;
 }

@@ -16,7 +16,7 @@ static double messages_per_s(const struct result *result, const struct result_ca
 
 static double bytes_per_s(const struct result *result, const struct result_case *line)
 {
-	return result_rate(line, false) * (double)line->size;
+	return result_rate(line, false) * result_payload(line);
 }
 
 static double bits_per_s(const struct result *result, const struct result_case *line)

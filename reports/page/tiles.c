@@ -51,7 +51,7 @@ static void find_rate(struct best *best, const struct result *result, bool count
 			continue;
 		bounded_rate(&figure, line);
 		if (counts_bytes)
-			bounded_scale(&figure, (double)line->size);
+			bounded_scale(&figure, result_payload(line));
 		if (!isnan(figure.value) && (!best->line || figure.value > best->figure.value))
 			*best = (struct best){line, figure};
 	}

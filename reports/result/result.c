@@ -296,6 +296,13 @@ double result_rate(const struct result_case *line, bool with_far)
 	return median_over_trials(line, with_far ? two_way_rate : one_way_rate);
 }
 
+double result_payload(const struct result_case *line)
+{
+	bool binds = !strcmp(line->op, "bind-mw") || !strcmp(line->op, "rebind-mw");
+
+	return binds ? (double)NAN : (double)line->size;
+}
+
 double result_far_rate(const struct result_case *line)
 {
 	return median_over_trials(line, far_rate);

@@ -201,7 +201,7 @@ static void add_bandwidth(struct grid *grid, const struct table_unit *unit,
 
 	bounded_rate(&messages, line);
 	rate = messages;
-	bounded_scale(&rate, (double)line->size / unit->bytes);
+	bounded_scale(&rate, result_payload(line) / unit->bytes);
 	add_bounded(grid, &rate, DIGITS_AMOUNT);
 	if (line_mbps)
 		cells_put_amount(grid, rate.value * unit->bytes * 8e-4 / (double)line_mbps);

@@ -230,6 +230,16 @@ static void test_units(void **unused)
 	}
 }
 
+/* Binding a window of 1000 bytes moves none of them. */
+static void test_binds(void **unused)
+{
+	char text[1024] = "";
+
+	sample.cases[SAMPLE_BANDWIDTH].op = "bind-mw";
+	show_line(text, NULL, SAMPLE_BANDWIDTH);
+	assert_contains(text, "bind-mw      -            -     -  0.0424");
+}
+
 static void share(unsigned int threads, unsigned int qps, uint64_t last)
 {
 	struct shares *shares = &sample.cases[SAMPLE_BANDWIDTH].shares;
@@ -487,6 +497,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_sizes, open_sample, close_sample),
 		cmocka_unit_test(test_many_skipped),
 		cmocka_unit_test_setup_teardown(test_units, open_sample, close_sample),
+		cmocka_unit_test_setup_teardown(test_binds, open_sample, close_sample),
 		cmocka_unit_test_setup_teardown(test_flows, open_sample, close_sample),
 		cmocka_unit_test_setup_teardown(test_shares, open_sample, close_sample),
 		cmocka_unit_test(test_rejects_unknown_units),
