@@ -229,9 +229,13 @@ struct ibv_mr *soft_mr_create_of_dm(struct ibv_pd *pd, struct ibv_dm *dm, uint64
 static void await_lane(uint32_t slot, const _Atomic uint32_t *lane, uint32_t key)
 {
 	const struct soft_registry *registry = &soft_process.registry;
-	uint64_t look_ns = soft_time_ns() + SOFT_SECOND_NS;
+	uint64_t look_ns;
 	uint32_t generation;
 
+	/* Most lanes have other keys, and reading the clock takes longer than all else here. */
+	if (atomic_load(lane) != key)
+		return;
+	look_ns = soft_time_ns() + SOFT_SECOND_NS;
 	while (atomic_load(lane) == key) {
 		sched_yield();
 		if (soft_time_ns() < look_ns)
