@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """
-Unmodified third-party programs on soft0. Each row of a table is a server and a client in two
-processes. Checks the output of the programs, their data (payload.c does so for programs that do
-not), and that no process leaves files in the device's directory.
+Unmodified third-party programs on soft0, or on the device of ci/softroce. Each row of a table is a
+server and a client in two processes. Checks the output of the programs, their data (payload.c does
+so for programs that do not), and that no process leaves files in soft0's directory.
 """
 
 import glob
@@ -15,6 +15,12 @@ import tempfile
 import time
 import unittest
 
+DEVICE = os.environ.get("SOFTROCE_DEVICE", "soft0")
+IS_SOFT = DEVICE == "soft0"
+ADDRESS = os.environ.get("SOFTROCE_ADDRESS", "127.0.0.1")
+ADDRESS6 = os.environ.get("SOFTROCE_ADDRESS6", "::1")
+# The link-local GID of Soft-RoCE comes first, and then that of its IPv4 address.
+GID = 0 if IS_SOFT else 1
 SOFTRDMA = os.environ["VERBMARK"]
 PAYLOAD = os.environ.get("PAYLOAD_LIBRARY")
 LIBRARY = os.path.join(os.path.dirname(SOFTRDMA), "libverbmark-soft.so")
@@ -26,19 +32,19 @@ JUDGES = (
 ).split()
 
 PINGPONGS = [
-    f"ibv_{kind}_pingpong -g 0{options}"
+    f"ibv_{kind}_pingpong -g {GID}{options}"
     for kind in ("rc", "uc", "ud", "srq")
     for options in ("", " -e", " -c", " -e -c", " -n 200 -s 1 -c", " -n 200 -s 2048 -c -e")
 ] + [
-    "ibv_rc_pingpong -g 0 -n 50 -s 1048576 -c",
-    "ibv_rc_pingpong -g 0 -t -c",
-    "ibv_rc_pingpong -g 0 -N -c",
-    "ibv_rc_pingpong -g 0 -r 1 -n 20 -c",
-    "ibv_rc_pingpong -g 0 -m 256 -c",
-    "ibv_rc_pingpong -g 3 -c",
-    "ibv_srq_pingpong -g 0 -q 64 -r 700 -c",
-    "ibv_xsrq_pingpong -g 0",
-    "ibv_xsrq_pingpong -g 0 -e -s 65536",
+    f"ibv_rc_pingpong -g {GID} -n 50 -s 1048576 -c",
+    f"ibv_rc_pingpong -g {GID} -t -c",
+    f"ibv_rc_pingpong -g {GID} -N -c",
+    f"ibv_rc_pingpong -g {GID} -r 1 -n 20 -c",
+    f"ibv_rc_pingpong -g {GID} -m 256 -c",
+    f"ibv_rc_pingpong -g {3 if IS_SOFT else 2} -c",
+    f"ibv_srq_pingpong -g {GID} -q 64 -r 700 -c",
+    f"ibv_xsrq_pingpong -g {GID}",
+    f"ibv_xsrq_pingpong -g {GID} -e -s 65536",
 ]
 
 PERFTESTS = (
@@ -88,7 +94,7 @@ PERFTESTS = (
 
 CONNECTIONS = [
     f"{program}{options}"
-    for program in ("rping -a 127.0.0.1", "rping -a ::1", "rping -a HOST")
+    for program in (f"rping -a {ADDRESS}", f"rping -a {ADDRESS6}", "rping -a HOST")
     for options in (" -C 10 -V -v", " -C 10 -S 300 -V -v", " -C 3 -S 1000 -V -v -q")
 ] + [
     "ucmatose",
@@ -119,6 +125,11 @@ BY_CONNECTION = [
 
 def has_connection_listener(directory):
     """Returns whether the registry (struct soft_registry_port) has an rdma_cm listener."""
+    if not IS_SOFT:
+        shown = subprocess.run(
+            ["rdma", "resource", "show", "cm_id"], capture_output=True, text=True, check=True
+        )
+        return "state LISTEN" in shown.stdout
     paths = glob.glob(os.path.join(directory, "*", "registry"))
     if not paths:
         return False
@@ -160,7 +171,7 @@ class OnDevice(unittest.TestCase):
             beneath = 'LD_PRELOAD=$PAYLOAD_LIBRARY:$LD_PRELOAD exec "$@"'
             command = ("sh", "-c", beneath, "sh", *command)
         process = subprocess.Popen(
-            [SOFTRDMA, *command],
+            [SOFTRDMA, *command] if IS_SOFT else command,
             env=environment,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -191,7 +202,7 @@ class OnDevice(unittest.TestCase):
         OnDevice.port += 1
         words = [*command.split(), "-p", str(OnDevice.port)]
         return self.run_both(
-            words, [*words, "127.0.0.1"], lambda: has_listener(OnDevice.port), **options
+            words, [*words, ADDRESS], lambda: has_listener(OnDevice.port), **options
         )
 
     def run_both(self, server_words, client_words, is_ready, is_seen=True):
@@ -208,11 +219,8 @@ class OnDevice(unittest.TestCase):
             output, _ = process.communicate(timeout=PATIENCE)
             self.assertEqual(process.returncode, 0, f"{command}: {output}")
             printed.append(output)
-        self.assertEqual(
-            [name for *_, names in os.walk(self.directory) for name in names],
-            ["registry"],
-            "a process left a socket",
-        )
+        left = [name for *_, names in os.walk(self.directory) for name in names]
+        self.assertEqual(left, ["registry"] if IS_SOFT else [], "a process left a socket")
         return printed
 
 
@@ -221,6 +229,7 @@ def option(command, letter, default):
     return int(found.group(1)) if found else default
 
 
+@unittest.skipUnless(IS_SOFT, "values of soft0")
 class Queries(OnDevice):
     def test_device_list(self):
         self.assertIn("soft0", self.run_alone("ibv_devices"))
@@ -295,6 +304,7 @@ def is_needed(name, version):
     return not WITHOUT_OBJECTS.match(name) and "PRIVATE" not in version
 
 
+@unittest.skipUnless(IS_SOFT, "symbols of soft0")
 class Exports(unittest.TestCase):
     def test_exports_all_symbols_of_the_programs(self):
         ours = symbols(LIBRARY, "--defined-only")
@@ -377,7 +387,7 @@ class ByConnection(Connected):
             hosts = subprocess.run(
                 ["hostname", "-I"], capture_output=True, text=True, check=True
             ).stdout.split()
-            words[words.index("HOST")] = hosts[0] if hosts else "127.0.0.1"
+            words[words.index("HOST")] = hosts[0] if hosts else ADDRESS
         size = option(command, "-S", 64)
         for output in self.run_connected([*words, "-s"], [*words, "-c"], is_seen=False):
             pings = re.findall(r"ping data: (.*)", output)
@@ -394,7 +404,7 @@ class ByConnection(Connected):
             return
         client = ["rdma_client"] if words[0] == "rdma_server" else words
         end = "end 0" if words[0] == "rdma_server" else "return status 0"
-        for output in self.run_connected(words, [*client, "-s", "127.0.0.1"]):
+        for output in self.run_connected(words, [*client, "-s", ADDRESS]):
             self.assertIn(end, output)
             if words[0] != "rdma_server":
                 self.assertIn("test complete", output)
@@ -407,16 +417,16 @@ class ByConnection(Connected):
         self.assertEqual(received, [0] if program == "rdma_server" else [size] * connections)
 
     def test_rejected_without_listener(self):
-        process = self.start("rping", "-c", "-a", "127.0.0.1")
+        process = self.start("rping", "-c", "-a", ADDRESS)
         output, _ = process.communicate(timeout=PATIENCE)
         self.assertIn("RDMA_CM_EVENT_REJECTED, error 8", output)
 
     def test_client_notices_killed_server(self):
-        server = self.start("rping", "-s", "-a", "127.0.0.1")
+        server = self.start("rping", "-s", "-a", ADDRESS)
         while not self.has_server():
             self.assertIsNone(server.poll())
             time.sleep(0.01)
-        client = self.start("rping", "-c", "-a", "127.0.0.1", "-v")
+        client = self.start("rping", "-c", "-a", ADDRESS, "-v")
         self.assertIn("rdma-ping-0", client.stdout.readline())
         server.kill()
         output, _ = client.communicate(timeout=PATIENCE)
@@ -469,6 +479,7 @@ class Perftest(Tables, OnDevice):
         return self.run_pair(command)
 
 
+@unittest.skipUnless(IS_SOFT, "other devices do not yield the CPU to the peer")
 class OneProcessor(Tables, OnDevice):
     """Both programs on one CPU: polling must yield, or each message would need a time slice."""
 
@@ -488,7 +499,7 @@ class PerftestByConnection(Tables, Connected):
         words = command.split()
         for _ in range(self.TRIES):
             try:
-                return self.run_connected(words, [*words, "127.0.0.1"])
+                return self.run_connected(words, [*words, ADDRESS])
             except AssertionError as failure:
                 if "RDMA_CM_EVENT_REJECTED; error: 8" not in str(failure):
                     raise
@@ -499,6 +510,8 @@ class PerftestByConnection(Tables, Connected):
 
 def add(case, commands):
     for command in commands:
+        if not IS_SOFT and re.search("XRC|xsrq", command):
+            continue  # Soft-RoCE has no XRC
         name = re.sub(r"[^a-z0-9]+", "_", command.replace("-A CMP", "cmp").lower())
         setattr(case, f"test_{name}", lambda self, command=command: self.check(command))
 
