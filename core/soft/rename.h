@@ -35,6 +35,8 @@
 #define ibv_modify_qp             soft_inner_ibv_modify_qp
 #define ibv_query_qp              soft_inner_ibv_query_qp
 #define ibv_destroy_qp            soft_inner_ibv_destroy_qp
+#define ibv_attach_mcast          soft_inner_ibv_attach_mcast
+#define ibv_detach_mcast          soft_inner_ibv_detach_mcast
 #define ibv_create_ah             soft_inner_ibv_create_ah
 #define ibv_init_ah_from_wc       soft_inner_ibv_init_ah_from_wc
 #define ibv_create_ah_from_wc     soft_inner_ibv_create_ah_from_wc
@@ -58,6 +60,9 @@
 #define rdma_reject               soft_inner_rdma_reject
 #define rdma_notify               soft_inner_rdma_notify
 #define rdma_disconnect           soft_inner_rdma_disconnect
+#define rdma_join_multicast       soft_inner_rdma_join_multicast
+#define rdma_join_multicast_ex    soft_inner_rdma_join_multicast_ex
+#define rdma_leave_multicast      soft_inner_rdma_leave_multicast
 #define rdma_get_request          soft_inner_rdma_get_request
 #define rdma_get_cm_event         soft_inner_rdma_get_cm_event
 #define rdma_ack_cm_event         soft_inner_rdma_ack_cm_event

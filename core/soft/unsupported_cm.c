@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Functions of librdmacm that the soft device does not support: multicast and service names.
+ * Functions of librdmacm that the soft device does not support: service names.
  */
 #include "core/soft/unsupported.h"
 
@@ -14,9 +14,6 @@
 	}                           \
 	_Static_assert(1, "")
 
-REFUSE(rdma_join_multicast);
-REFUSE(rdma_join_multicast_ex);
-REFUSE(rdma_leave_multicast);
 REFUSE(rdma_query_addrinfo);
 REFUSE(rdma_resolve_addrinfo);
 REFUSE(rdma_write_cm_event);

@@ -14,6 +14,7 @@
 #include "core/soft/cm/cm.h"
 #include "core/soft/export.h"
 #include "core/soft/fault/fault.h"
+#include "core/soft/op/multicast.h"
 
 /* Number of destroyed channels kept allocated. */
 enum {
@@ -117,6 +118,16 @@ static uint8_t data_size(const struct soft_cm_id *id, enum rdma_cm_event_type ty
 	}
 }
 
+static void describe_group(struct soft_cm_event *event, const struct soft_cm_id *id)
+{
+	struct rdma_ud_param *param = &event->verbs.param.ud;
+
+	param->private_data = event->group->context;
+	param->qp_num = SOFT_MULTICAST_QPN;
+	param->qkey = RDMA_UDP_QKEY;
+	soft_cm_fill_address(id, &event->group->address, &param->ah_attr);
+}
+
 static void describe(struct soft_cm_event *event, const struct soft_cm_id *id)
 {
 	const struct soft_cm_message *said = &id->remote;
@@ -129,7 +140,7 @@ static void describe(struct soft_cm_event *event, const struct soft_cm_id *id)
 		event->verbs.param.ud.qp_num = said->qp_num;
 		event->verbs.param.ud.qkey = said->qkey;
 		if (event->verbs.event == RDMA_CM_EVENT_ESTABLISHED)
-			soft_cm_fill_address(id, &event->verbs.param.ud.ah_attr);
+			soft_cm_fill_address(id, &id->to, &event->verbs.param.ud.ah_attr);
 		return;
 	}
 	event->verbs.param.conn.private_data = size ? event->data : NULL;
@@ -159,7 +170,7 @@ void soft_cm_deliver(struct soft_cm_event *event)
 }
 
 static void put(struct soft_cm_id *owner, struct soft_cm_id *id, enum rdma_cm_event_type type,
-		int status)
+		int status, const struct soft_cm_group *group)
 {
 	struct soft_cm_event *event = calloc(1, sizeof(*event));
 
@@ -170,7 +181,11 @@ static void put(struct soft_cm_id *owner, struct soft_cm_id *id, enum rdma_cm_ev
 	event->verbs.listen_id = owner == id ? NULL : &owner->verbs;
 	event->verbs.event = type;
 	event->verbs.status = status;
-	describe(event, id);
+	event->group = group;
+	if (group)
+		describe_group(event, id);
+	else
+		describe(event, id);
 	if (unlikely(soft_fault_is_planned) && soft_fault_event(event))
 		return;
 	soft_cm_deliver(event);
@@ -178,12 +193,17 @@ static void put(struct soft_cm_id *owner, struct soft_cm_id *id, enum rdma_cm_ev
 
 void soft_cm_raise(struct soft_cm_id *id, enum rdma_cm_event_type type, int status)
 {
-	put(id, id, type, status);
+	put(id, id, type, status, NULL);
+}
+
+void soft_cm_raise_joined(struct soft_cm_id *id, const struct soft_cm_group *group)
+{
+	put(id, id, RDMA_CM_EVENT_MULTICAST_JOIN, 0, group);
 }
 
 void soft_cm_announce(struct soft_cm_id *request)
 {
-	put(request->listener, request, RDMA_CM_EVENT_CONNECT_REQUEST, 0);
+	put(request->listener, request, RDMA_CM_EVENT_CONNECT_REQUEST, 0, NULL);
 }
 
 /* Moves an owner's events to another channel, or frees them (NULL). */
@@ -208,6 +228,24 @@ void soft_cm_drop_events(struct soft_cm_id *id)
 	/* After a fault, an identifier may outlive its channel, which freed its events. */
 	if (id->verbs.channel)
 		take_events(id, NULL);
+}
+
+void soft_cm_drop_joined(struct soft_cm_id *id, const struct soft_cm_group *group)
+{
+	struct soft_cm_channel *channel;
+	struct soft_cm_event **at;
+
+	/* After a fault, an identifier may outlive its channel. */
+	if (!id->verbs.channel)
+		return;
+	channel = soft_cm_channel_of(id->verbs.channel);
+	at = &channel->first;
+	while (*at) {
+		if ((*at)->group == group)
+			free(soft_cm_channel_take(channel, at));
+		else
+			at = &(*at)->next;
+	}
 }
 
 void soft_cm_move_events(struct soft_cm_id *id, struct rdma_event_channel *to)
@@ -280,6 +318,16 @@ static void finish_connect(struct soft_cm_event *event)
 	}
 }
 
+static void finish_join(struct soft_cm_event *event)
+{
+	int result = soft_cm_multicast_attach(soft_cm_id_of(event->verbs.id), event->group);
+
+	if (!result)
+		return;
+	event->verbs.event = RDMA_CM_EVENT_MULTICAST_ERROR;
+	event->verbs.status = -result;
+}
+
 static void finish(struct soft_cm_event *event)
 {
 	struct soft_cm_id *id = soft_cm_id_of(event->verbs.id);
@@ -294,6 +342,9 @@ static void finish(struct soft_cm_event *event)
 		break;
 	case RDMA_CM_EVENT_REJECTED:
 		soft_cm_qp_fail(id);
+		break;
+	case RDMA_CM_EVENT_MULTICAST_JOIN:
+		finish_join(event);
 		break;
 	default:
 		break;

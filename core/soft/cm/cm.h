@@ -52,6 +52,8 @@ enum soft_cm_state {
 	SOFT_CM_CLOSED,
 };
 
+struct soft_cm_group;
+
 struct soft_cm_id {
 	struct rdma_cm_id verbs;
 	/*
@@ -90,6 +92,7 @@ struct soft_cm_id {
 	uint64_t due_ns;
 	struct soft_cm_id *next_timed;
 	struct ibv_sa_path_rec path;
+	struct soft_cm_group *groups; /* multicast groups joined */
 	/* For endpoints: */
 	struct ibv_qp_init_attr *qp_init;
 	struct soft_cm_id *next_known; /* used only with a fault plan */
@@ -98,9 +101,19 @@ struct soft_cm_id {
 struct soft_cm_event {
 	struct rdma_cm_event verbs;
 	struct soft_cm_event *next;
-	struct soft_cm_id *owner; /* counts the acknowledgment */
-	uint64_t due_ns;          /* for an event delayed by a fault */
+	struct soft_cm_id *owner;          /* counts the acknowledgment */
+	uint64_t due_ns;                   /* for an event delayed by a fault */
+	const struct soft_cm_group *group; /* NULL: not about multicast */
 	unsigned char data[256];
+};
+
+/* A multicast group that an identifier has joined. */
+struct soft_cm_group {
+	struct soft_cm_address address;
+	void *context;
+	bool is_send_only;
+	bool is_attached;
+	struct soft_cm_group *next;
 };
 
 struct soft_cm_channel {
@@ -140,9 +153,11 @@ struct ibv_xrcd *soft_cm_xrcd(void);
 
 /* Puts an event with the peer's private data, if any. Call with the mutex held. */
 void soft_cm_raise(struct soft_cm_id *id, enum rdma_cm_event_type type, int status);
+void soft_cm_raise_joined(struct soft_cm_id *id, const struct soft_cm_group *group);
 void soft_cm_deliver(struct soft_cm_event *event);
 void soft_cm_announce(struct soft_cm_id *request);
 void soft_cm_drop_events(struct soft_cm_id *id);
+void soft_cm_drop_joined(struct soft_cm_id *id, const struct soft_cm_group *group);
 void soft_cm_move_events(struct soft_cm_id *id, struct rdma_event_channel *to);
 
 /* Waits until all fetched events have been acknowledged. Call with the mutex held. */
@@ -181,7 +196,17 @@ void soft_cm_admit(struct soft_cm_id *listener);
 int soft_cm_qp_connect(struct soft_cm_id *id);
 void soft_cm_qp_fail(struct soft_cm_id *id);
 
-/* Fills in the address handle attributes of the peer. */
-void soft_cm_fill_address(const struct soft_cm_id *id, struct ibv_ah_attr *attr);
+/* Fills in the address handle attributes of a peer or a group. */
+void soft_cm_fill_address(const struct soft_cm_id *id, const struct soft_cm_address *to,
+			  struct ibv_ah_attr *attr);
+
+/*
+ * Attaches the queue pair, if any, to a group whose event is being fetched. Returns 0 or a positive
+ * errno.
+ */
+int soft_cm_multicast_attach(struct soft_cm_id *id, const struct soft_cm_group *group);
+
+/* Frees the groups of an identifier. Call with the mutex held. */
+void soft_cm_multicast_forget(struct soft_cm_id *id);
 
 #endif

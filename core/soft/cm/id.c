@@ -119,6 +119,7 @@ SOFT_EXPORT int rdma_destroy_id(struct rdma_cm_id *verbs)
 		soft_cm_id_discard(request);
 	}
 	soft_cm_await(id);
+	soft_cm_multicast_forget(id);
 	pthread_mutex_unlock(&soft_cm_mutex);
 	soft_cm_port_release(id->port);
 	if (id->is_sync)

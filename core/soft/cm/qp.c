@@ -17,12 +17,13 @@ enum {
 	HOP_LIMIT = 64,
 };
 
-void soft_cm_fill_address(const struct soft_cm_id *id, struct ibv_ah_attr *attr)
+void soft_cm_fill_address(const struct soft_cm_id *id, const struct soft_cm_address *to,
+			  struct ibv_ah_attr *attr)
 {
 	int index = soft_cm_address_index(&id->from);
 
 	*attr = (struct ibv_ah_attr){
-		.grh.dgid = id->to.gid,
+		.grh.dgid = to->gid,
 		.grh.sgid_index = (uint8_t)(index < 0 ? 0 : index),
 		.grh.hop_limit = HOP_LIMIT,
 		.grh.traffic_class = id->tos,
@@ -55,7 +56,7 @@ static void fill_rtr(const struct soft_cm_id *id, struct ibv_qp_attr *attr, int 
 {
 	*mask = IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
 		IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
-	soft_cm_fill_address(id, &attr->ah_attr);
+	soft_cm_fill_address(id, &id->to, &attr->ah_attr);
 	attr->path_mtu = SOFT_MTU;
 	attr->dest_qp_num = id->remote.qp_num;
 	attr->rq_psn = id->remote.psn;

@@ -9,6 +9,7 @@
 #include "core/soft/cm/cm.h"
 #include "core/soft/cm/port.h"
 #include "core/soft/export.h"
+#include "core/soft/op/multicast.h"
 #include "core/soft/peer/process.h"
 #include "core/soft/port.h"
 
@@ -42,7 +43,8 @@ static int find_route(const struct soft_cm_address *to, struct soft_cm_address *
 	int result = soft_cm_address_source(to, &route);
 	bool has_route = !result && soft_cm_address_is_own(&route);
 
-	*is_known = soft_cm_address_index(to) >= 0 || soft_cm_port_is_known(to);
+	*is_known = soft_multicast_is_group(&to->gid) || soft_cm_address_index(to) >= 0 ||
+		    soft_cm_port_is_known(to);
 	if (from->family && !soft_cm_address_is_any(from))
 		return 0;
 	if (!has_route)

@@ -105,6 +105,12 @@
 	CALL(int, ibv_destroy_qp, \
 	     (struct ibv_qp *qp), \
 	     (qp), ERRNO) \
+	CALL(int, ibv_attach_mcast, \
+	     (struct ibv_qp *qp, const union ibv_gid *gid, uint16_t lid), \
+	     (qp, gid, lid), ERRNO) \
+	CALL(int, ibv_detach_mcast, \
+	     (struct ibv_qp *qp, const union ibv_gid *gid, uint16_t lid), \
+	     (qp, gid, lid), ERRNO) \
 	CALL(struct ibv_ah *, ibv_create_ah, \
 	     (struct ibv_pd *pd, struct ibv_ah_attr *attr), \
 	     (pd, attr), NOTHING) \
@@ -174,6 +180,15 @@
 	CALL(int, rdma_disconnect, \
 	     (struct rdma_cm_id *id), \
 	     (id), MINUS_ONE) \
+	CALL(int, rdma_join_multicast, \
+	     (struct rdma_cm_id *id, struct sockaddr *group, void *context), \
+	     (id, group, context), MINUS_ONE) \
+	CALL(int, rdma_join_multicast_ex, \
+	     (struct rdma_cm_id *id, struct rdma_cm_join_mc_attr_ex *attr, void *context), \
+	     (id, attr, context), MINUS_ONE) \
+	CALL(int, rdma_leave_multicast, \
+	     (struct rdma_cm_id *id, struct sockaddr *group), \
+	     (id, group), MINUS_ONE) \
 	CALL(int, rdma_get_request, \
 	     (struct rdma_cm_id *listener, struct rdma_cm_id **id), \
 	     (listener, id), MINUS_ONE) \

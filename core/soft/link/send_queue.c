@@ -88,12 +88,8 @@ static void launch(struct soft_qp *qp, uint64_t now_ns)
 
 		if (!may_launch(qp, operation))
 			return;
-		/*
-		 * Connect now: the service thread may execute the operation, and it cannot connect
-		 * to new peers.
-		 */
 		if (qp->verbs.qp_base.qp_type == IBV_QPT_UD)
-			soft_peer_find(soft_image_slot(operation->remote_qp));
+			soft_execute_meet(operation);
 		soft_model_launch(qp, operation, flight_at(qp, wire->launched), now_ns);
 		wire->fetches += soft_model_is_fetch(operation);
 	}

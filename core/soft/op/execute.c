@@ -8,6 +8,7 @@
 #include "core/soft/memory/region.h"
 #include "core/soft/op/atomic.h"
 #include "core/soft/op/deliver.h"
+#include "core/soft/op/multicast.h"
 #include "core/soft/op/qp.h"
 #include "core/soft/op/receive_queue.h"
 #include "core/soft/peer/process.h"
@@ -20,6 +21,12 @@ enum {
 static bool is_datagram(const struct soft_qp *qp)
 {
 	return qp->verbs.qp_base.qp_type == IBV_QPT_UD;
+}
+
+static bool is_multicast(const struct soft_qp *qp, const struct soft_operation *operation)
+{
+	return is_datagram(qp) && unlikely(operation->remote_qp == SOFT_MULTICAST_QPN) &&
+	       soft_multicast_is_group(&operation->gid);
 }
 
 /* A lost message means no answer on a reliable queue pair, and success on others. */
@@ -60,14 +67,10 @@ bool soft_execute_is_open(const struct soft_qp *qp, const struct soft_target *ta
 	       atomic_load_explicit(&remote->queue.psn, memory_order_relaxed) == qp->attr.sq_psn;
 }
 
-/* Finds the target's queue pair. It is receiving, but may belong to another connection by now. */
-static ALWAYS_INLINE bool soft_execute_find(const struct soft_qp *qp,
-					    const struct soft_operation *operation,
-					    struct soft_target *target)
+/* Finds a queue pair by number, which is receiving, but may be another one by now. */
+static ALWAYS_INLINE bool locate(const struct soft_qp *qp, const struct soft_operation *operation,
+				 uint32_t number, struct soft_target *target)
 {
-	uint32_t number = is_datagram(qp) ? operation->remote_qp : qp->attr.dest_qp_num;
-	const union ibv_gid *gid = is_datagram(qp) ? &operation->gid : &qp->attr.ah_attr.grh.dgid;
-
 	target->peer = soft_peer_find(soft_image_slot(number));
 	if (!target->peer)
 		return false;
@@ -79,8 +82,18 @@ static ALWAYS_INLINE bool soft_execute_find(const struct soft_qp *qp,
 	if (unlikely(atomic_load_explicit(&target->peer->arena->image->is_down,
 					  memory_order_relaxed)))
 		return false;
-	return soft_peer_has_gid(target->peer, gid) &&
-	       is_receiving(atomic_load_explicit(&target->qp->state, memory_order_acquire));
+	return is_receiving(atomic_load_explicit(&target->qp->state, memory_order_acquire));
+}
+
+/* Finds the target's queue pair. It is receiving, but may belong to another connection by now. */
+static ALWAYS_INLINE bool soft_execute_find(const struct soft_qp *qp,
+					    const struct soft_operation *operation,
+					    struct soft_target *target)
+{
+	uint32_t number = is_datagram(qp) ? operation->remote_qp : qp->attr.dest_qp_num;
+	const union ibv_gid *gid = is_datagram(qp) ? &operation->gid : &qp->attr.ah_attr.grh.dgid;
+
+	return locate(qp, operation, number, target) && soft_peer_has_gid(target->peer, gid);
 }
 
 static bool find_open(const struct soft_qp *qp, const struct soft_operation *operation,
@@ -99,7 +112,8 @@ bool soft_execute_is_ready(const struct soft_qp *qp, const struct soft_operation
 
 	if (operation->opcode == IBV_WR_RDMA_WRITE || soft_model_is_fetch(operation))
 		return true;
-	if (!find_open(qp, operation, &target) || !soft_target_has_srq(&target))
+	if (is_multicast(qp, operation) || !find_open(qp, operation, &target) ||
+	    !soft_target_has_srq(&target))
 		return false;
 	image = target.peer->arena->image;
 	srq = target.srq ? target.srq : soft_image_read(&target.qp->srq);
@@ -432,6 +446,47 @@ static enum soft_outcome perform(struct soft_qp *qp, const struct soft_target *t
 	return soft_deliver(qp, target, operation, data);
 }
 
+/* Delivers a copy of a datagram to every member of a group, including the sender if attached. */
+static COLD enum soft_outcome perform_multicast(struct soft_qp *qp,
+						const struct soft_operation *operation,
+						const struct soft_span *data)
+{
+	enum soft_outcome outcome = SOFT_DONE;
+	struct soft_operation copy = *operation;
+	struct soft_multicast_member member;
+
+	for (uint32_t at = 0; soft_multicast_next(&operation->gid, &at, &member);) {
+		struct soft_target target;
+		enum soft_outcome one;
+		bool is_found;
+
+		copy.remote_qp = member.qp_num;
+		is_found = locate(qp, &copy, member.qp_num, &target);
+		/* Another process may have the slot by now. */
+		if (!target.peer || soft_registry_holder(target.peer->slot,
+							 target.peer->generation) != member.owner) {
+			soft_multicast_drop_dead(&member);
+			continue;
+		}
+		one = is_found ? soft_deliver(qp, &target, &copy, data) : SOFT_DONE;
+		if (outcome == SOFT_DONE)
+			outcome = one;
+	}
+	return outcome;
+}
+
+void soft_execute_meet(const struct soft_operation *operation)
+{
+	struct soft_multicast_member member;
+
+	if (operation->remote_qp != SOFT_MULTICAST_QPN) {
+		soft_peer_find(soft_image_slot(operation->remote_qp));
+		return;
+	}
+	for (uint32_t at = 0; soft_multicast_next(&operation->gid, &at, &member);)
+		soft_peer_find(soft_image_slot(member.qp_num));
+}
+
 /* Executes an operation with `copy` as its local memory, as if that were inline data. */
 static enum soft_outcome soft_execute_on_copy(struct soft_qp *qp, const struct soft_span *data,
 					      struct soft_operation *copy, uint32_t *rnr_timer)
@@ -488,9 +543,13 @@ enum soft_outcome soft_execute(struct soft_qp *qp, struct soft_operation *operat
 		return (enum soft_outcome)IBV_WC_LOC_LEN_ERR;
 	if (!gather(qp, operation, &data))
 		return soft_execute_carefully(qp, operation, rnr_timer);
-	if (!soft_execute_find(qp, operation, &target))
-		return lost(qp);
-	outcome = perform(qp, &target, operation, &data);
+	if (is_multicast(qp, operation)) {
+		outcome = perform_multicast(qp, operation, &data);
+	} else {
+		if (!soft_execute_find(qp, operation, &target))
+			return lost(qp);
+		outcome = perform(qp, &target, operation, &data);
+	}
 	if (outcome == SOFT_DONE)
 		count_packets(qp, operation->length);
 	else if (outcome == SOFT_REFUSED)

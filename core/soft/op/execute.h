@@ -85,6 +85,12 @@ enum soft_outcome soft_execute(struct soft_qp *qp, struct soft_operation *operat
 bool soft_execute_is_ready(const struct soft_qp *qp, const struct soft_operation *operation);
 
 /*
+ * Connects to the processes that a datagram goes to. The service thread, which may execute it, cannot
+ * connect to new peers.
+ */
+void soft_execute_meet(const struct soft_operation *operation);
+
+/*
  * Gives the operation this outcome without executing it. The target sees its part of the outcome.
  */
 enum soft_outcome soft_execute_refuse(const struct soft_qp *qp,

@@ -290,6 +290,9 @@ SOFT_EXPORT int ibv_destroy_qp(struct ibv_qp *verbs)
 {
 	struct soft_qp *qp = soft_qp_of(verbs);
 
+	/* As on hardware, the program must detach it first. */
+	if (atomic_load(&qp->groups))
+		return EBUSY;
 	if (qp->xrcd && close_handle(qp))
 		return 0;
 	retire(qp);

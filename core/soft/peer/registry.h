@@ -19,6 +19,7 @@
 
 enum {
 	SOFT_PORTS = 16384,
+	SOFT_MEMBERS = 4096,
 };
 
 /* An rdma_cm port number in use; see cm/port.h. */
@@ -32,6 +33,14 @@ struct soft_registry_port {
 	uint8_t is_v6_only;
 	uint8_t is_sharing;
 	uint8_t is_listening;
+};
+
+/* A queue pair that is attached to a multicast group; see op/multicast.h. */
+struct soft_registry_member {
+	_Atomic uint32_t sequence; /* odd while the entry is being changed */
+	_Atomic uint32_t owner;    /* as in locks; 0: free */
+	_Atomic uint32_t qp_num;
+	_Atomic uint64_t group[2]; /* a GID */
 };
 
 /* Kinds of objects that are counted per process. */
@@ -63,6 +72,9 @@ struct soft_registry_file {
 	uint32_t port_count;   /* highest entry ever used plus 1 */
 	struct soft_registry_port port[SOFT_PORTS];
 	struct soft_registry_counts counts[SOFT_SLOTS];
+	struct soft_lock members_lock; /* held to change members */
+	_Atomic uint32_t member_count; /* highest entry in use plus 1 */
+	struct soft_registry_member member[SOFT_MEMBERS];
 };
 
 struct soft_registry {

@@ -28,7 +28,7 @@ PATIENCE = 300
 JUDGES = (
     "ibv_devices ibv_devinfo ibv_rc_pingpong ibv_uc_pingpong ibv_ud_pingpong "
     "ibv_srq_pingpong ibv_xsrq_pingpong ib_send_lat ib_send_bw ib_write_lat ib_write_bw ib_read_lat "
-    "ib_read_bw ib_atomic_lat ib_atomic_bw rping ucmatose udaddy rdma_client rdma_server"
+    "ib_read_bw ib_atomic_lat ib_atomic_bw rping ucmatose udaddy rdma_client rdma_server mckey"
 ).split()
 
 PINGPONGS = [
@@ -89,6 +89,9 @@ PERFTESTS = (
         "ib_write_bw -n 500 -c XRC -b -q 3",
         "ib_read_lat -n 500 -c XRC",
         "ib_atomic_bw -n 500 -c XRC",
+        "ib_send_lat -n 500 -c UD -s 64 -g",
+        # The server waits for every message.
+        "ib_send_bw -n 500 -c UD -s 2048 -g -r 512 -M 0:0:0:0:0:0:0:0:0:0:255:255:239:1:2:3",
     ]
 )
 
@@ -121,6 +124,10 @@ BY_CONNECTION = [
     "ib_send_bw -R -n 300 -c UD -s 2048 -r 512 -t 64",
     "ib_write_lat -R -n 20 -s 8388608",
 ]
+
+
+# Groups of mckey, and their GIDs with RoCEv2.
+MCKEY_GID = {"239.1.2.3": "::ffff:239.1.2.3", "ff0e::7": "ff0e::7"}
 
 
 def has_connection_listener(directory):
@@ -433,6 +440,28 @@ class ByConnection(Connected):
         self.assertIn("client DISCONNECT EVENT", output)
 
 
+class Multicast(OnDevice):
+    """mckey: one sender, and receivers that each wait for all messages."""
+
+    def check(self, command):
+        address = "::1" if "::" in command else "127.0.0.1"
+        words = ["stdbuf", "-oL", *command.split(), "-b", address]
+        receivers = [self.start(*words) for _ in range(3)]
+        printed = [""] * len(receivers)
+        for i, receiver in enumerate(receivers):
+            while "receiving data transfers" not in printed[i]:
+                line = receiver.stdout.readline()
+                self.assertTrue(line, printed[i])
+                printed[i] += line
+        sender = self.run_alone(*words, "-s")
+        for process, before in zip(receivers, printed):
+            output, _ = process.communicate(timeout=PATIENCE)
+            self.assertEqual(process.returncode, 0, before + output)
+            self.assertIn("data transfers complete", output)
+            self.assertIn(MCKEY_GID[command.split()[2]], before)
+        self.assertIn("return status 0", sender)
+
+
 class Tables:
     def rows(self, output):
         """Returns the table: {size: [iterations, figures...]}; t_stdev can be -nan."""
@@ -521,3 +550,4 @@ add(Perftest, PERFTESTS)
 add(OneProcessor, (f"ib_{name}_lat -n 20000" for name in ("send", "read", "atomic")))
 add(ByConnection, CONNECTIONS)
 add(PerftestByConnection, BY_CONNECTION)
+add(Multicast, ("mckey -m 239.1.2.3", "mckey -m ff0e::7 -c 3 -S 2048"))
