@@ -31,6 +31,8 @@ static int note_shares(const struct trial *trial, const struct plan_case *wanted
 	if (!code)
 		code = result_add_flows(found, &flows, is_first, error);
 	flows_close(&flows);
+	if (!code && trial->outcome.receivers.count)
+		code = receivers_add(&found->receivers, &trial->outcome.receivers, error);
 	return code;
 }
 

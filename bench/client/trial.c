@@ -171,6 +171,10 @@ static int read_done(struct trial *trial, json_t *message, struct result_trial *
 	trial->is_awaited = done.has_next;
 	outcome->server_place = protocol_read_place(message);
 	outcome->server_chosen = protocol_read_chosen(message);
+	if (pattern_is_multicast(&trial->wanted->parameters))
+		return protocol_read_receivers(message, trial->settings->who, &outcome->receivers,
+					       pattern_receivers(&trial->wanted->parameters),
+					       error);
 	return 0;
 }
 
@@ -266,6 +270,18 @@ static int count_arrived(struct trial *trial, struct result_trial *found, struct
 		return 0;
 	found->sent = merge_threads_posted(trial);
 	found->lost = found->sent > outcome->arrived ? found->sent - outcome->arrived : 0;
+	for (size_t i = 0; i < outcome->receivers.count; i++) {
+		struct receiver *receiver = &outcome->receivers.receiver[i];
+
+		receiver->lost =
+			found->sent > receiver->arrived ? found->sent - receiver->arrived : 0;
+	}
+	if (found->lost == found->sent && outcome->receivers.count)
+		return error_set(error, -ETIMEDOUT,
+				 "all %" PRIu64
+				 " messages were lost: check that switches forward the "
+				 "group; IGMP snooping needs a querier",
+				 found->sent);
 	if (found->lost == found->sent)
 		return error_set(error, -ETIMEDOUT,
 				 "all %" PRIu64 " messages were lost: only RC retransmits; try RC, "
@@ -405,6 +421,7 @@ void trial_close(struct trial *trial)
 	threads_each(&trial->threads, thread_close, trial, &ignored);
 	threads_close(&trial->threads);
 	shares_close(&trial->outcome.shares);
+	receivers_close(&trial->outcome.receivers);
 	free(trial->lanes);
 	trial->lanes = NULL;
 	trial->wanted = NULL;

@@ -48,6 +48,7 @@ struct trial_outcome {
 	struct effective client_chosen;
 	struct effective server_chosen;
 	struct shares shares;
+	struct receivers receivers; /* of a multicast group */
 };
 
 /*

@@ -316,6 +316,36 @@ struct result_place protocol_read_place(const json_t *done)
 	return place;
 }
 
+void protocol_add_receiver(json_t *done, uint64_t arrived)
+{
+	if (!json_object_get(done, "receivers"))
+		json_object_set_new(done, "receivers", json_array());
+	json_array_append_new(json_object_get(done, "receivers"),
+			      json_integer((json_int_t)arrived));
+}
+
+int protocol_read_receivers(const json_t *done, const char *who, struct receivers *receivers,
+			    size_t count, struct error *error)
+{
+	const json_t *list = json_object_get(done, "receivers");
+	int code = 0;
+
+	if (json_array_size(list) != count)
+		return error_set(error, -EPROTO,
+				 "%s: 'done' message has %zu receivers instead of %zu", who,
+				 json_array_size(list), count);
+	code = receivers_open(receivers, count, error);
+	for (size_t i = 0; i < count && !code; i++) {
+		json_int_t arrived = json_integer_value(json_array_get(list, i));
+
+		if (!are_figures(&arrived, 1))
+			return error_set(error, -EPROTO,
+					 "%s: 'done' message has a value out of range", who);
+		receivers->receiver[i].arrived = (uint64_t)arrived;
+	}
+	return code;
+}
+
 void protocol_add_chosen(json_t *done, const struct effective *chosen)
 {
 	json_t *encoded = effective_encode(chosen);

@@ -131,6 +131,11 @@ int protocol_read_done(json_t *message, const char *who, struct protocol_done *d
 void protocol_add_place(json_t *done, const struct result_place *place);
 struct result_place protocol_read_place(const json_t *done);
 
+/* Same for the messages that arrived at each receiver of a multicast group, added one by one. */
+void protocol_add_receiver(json_t *done, uint64_t arrived);
+int protocol_read_receivers(const json_t *done, const char *who, struct receivers *receivers,
+			    size_t count, struct error *error);
+
 /* Same for the queue depths and other values that the device granted. */
 void protocol_add_chosen(json_t *done, const struct effective *chosen);
 struct effective protocol_read_chosen(const json_t *done);

@@ -105,11 +105,16 @@ static void hear_done(struct heard *heard, json_t *message)
 	struct result_case *line = &heard->line;
 	struct result_trial trial = {.messages = 1000, .duration_ns = 10000000};
 	struct rate_windows *windows;
+	struct receivers receivers = {0};
 	struct protocol_done done;
 	struct error error = {0};
 	int code = protocol_read_done(message, "n02", &done, &error);
 
 	fuzz_check_error(code, &error);
+	error = (struct error){0};
+	fuzz_check_error(protocol_read_receivers(message, "n02", &receivers, 3, &error), &error);
+	receivers_close(&receivers);
+	error = (struct error){0};
 	if (code || line->n_trials == TRIALS_MOST)
 		return;
 	trial.server = done.cost;

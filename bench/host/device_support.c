@@ -8,7 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/plan/group.h"
 #include "bench/plan/memory_name.h"
+#include "bench/plan/pattern.h"
+#include "core/base/address.h"
 #include "core/base/printable.h"
 #include "core/memory/memory.h"
 #include "core/rdma/manual_qp.h"
@@ -39,6 +42,8 @@ static const struct row {
 	{"max_srq_sge",         FIELD(max_srq_sge)        },
 	{"max_qp_rd_atom",      FIELD(max_qp_rd_atom)     },
 	{"max_qp_init_rd_atom", FIELD(max_qp_init_rd_atom)},
+	{"max_mcast_grp",       FIELD(max_mcast_grp)      },
+	{"max_mcast_qp_attach", FIELD(max_mcast_qp_attach)},
 };
 
 static const char *const atomics[] = {
@@ -264,6 +269,7 @@ void device_support_read(struct device_support *capacity, const struct result_en
 
 	*capacity = (struct device_support){
 		.whose = whose,
+		.address = end->address,
 		.is_server = is_server,
 		.is_iwarp = end->link_layer && !strcmp(end->link_layer, "iWARP"),
 		.is_chelsio = provider && strstr(provider, "cxgb4"),
@@ -313,6 +319,42 @@ static int lacks_gid(const struct device_support *capacity, uint64_t wanted, str
 	return error_set(error, -EINVAL,
 			 "the port has no GID at index %" PRIu64 "; available: %s%s", wanted, has,
 			 found > GIDS_SHOWN ? " and more" : "");
+}
+
+/* The group is joined from the port's address. */
+static int check_group_address(const struct device_support *capacity, const struct parameters *p,
+			       struct error *error)
+{
+	bool is_v6 = group_address(p->multicast).ss_family == AF_INET6;
+	struct sockaddr_storage own;
+	char group[PARAMETER_TEXT];
+
+	group_print(p->multicast, group, sizeof(group));
+	/* Without a known address, the case may still fail later. */
+	if (!address_parse(&own, capacity->address))
+		return 0;
+	if (own.ss_family != (is_v6 ? AF_INET6 : AF_INET))
+		return error_set(error, -EAFNOSUPPORT,
+				 "group %s is %s, but the port's address is %.64s; use an %s group",
+				 group, is_v6 ? "IPv6" : "IPv4", capacity->address,
+				 is_v6 ? "IPv4" : "IPv6");
+	return 0;
+}
+
+static int check_multicast(const struct device_support *capacity, const struct parameters *p,
+			   struct error *error)
+{
+	const struct ibv_device_attr *device = &capacity->device;
+
+	if (!pattern_is_multicast(p))
+		return 0;
+	if (!device->max_mcast_grp)
+		return error_set(error, -EOPNOTSUPP, "the device does not support multicast");
+	if (capacity->is_server && pattern_receivers(p) > (unsigned int)device->max_mcast_qp_attach)
+		return error_set(error, -EINVAL,
+				 "number of receivers %u exceeds the device's limit %d",
+				 pattern_receivers(p), device->max_mcast_qp_attach);
+	return check_group_address(capacity, p, error);
 }
 
 static int check_parameters(const struct device_support *capacity, const struct parameters *p,
@@ -411,6 +453,8 @@ int device_support_check(const struct device_support *capacity, const struct ope
 		code = limits_check(wanted, &capacity->device, &capacity->port, error);
 	if (!code)
 		code = check_parameters(capacity, parameters, error);
+	if (!code)
+		code = check_multicast(capacity, parameters, error);
 	if (!code)
 		code = check_memory(capacity, parameters, wanted, error);
 	if (code)

@@ -19,8 +19,9 @@
 #define DEVICE_SUPPORT_ATOMIC_WRITE (UINT64_C(1) << 40)
 
 struct device_support {
-	const char *whose; /* the host, in errors: "n02" */
-	char name[80];     /* "device/port" */
+	const char *whose;   /* the host, in errors: "n02" */
+	char name[80];       /* "device/port" */
+	const char *address; /* of the port; may be empty */
 	bool is_server;
 	bool is_iwarp;
 	bool is_chelsio; /* the only iWARP provider that may support immediate data */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "bench/control/secret.h"
+#include "bench/plan/group.h"
 #include "core/base/address.h"
 #include "core/base/free_memory.h"
 #include "core/rdma/context.h"
@@ -50,6 +51,8 @@ static struct manual_qp_settings manual_qp_settings(const struct lane *lane,
 		.traffic_class = (uint8_t)p->tos,
 		.hop_limit = (uint8_t)given(p->hop_limit),
 		.flow_label = (uint32_t)given(p->flow_label),
+		.group = lane->group.id ? &lane->group : NULL,
+		.is_member = lane->group.id && lane->settings.is_server,
 	};
 
 	/* An address that is invalid here (for example with an unknown zone) has no GID either. */
@@ -61,6 +64,31 @@ static struct manual_qp_settings manual_qp_settings(const struct lane *lane,
 static unsigned int count_all(const struct lane *lane)
 {
 	return pattern_pairs(lane->settings.parameters);
+}
+
+/* Returns whether the peer of all queue pairs of this side is the sender of a group. */
+static bool has_one_peer(const struct lane *lane)
+{
+	return pattern_is_multicast(lane->settings.parameters) && lane->settings.is_server;
+}
+
+/* Joins the group, if any and not joined yet. */
+static int join_group(struct lane *lane, const struct lane_end *own, struct error *error)
+{
+	const struct parameters *p = lane->settings.parameters;
+	struct sockaddr_storage address;
+	struct sockaddr_storage group;
+
+	if (!pattern_is_multicast(p) || lane->group.id)
+		return 0;
+	if (!address_parse(&address, own->address))
+		return error_set(
+			error, -EADDRNOTAVAIL,
+			"--multicast needs an IP address on the device's interface; assign one");
+	address_set_port(&address, 0);
+	group = group_address(p->multicast);
+	return multicast_join(&lane->group, ibv_get_device_name(lane->device.verbs->device),
+			      &address, &group, error);
 }
 
 /* The ticket keeps others from connecting to the open port. */
@@ -185,7 +213,7 @@ static int offer_pairs(struct lane *lane, const struct lane_end *own, json_t *me
 		       struct error *error)
 {
 	json_t *pairs = list_of(lane, message, "pairs");
-	int code = 0;
+	int code = join_group(lane, own, error);
 
 	for (unsigned int i = 0; i < lane->settings.n_flows && !code; i++) {
 		code = open_pair(lane, &lane->flows[i], own, error);
@@ -226,15 +254,17 @@ static int connect_pairs(struct lane *lane, const struct lane_end *own, json_t *
 			 struct error *error)
 {
 	const json_t *pairs = json_object_get(message, "pairs");
+	unsigned int wanted = has_one_peer(lane) ? 1 : count_all(lane);
 	int code = 0;
 
-	if (json_array_size(pairs) != count_all(lane))
+	if (json_array_size(pairs) != wanted)
 		return error_set(error, -EPROTO, "the peer has %zu queue pairs instead of %u",
-				 json_array_size(pairs), count_all(lane));
+				 json_array_size(pairs), wanted);
 	for (unsigned int i = 0; i < lane->settings.n_flows && !code; i++) {
 		struct manual_qp_address other;
 
-		code = lane_read_pair(&other, member_of(lane, pairs, i), error);
+		code = lane_read_pair(&other, member_of(lane, pairs, has_one_peer(lane) ? 0 : i),
+				      error);
 		if (!code)
 			code = check_gid(&lane->flows[i], own, &other, error);
 		if (!code)

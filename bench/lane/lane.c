@@ -168,7 +168,10 @@ static void begin_verify(struct lane *lane, bool is_server)
 	lane->verify.is_fixed = lane->settings.shape->is_read;
 	for (unsigned int i = 0; i < lane->settings.n_flows; i++) {
 		struct verify_slots *slots = &lane->flows[i].slots;
-		unsigned int number = lane_flow_number(lane, i);
+		/* All receivers of a group receive what the first queue pair sends. */
+		unsigned int number = pattern_is_multicast(lane->settings.parameters)
+					      ? 0
+					      : lane_flow_number(lane, i);
 
 		verify_init(&slots->sent, lane->settings.parameters->verify, id, is_server, number);
 		slots->sent.memory = lane->verify.memory;
@@ -365,6 +368,7 @@ static void close_contexts(struct lane *lane)
 void lane_close(struct lane *lane)
 {
 	close_contexts(lane);
+	multicast_leave(&lane->group);
 	endpoint_close(&lane->endpoint);
 	memory_close(&lane->other);
 	device_close(&lane->device);

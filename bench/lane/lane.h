@@ -20,6 +20,7 @@
 #include "bench/plan/pattern.h"
 #include "core/base/cacheline.h"
 #include "core/rdma/context.h"
+#include "core/rdma/multicast.h"
 #include "core/verbs/device.h"
 
 /*
@@ -89,6 +90,7 @@ struct flow {
 	uint64_t landing;             /* first place of receives */
 	uint64_t local_base;          /* first place of posts in the local buffer */
 	uint64_t remote_base;         /* ... and in the peer's */
+	uint64_t arrived; /* with multicast: messages received since the queue pair was made */
 	struct rdma_context context;
 	struct secret_tickets tickets; /* shown when connecting, if there is a secret */
 };
@@ -141,7 +143,8 @@ struct lane {
 	CACHELINE_ALIGNED struct device_handle device;
 	struct placement placement; /* of the thread */
 	struct endpoint endpoint;
-	struct memory other; /* registered repeatedly, or granted */
+	struct memory other;    /* registered repeatedly, or granted */
+	struct multicast group; /* joined by lane_offer and lane_answer until lane_close */
 	struct flow *flows;
 	struct flow *first_due; /* of a stream: flows that may have room, longest waiting first */
 	struct flow **last_due; /* where to link the next one */

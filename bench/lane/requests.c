@@ -326,6 +326,8 @@ int lane_start(struct lane *lane, struct error *error)
 	lane->is_signal_outstanding = false;
 	lane->lost_in_a_row = 0;
 	lane->result = (struct lane_result){0};
+	for (unsigned int i = 0; i < lane->settings.n_flows; i++)
+		lane->flows[i].arrived = 0;
 	lane->path = post_choose(&lane->flows[0].queue,
 				 lane->settings.shape->invalidates && !lane->settings.is_server
 					 ? &lane->flows[0].notice

@@ -8,18 +8,22 @@
 /* Do not wait longer for a client that keeps sending after its stop. */
 #define DRAIN_NS (5 * NS_PER_S)
 
-uint64_t sink_count(const struct ibv_wc *wc, int n_wc)
+uint64_t sink_count(struct lane *lane, const struct ibv_wc *wc, int n_wc)
 {
 	uint64_t count = 0;
 
-	for (int i = 0; i < n_wc; i++)
-		count += wc[i].status == IBV_WC_SUCCESS && wc[i].wr_id & LANE_RECEIVE;
+	for (int i = 0; i < n_wc; i++) {
+		if (wc[i].status != IBV_WC_SUCCESS || !(wc[i].wr_id & LANE_RECEIVE))
+			continue;
+		count++;
+		lane->flows[lane_flow(&wc[i])].arrived++;
+	}
 	return count;
 }
 
 int sink_leave(struct lane *lane, const struct ibv_wc *wc, int n_wc, struct error *error)
 {
-	lane->result.left = sink_count(wc, n_wc);
+	lane->result.left = sink_count(lane, wc, n_wc);
 	for (int i = 0; i < n_wc && error->code == -ECANCELED; i++) {
 		if (wc[i].status == IBV_WC_SUCCESS || wc[i].status == IBV_WC_WR_FLUSH_ERR)
 			continue;
@@ -59,7 +63,7 @@ int sink_drain(struct lane *lane, uint64_t *messages, struct error *error)
 			return error->code;
 		if (post_again(lane, wc, got, error))
 			return error->code;
-		*messages += sink_count(wc, got);
+		*messages += sink_count(lane, wc, got);
 		if (got)
 			last = clock_now_ns();
 	}

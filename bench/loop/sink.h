@@ -9,8 +9,8 @@
 
 #define SINK_BATCH 16
 
-/* Returns the number of messages among completions. */
-uint64_t sink_count(const struct ibv_wc *wc, int n_wc);
+/* Returns the number of messages among completions, and counts them for their queue pairs. */
+uint64_t sink_count(struct lane *lane, const struct ibv_wc *wc, int n_wc);
 
 /*
  * Handles completions left over because of an error. Returns its code. A completion that failed is
@@ -19,7 +19,7 @@ uint64_t sink_count(const struct ibv_wc *wc, int n_wc);
 int sink_leave(struct lane *lane, const struct ibv_wc *wc, int n_wc, struct error *error);
 
 static ALWAYS_INLINE int sink_take(struct lane *lane, const struct ibv_wc *wc, int n_wc,
-				   bool is_moved, struct error *error)
+				   bool is_moved, bool counts_each, struct error *error)
 {
 	for (int i = 0; i < n_wc; i++) {
 		bool is_message = false;
@@ -28,16 +28,18 @@ static ALWAYS_INLINE int sink_take(struct lane *lane, const struct ibv_wc *wc, i
 		if (unlikely(code))
 			return sink_leave(lane, &wc[i], n_wc - i, error);
 		lane->result.messages += is_message;
+		if (counts_each)
+			lane->flows[lane_flow(&wc[i])].arrived += is_message;
 		lane_think(lane);
 	}
 	return 0;
 }
 
 /*
- * is_moved, is_verified and whether windows is NULL are constants at the call. windows: counts
+ * is_moved, is_verified, counts_each and whether windows is NULL are constants at the call. windows: counts
  * messages by the time they arrive.
  */
-static ALWAYS_INLINE int sink(struct lane *lane, bool is_moved, bool is_verified,
+static ALWAYS_INLINE int sink(struct lane *lane, bool is_moved, bool is_verified, bool counts_each,
 			      struct rate_windows *windows, struct error *error)
 {
 	uint64_t start = windows ? clock_now_ns() : 0;
@@ -53,7 +55,7 @@ static ALWAYS_INLINE int sink(struct lane *lane, bool is_moved, bool is_verified
 		if (is_verified && got > 0 && verify_slots_check(lane, wc, got, error))
 			return error->code;
 		if (got > 0)
-			got = sink_take(lane, wc, got, is_moved, error);
+			got = sink_take(lane, wc, got, is_moved, counts_each, error);
 		if (windows)
 			rate_windows_add(windows, clock_now_ns() - start,
 					 lane->result.messages - before);
@@ -72,12 +74,15 @@ static inline int loop_sink(struct lane *lane, struct rate_windows *windows, str
 {
 	bool is_verified = lane->settings.parameters->verify;
 
+	if (pattern_is_multicast(lane->settings.parameters))
+		return sink(lane, true, is_verified, true, windows, error);
 	if (windows)
-		return sink(lane, lane->settings.walks || is_verified, is_verified, windows, error);
+		return sink(lane, lane->settings.walks || is_verified, is_verified, false, windows,
+			    error);
 	if (lane->settings.walks)
-		return sink(lane, true, false, NULL, error);
-	return is_verified ? sink(lane, true, true, NULL, error)
-			   : sink(lane, false, false, NULL, error);
+		return sink(lane, true, false, false, NULL, error);
+	return is_verified ? sink(lane, true, true, false, NULL, error)
+			   : sink(lane, false, false, false, NULL, error);
 }
 
 /*

@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "bench/cli/value.h"
+#include "bench/plan/group.h"
 #include "bench/plan/memory_name.h"
 #include "bench/plan/pin.h"
 #include "bench/plan/rate.h"
@@ -163,6 +164,8 @@ const char *parameter_parse(const struct parameter *parameter, const char *text,
 		return parse_access(parameter, text, value);
 	case PARAMETER_MEMORY:
 		return parse_memory(text, value);
+	case PARAMETER_GROUP:
+		return group_parse(text, value);
 	case PARAMETER_COUNT:
 		if (!value_count(text, 0, UINT64_MAX, value))
 			return "is not a number";
@@ -228,6 +231,9 @@ void parameter_print(const struct parameter *parameter, uint64_t value, char *te
 	case PARAMETER_MEMORY:
 		snprintf(text, size, "%s", memory_name_text(value));
 		break;
+	case PARAMETER_GROUP:
+		group_print(value, text, size);
+		break;
 	case PARAMETER_SIZE:
 		value_print_size(value, text, size);
 		break;
@@ -268,6 +274,7 @@ json_t *parameter_encode(const struct parameter *parameter, uint64_t value)
 	case PARAMETER_ACCESS:
 	case PARAMETER_RATE:
 	case PARAMETER_MEMORY:
+	case PARAMETER_GROUP:
 		break;
 	}
 	parameter_print(parameter, value, text, sizeof(text));
@@ -302,6 +309,8 @@ const char *parameter_decode(const struct parameter *parameter, const json_t *js
 		return no_such_word(parameter);
 	if (parameter->type == PARAMETER_MEMORY)
 		return "must be a kind of memory (e.g. \"host\")";
+	if (parameter->type == PARAMETER_GROUP)
+		return "must be a multicast address (e.g. \"239.1.2.3\")";
 	if (!json_is_integer(json) || json_integer_value(json) < 0)
 		return no_such_number(parameter);
 	*value = (uint64_t)json_integer_value(json);

@@ -140,6 +140,7 @@ struct parameters {
 	uint64_t hop_limit;
 	uint64_t pkey_index;
 	uint64_t path_bits;
+	uint64_t multicast; /* a group; see group.h */
 	uint64_t timeout;
 	uint64_t retries;
 	uint64_t connect;
@@ -179,6 +180,7 @@ enum parameter_type {
 	PARAMETER_RATE,
 	PARAMETER_ACCESS, /* a word, or stride=SIZE */
 	PARAMETER_MEMORY, /* a kind of memory; see memory_name.h */
+	PARAMETER_GROUP,  /* a multicast group; see group.h */
 };
 
 struct parameter {
@@ -191,7 +193,7 @@ struct parameter {
 	size_t offset;
 };
 
-#define PARAMETERS 61
+#define PARAMETERS 62
 
 /* The mark of parameters that only say how long to measure. They are not part of an id. */
 extern const char parameters_effort[];

@@ -24,6 +24,8 @@ static unsigned int peers(const struct parameters *p, bool is_server)
 
 unsigned int pattern_lane_pairs(const struct parameters *p, bool is_server)
 {
+	if (pattern_is_multicast(p) && !is_server)
+		return 1;
 	return peers(p, is_server) * (unsigned int)p->qps;
 }
 
@@ -35,8 +37,15 @@ unsigned int pattern_most_pairs(const struct parameters *p)
 	return near > far ? near : far;
 }
 
+unsigned int pattern_receivers(const struct parameters *p)
+{
+	return pattern_is_multicast(p) ? (unsigned int)p->qps : 1;
+}
+
 unsigned int pattern_pairs(const struct parameters *p)
 {
+	if (pattern_is_multicast(p))
+		return (unsigned int)p->qps;
 	return pattern_lanes(p, false) * pattern_lane_pairs(p, false);
 }
 

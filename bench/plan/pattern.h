@@ -25,6 +25,18 @@ static inline bool pattern_is_on(const struct parameters *p)
 	return p->pattern != PARAMETER_AUTO;
 }
 
+/*
+ * Returns whether the client has one queue pair, which sends to a multicast group. All queue pairs
+ * of the server receive from it.
+ */
+static inline bool pattern_is_multicast(const struct parameters *p)
+{
+	return p->multicast != PARAMETER_AUTO;
+}
+
+/* Returns the number of queue pairs that get a copy of each message. */
+unsigned int pattern_receivers(const struct parameters *p);
+
 /* Returns the number of lanes (threads) of a side. */
 unsigned int pattern_lanes(const struct parameters *p, bool is_server);
 
@@ -34,7 +46,7 @@ unsigned int pattern_lane_pairs(const struct parameters *p, bool is_server);
 /* Returns the larger of the two sides' queue pairs per lane. */
 unsigned int pattern_most_pairs(const struct parameters *p);
 
-/* Returns the total number of queue pairs of a side. */
+/* Returns the total number of queue pairs of a side; with multicast, of the server. */
 unsigned int pattern_pairs(const struct parameters *p);
 
 /* Returns the number of a lane's queue pair. */

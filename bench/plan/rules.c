@@ -391,6 +391,23 @@ static bool is_too_many_by_hand(const struct operation *op, const struct paramet
 	       pattern_pairs(p) > RULES_PAIRS_BY_HAND;
 }
 
+static bool is_group_elsewhere(const struct operation *op, const struct parameters *p)
+{
+	return pattern_is_multicast(p) && (!parameters_has(p, TRANSPORT_DATAGRAM) ||
+					   p->metric != METRIC_BW || !op->is_received);
+}
+
+static bool is_group_of_senders(const struct operation *op, const struct parameters *p)
+{
+	return pattern_is_multicast(p) && (p->bidirectional || p->threads > 1 || pattern_is_on(p));
+}
+
+/* The arrivals of each receiver are counted. */
+static bool is_group_shared(const struct operation *op, const struct parameters *p)
+{
+	return pattern_is_multicast(p) && p->use_srq;
+}
+
 static bool is_needs_of_many(const struct operation *op, const struct parameters *p)
 {
 	return p->needs && p->threads > 1;
@@ -571,6 +588,11 @@ static const struct rule {
 	 "--relaxed-ordering: write latency polls the last byte, which might arrive first"           },
 	{is_needs_of_lat,        "--needs applies only to bw on RC in one direction"                 },
 	{is_needs_of_many,       "--needs applies only to one thread"                                },
+	{is_group_elsewhere,
+	 "--multicast applies only to bandwidth of datagrams; use --metric bw -c UD"                 },
+	{is_group_of_senders,
+	 "--multicast has one sender; drop --bidirectional, --threads and --pattern"                 },
+	{is_group_shared,        "--multicast gives each receiver its own receives; drop --use-srq"  },
 	{is_too_many,            "--qps times --threads exceeds 16384 queue pairs"                   },
 	{is_too_many_by_hand,
 	 "--qps times --threads exceeds 4096 queue pairs, the limit for --connect qp"                },

@@ -341,6 +341,16 @@ static int await_begin(struct session *session, json_t **message, struct error *
 	return 0;
 }
 
+/* Adds the messages that arrived at each receiver of a multicast group, which has one thread. */
+static void add_receivers(const struct session *session, json_t *message)
+{
+	const struct lane *lane = &session->workers->lane;
+	bool is_group = pattern_is_multicast(&session->parameters);
+
+	for (unsigned int i = 0; i < lane->settings.n_flows && is_group; i++)
+		protocol_add_receiver(message, lane->flows[i].arrived);
+}
+
 /*
  * Ends a trial. The client has sent a message, which is given or still to be received, or is gone.
  * The only valid message during a case is "stop".
@@ -367,6 +377,7 @@ static int finish(struct session *session, json_t *message, struct protocol_done
 	message = protocol_done(done);
 	protocol_add_place(message, &place);
 	protocol_add_chosen(message, &session->chosen);
+	add_receivers(session, message);
 	return control_send(session->control, message, error);
 }
 

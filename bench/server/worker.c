@@ -134,7 +134,11 @@ int worker_respond(struct worker *worker, const struct protocol_case *wanted, st
 	/* If both ends send, the messages in the cost are the server's own. */
 	done->arrived = wanted->parameters.bidirectional ? worker->lane.result.received
 							 : done->cost.messages;
-	return code ? code : count_rest(wanted, &worker->lane, &done->arrived, error);
+	if (!code)
+		code = count_rest(wanted, &worker->lane, &done->arrived, error);
+	/* On average over the receivers. */
+	done->arrived /= pattern_receivers(&wanted->parameters);
+	return code;
 }
 
 double worker_counted(const struct worker *worker, const struct protocol_stop *stop)
@@ -146,5 +150,6 @@ double worker_counted(const struct worker *worker, const struct protocol_stop *s
 	/* The server may have started to count late. */
 	return rate_windows_between(worker->windows, now_ns,
 				    now_ns > stop->from_ns ? now_ns - stop->from_ns : 0,
-				    now_ns > stop->until_ns ? now_ns - stop->until_ns : 0);
+				    now_ns > stop->until_ns ? now_ns - stop->until_ns : 0) /
+	       pattern_receivers(worker->lane.settings.parameters);
 }

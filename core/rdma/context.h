@@ -42,7 +42,8 @@ struct context_path {
 	struct manual_qp_settings settings; /* with defaults filled in */
 	struct manual_qp_address own;
 	struct manual_qp_address other;
-	struct route route; /* to the peer; owns its address handle */
+	struct route route; /* to the peer or the group; owns its address handle */
+	bool is_attached;   /* to the group */
 };
 
 /* Returns whether a client at that address may connect to the server. */

@@ -10,6 +10,7 @@
 
 #include "core/rdma/context.h"
 #include "core/rdma/guard.h"
+#include "core/rdma/multicast.h"
 #include "core/rdma/settings.h"
 #include "core/verbs/device.h"
 #include "core/verbs/verbs.h"
@@ -235,7 +236,8 @@ static int build(struct rdma_context *ctx, struct error *error)
 	own->lid = state->port.lid;
 	own->qpn = ctx->qp->qp_num;
 	own->psn = random_bits() & BITS_24;
-	own->qkey = random_bits() & ~CONTROLLED_QKEY;
+	own->qkey = state->path.settings.group ? state->path.settings.group->qkey
+					       : random_bits() & ~CONTROLLED_QKEY;
 	own->mtu = state->path.settings.mtu ? state->path.settings.mtu : state->port.active_mtu;
 	own->reads = settings_reads(&ctx->settings, &ctx->state->device);
 	own->address = (uintptr_t)ctx->buffer;
@@ -400,16 +402,63 @@ static int ready_to_send(struct rdma_context *ctx, struct error *error)
 	return code ? error_set_errno(error, code, "cannot connect the queue pair") : 0;
 }
 
+/* Returns the address vector of the group, with the path that the settings ask for. */
+static struct ibv_ah_attr group_vector(const struct rdma_state *state)
+{
+	const struct manual_qp_settings *settings = &state->path.settings;
+	struct ibv_ah_attr attr = settings->group->address;
+
+	attr.port_num = state->port_num;
+	attr.sl = settings->sl ? settings->sl : attr.sl;
+	if (settings->hop_limit)
+		attr.grh.hop_limit = settings->hop_limit;
+	if (settings->traffic_class)
+		attr.grh.traffic_class = settings->traffic_class;
+	if (settings->flow_label)
+		attr.grh.flow_label = settings->flow_label;
+	return attr;
+}
+
+static int attach(struct rdma_context *ctx, struct error *error)
+{
+	struct context_path *path = &ctx->state->path;
+	const struct ibv_ah_attr *attr;
+	int code;
+
+	if (!path->settings.is_member)
+		return 0;
+	attr = &path->settings.group->address;
+	code = verbs_result(ibv_attach_mcast(ctx->qp, &attr->grh.dgid, attr->dlid));
+	if (code)
+		return error_set_errno(error, code, "cannot attach a queue pair to the group");
+	path->is_attached = true;
+	return 0;
+}
+
+void manual_qp_detach(const struct rdma_context *ctx)
+{
+	struct context_path *path = &ctx->state->path;
+	const struct ibv_ah_attr *attr;
+
+	if (!path->is_attached)
+		return;
+	attr = &path->settings.group->address;
+	ibv_detach_mcast(ctx->qp, &attr->grh.dgid, attr->dlid);
+	path->is_attached = false;
+}
+
 static int make_route(struct rdma_context *ctx, struct error *error)
 {
 	struct context_path *path = &ctx->state->path;
-	struct ibv_ah_attr attr = address_vector(ctx->state);
+	bool is_to_group = path->settings.group && !path->settings.is_member;
+	struct ibv_ah_attr attr =
+		is_to_group ? group_vector(ctx->state) : address_vector(ctx->state);
 
 	path->route.kind = transports[ctx->state->transport].route;
 	path->route.srqn = path->other.srqn;
 	if (path->route.kind != ROUTE_ADDRESS)
 		return 0;
-	path->route.qpn = path->other.qpn;
+	path->route.qpn = is_to_group ? MULTICAST_QPN : path->other.qpn;
 	path->route.qkey = path->other.qkey;
 	path->route.ah = ibv_create_ah(ctx->pd, &attr);
 	if (!path->route.ah)
@@ -434,6 +483,8 @@ int manual_qp_connect(struct rdma_context *ctx, const struct manual_qp_address *
 		code = ready_to_send(ctx, error);
 	if (!code)
 		code = make_route(ctx, error);
+	if (!code)
+		code = attach(ctx, error);
 	if (code)
 		return code;
 	ctx->remote = (struct rdma_remote){

@@ -18,6 +18,8 @@
 #define MANUAL_QP_GID_BEST (-1)
 #define MANUAL_QP_GID_ANY  (-2)
 
+struct multicast;
+
 struct manual_qp_settings {
 	enum transport transport;
 	uint8_t port; /* 1 if 0 */
@@ -35,6 +37,12 @@ struct manual_qp_settings {
 	uint8_t traffic_class; /* the whole byte: DSCP in the upper six bits */
 	uint8_t hop_limit;     /* 64 if 0; on RoCE v2 the kernel uses its route's limit */
 	uint32_t flow_label;   /* on RoCE v2 it determines the UDP source port */
+	/*
+	 * Datagrams: a group that the queue pair sends to or receives from, instead of its peer; or
+	 * NULL. It outlives the queue pair.
+	 */
+	const struct multicast *group;
+	bool is_member; /* it receives from the group */
 };
 
 /* Connection parameters sent to the peer. manual_qp_connect checks received ones. */
@@ -80,6 +88,9 @@ bool manual_qp_has_lids(const struct ibv_port_attr *port);
  */
 unsigned int manual_qp_rank_gid(const struct ibv_gid_entry *entry,
 				const struct sockaddr_storage *address);
+
+/* Detaches the queue pair from its group, if any, so that it can be destroyed. */
+void manual_qp_detach(const struct rdma_context *ctx);
 
 /* Fills in the peer's buffer, key and route in a work request. */
 void manual_qp_aim(const struct rdma_context *ctx, struct post_work *work);

@@ -158,6 +158,7 @@ int qp_close(struct rdma_context *ctx)
 
 	if (!ctx->qp)
 		return 0;
+	manual_qp_detach(ctx);
 	if (ctx->conn)
 		rdma_destroy_qp(ctx->conn);
 	else

@@ -379,6 +379,9 @@ static int add_figures(json_t *object, const struct result_case *line, struct do
 	if (line->flows.count)
 		failed |= json_object_set_new(object, "flows",
 					      flows_encode(&line->flows, line->size));
+	if (line->receivers.count)
+		failed |= json_object_set_new(object, "receivers",
+					      receivers_encode(&line->receivers));
 	if (!isnan(precision_wanted(line)))
 		failed |= json_object_set_new(
 			object, "precise",

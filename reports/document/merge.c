@@ -262,6 +262,8 @@ static int add_trials(struct result_case *line, const struct result_case *from, 
 		code = result_add_shares(line, &from->shares, !line->n_trials, error);
 	if (!code)
 		code = result_add_flows(line, &from->flows, !line->n_trials, error);
+	if (!code && from->receivers.count)
+		code = receivers_add(&line->receivers, &from->receivers, error);
 	if (!code)
 		code = result_add_warmup(line, from->warmup, error);
 	if (!code && from->pace)

@@ -161,6 +161,22 @@ static int parse_shares(struct result_case *line, const json_t *json, struct err
 	return code;
 }
 
+static int parse_receivers(struct result_case *line, const json_t *json, struct error *error)
+{
+	json_t *list;
+	int code = json_member_array(json, "receivers", &list, error);
+
+	if (!code)
+		code = receivers_decode(&line->receivers, list, error);
+	for (size_t i = 0; i < line->receivers.count && !code; i++)
+		if (line->receivers.receiver[i].arrived > line->sent ||
+		    line->receivers.receiver[i].lost > line->sent)
+			code = error_set(error, -EINVAL, "messages that were not sent");
+	if (code)
+		error_wrap(error, "receivers");
+	return code;
+}
+
 static int parse_flows(struct result_case *line, const json_t *json, struct error *error)
 {
 	unsigned __int128 messages = 0;
@@ -284,23 +300,17 @@ static int parse_figures(struct result_case *line, const json_t *json, struct er
 		code = parse_shares(line, json, error);
 	if (line->n_trials && !code && json_object_get(json, "flows"))
 		code = parse_flows(line, json, error);
+	if (line->n_trials && !code && json_object_get(json, "receivers"))
+		code = parse_receivers(line, json, error);
 	return code || !line->n_trials || line->is_imported ? code : check_costs(line, json, error);
 }
 
 /* Rejects members that imported cases cannot have. */
 static int check_imported(const json_t *json, struct error *error)
 {
-	static const char *const ours[] = {"beside",
-					   "chosen",
-					   "counters",
-					   "cpu",
-					   "flows",
-					   "load",
-					   "loss",
-					   "placement",
-					   "shares",
-					   "semantics",
-					   "warmup_latency_ns"};
+	static const char *const ours[] = {"beside",    "chosen", "counters",  "cpu",
+					   "flows",     "load",   "loss",      "placement",
+					   "receivers", "shares", "semantics", "warmup_latency_ns"};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(ours); i++)
 		if (json_object_get(json, ours[i]))
@@ -320,7 +330,7 @@ static int parse_parameters(struct result_case *line, json_t *json, struct error
 					     "chosen",    "warmup_latency_ns",
 					     "load",      "saturated",
 					     "shares",    "beside",
-					     "flows"};
+					     "flows",     "receivers"};
 	const char *name;
 	json_t *value;
 	bool is_kept = (line->parameters = json_object()) != NULL;

@@ -215,6 +215,7 @@ void result_drop_trials(struct result_case *line)
 {
 	shares_close(&line->shares);
 	flows_close(&line->flows);
+	receivers_close(&line->receivers);
 	free(line->latency);
 	free(line->warmup);
 	free(line->windows);

@@ -19,6 +19,7 @@
 #include "reports/result/flows.h"
 #include "reports/result/pace.h"
 #include "reports/result/rate_windows.h"
+#include "reports/result/receivers.h"
 #include "reports/result/shares.h"
 #include "reports/result/statistic.h"
 
@@ -110,8 +111,9 @@ struct result_case {
 	struct effective server_chosen;
 	uint64_t sent; /* on UC and UD */
 	uint64_t lost;
-	struct shares shares; /* of all trials; zeroed: unknown, or a single queue pair */
-	struct flows flows;   /* of all trials, if there is a pattern; zeroed: unknown */
+	struct shares shares;       /* of all trials; zeroed: unknown, or a single queue pair */
+	struct flows flows;         /* of all trials, if there is a pattern; zeroed: unknown */
+	struct receivers receivers; /* of all trials of a multicast case; zeroed: none */
 	struct result_trial *trials;
 	size_t n_trials; /* successful ones only */
 	char *text;      /* its part of the document; NULL: not made yet */

@@ -48,6 +48,7 @@ static const struct {
 	{"hop-limit",        ""       },
 	{"pkey-index",       ""       },
 	{"path-bits",        ""       },
+	{"multicast",        ""       },
 	{"timeout",          "14"     },
 	{"retries",          "6"      },
 	{"connect",          ""       },

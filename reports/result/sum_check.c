@@ -77,5 +77,6 @@ bool sum_check_case_is_beyond(const struct result_case *line, const struct resul
 	       are_hists_beyond(line->latency, from->latency) ||
 	       are_hists_beyond(line->warmup, from->warmup) || are_paces_beyond(line, from) ||
 	       are_shares_beyond(&line->shares, &from->shares) ||
-	       are_flows_beyond(&line->flows, &from->flows);
+	       are_flows_beyond(&line->flows, &from->flows) ||
+	       receivers_are_beyond(&line->receivers, &from->receivers);
 }

@@ -173,7 +173,9 @@ static void print_flows(char text[static 160], const struct table_unit *unit,
 bool cells_evenness(char text[static 160], const struct table_unit *unit,
 		    const struct result_case *line)
 {
-	if (line->flows.count)
+	if (line->receivers.count)
+		receivers_print(&line->receivers, text);
+	else if (line->flows.count)
 		print_flows(text, unit ? unit : &units[0], line);
 	else if (shares_are_several(&line->shares))
 		shares_print(&line->shares, text);

@@ -8,6 +8,8 @@
 #include "bench/host/advice/advice.h"
 
 #define MEND "use a larger --rx-depth, or -c RC, which makes the sender wait"
+/* Nothing makes the sender of a multicast group wait. */
+#define MEND_GROUP "use a larger --rx-depth, a larger --size, or fewer receivers (-q)"
 
 /* A receiver that falls behind only now and then loses less than this. */
 #define LOST_PER_MILLE 500
@@ -37,6 +39,7 @@ void advice_loss(const struct result *result, json_t *findings)
 	snprintf(why, sizeof(why),
 		 "%.8s drops messages that find no receive, and the sender does not wait",
 		 worst->transport);
-	json_array_append_new(
-		findings, advice_finding(ADVICE_LOSS, true, result->server.host, what, why, MEND));
+	json_array_append_new(findings,
+			      advice_finding(ADVICE_LOSS, true, result->server.host, what, why,
+					     worst->receivers.count ? MEND_GROUP : MEND));
 }

@@ -41,6 +41,38 @@ static void test_done_round_trip(void **unused)
 	json_decref(message);
 }
 
+static void check_receivers(const char *text, const char *sentence)
+{
+	json_t *message = message_load(text);
+	struct receivers receivers = {0};
+	struct error error = {0};
+
+	assert_int_equal(protocol_read_receivers(message, "n02", &receivers, 2, &error), -EPROTO);
+	assert_string_equal(error.text, sentence);
+	receivers_close(&receivers);
+	json_decref(message);
+}
+
+static void test_receivers(void **unused)
+{
+	json_t *message = json_object();
+	struct receivers receivers = {0};
+	struct error error = {0};
+
+	protocol_add_receiver(message, 7);
+	protocol_add_receiver(message, 1ULL << 53);
+	assert_int_equal(protocol_read_receivers(message, "n02", &receivers, 2, &error), 0);
+	assert_int_equal(receivers.receiver[0].arrived, 7);
+	assert_int_equal(receivers.receiver[1].arrived, 1ULL << 53);
+	receivers_close(&receivers);
+	json_decref(message);
+	check_receivers("{}", "n02: 'done' message has 0 receivers instead of 2");
+	check_receivers("{\"receivers\":[1]}", "n02: 'done' message has 1 receivers instead of 2");
+	check_receivers("{\"receivers\":[1,-1]}", "n02: 'done' message has a value out of range");
+	check_receivers("{\"receivers\":[9007199254740993,1]}",
+			"n02: 'done' message has a value out of range");
+}
+
 static void test_stops(void **unused)
 {
 	static const struct {
@@ -212,6 +244,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_done_round_trip),
+		cmocka_unit_test(test_receivers),
 		cmocka_unit_test(test_stops),
 		cmocka_unit_test(test_failures),
 		cmocka_unit_test(test_placement),

@@ -61,6 +61,26 @@ static void test_most_messages_are_lost(void **unused)
 		check(&rows[i]);
 }
 
+/* RC has no multicast, so it is no advice. */
+static void test_multicast(void **unused)
+{
+	struct receiver receiver = {.arrived = 1, .lost = 99};
+	struct result_case line = {
+		.id = "a",
+		.metric = "bw",
+		.transport = "UD",
+		.sent = 100,
+		.lost = 99,
+		.receivers = {.count = 1, .receiver = &receiver}
+        };
+	const struct result result = {.cases = &line, .n_cases = 1};
+	json_t *findings = json_array();
+
+	advice_loss(&result, findings);
+	assert_null(strstr(text(json_array_get(findings, 0), "mend"), "RC"));
+	json_decref(findings);
+}
+
 /* The case with the largest share of losses is named, whatever the numbers. */
 static void test_worst_case_is_named(void **unused)
 {
@@ -84,6 +104,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_most_messages_are_lost),
+		cmocka_unit_test(test_multicast),
 		cmocka_unit_test(test_worst_case_is_named),
 	};
 

@@ -102,6 +102,32 @@ static void test_scatter_gather_entries(void **unused)
 	      OWN "number of scatter/gather entries 3 exceeds the device's limit 2");
 }
 
+/* The server attaches a queue pair for each receiver, and both join from the port's address. */
+static void test_multicast(void **unused)
+{
+	static const char v4[] = "metric=bw transport=UD multicast=239.1.2.3 qps=3";
+	static const char v6[] = "metric=bw transport=UD multicast=ff0e::7";
+	struct result_end end =
+		made_up_end("{'device':{'max_mcast_grp':1, 'max_mcast_qp_attach':2}}");
+
+	check_as(&end, true, v6, NULL);
+	strcpy(end.address, "192.0.2.1");
+	check_as(&end, true, v4, OWN "number of receivers 3 exceeds the device's limit 2");
+	check_as(&end, false, v4, NULL);
+	check_as(&end, false, v6,
+		 OWN
+		 "group ff0e::7 is IPv6, but the port's address is 192.0.2.1; use an IPv4 group");
+	strcpy(end.address, "2001:db8::1");
+	check_as(&end, true, v6, NULL);
+	check_as(&end, false, v4,
+		 OWN "group 239.1.2.3 is IPv4, but the port's address is 2001:db8::1; use an IPv6 "
+		     "group");
+	json_decref(end.facts);
+	end = made_up_end("{'device':{'max_mcast_grp':0}}");
+	check_as(&end, false, v4, OWN "the device does not support multicast");
+	json_decref(end.facts);
+}
+
 static void check_side(bool is_server, const char *text, const char *sentence)
 {
 	struct result_end end = made_up_end(made_up_device);
@@ -446,6 +472,7 @@ int main(void)
 		cmocka_unit_test(test_partitions_and_paths),
 		cmocka_unit_test(test_above_limits),
 		cmocka_unit_test(test_scatter_gather_entries),
+		cmocka_unit_test(test_multicast),
 		cmocka_unit_test(test_scatter_gather_entries_of_reads),
 		cmocka_unit_test(test_missing_features),
 		cmocka_unit_test(test_memory_of_the_device),

@@ -68,6 +68,7 @@ static const struct {
 	{"hop-limit",        0,   "1",          "255",           ""       },
 	{"pkey-index",       0,   "0",          "65535",         ""       },
 	{"path-bits",        0,   "0",          "127",           ""       },
+	{"multicast",        0,   "224.0.0.0",  "ffff::1",       ""       },
 	{"timeout",          'u', "1",          "31",            "14"     },
 	{"retries",          0,   "0",          "7",             "6"      },
 	{"connect",          0,   "cm",         "qp",            ""       },
@@ -109,7 +110,7 @@ static void test_option_names_and_defaults(void **unused)
 		assert_null(parameter_parse(parameter, options[i].least, &value));
 		assert_null(parameter_parse(parameter, options[i].most, &value));
 		if (parameter->type == PARAMETER_WORD || parameter->type == PARAMETER_ACCESS ||
-		    parameter->type == PARAMETER_MEMORY)
+		    parameter->type == PARAMETER_MEMORY || parameter->type == PARAMETER_GROUP)
 			continue;
 		assert_string_equal(printed(parameter, parameter->least), options[i].least);
 		assert_string_equal(printed(parameter, parameter->most), options[i].most);
@@ -185,6 +186,11 @@ static void test_values_round_trip(void **unused)
 		/* These numbers are assigned when a text is parsed. */
 		if (parameter->type == PARAMETER_MEMORY) {
 			assert_null(parameter_parse(parameter, "nic", &most));
+			check_round_trip(parameter, most);
+			continue;
+		}
+		if (parameter->type == PARAMETER_GROUP) {
+			assert_null(parameter_parse(parameter, "239.1.2.3", &most));
 			check_round_trip(parameter, most);
 			continue;
 		}

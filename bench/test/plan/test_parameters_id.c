@@ -38,6 +38,7 @@ static void test_ids(void **unused)
 		{"gid-index=1 server-gid-index=0 sl=2",               "send/lat/64/poll/x1/server-x0/S2"                               },
 		{"flow-label=7 hop-limit=2 pkey-index=1 path-bits=0",
 		 "send/lat/64/poll/flow7/hops2/pkey1/path0"									    },
+		{"multicast=ff0e::7 qps=2",                           "send/lat/64/poll/q2/multicast-ff0e::7"                          },
 		{"duration=1s trials=1000",                           "send/lat/64/poll"                                               },
 		{"server-cq=event tx-depth=2 rx-depth=3 inline=4 cq-mod=5 timeout=6 retries=7"
 		 " hugepages=1",		     "send/lat/64/poll/server-event/t2/r3/I4/Q5/u6/retries7/hugepages"},

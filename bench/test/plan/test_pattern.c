@@ -47,6 +47,20 @@ static void test_counts(void **unused)
 	}
 }
 
+/* The client has one queue pair, and the server one for each receiver. */
+static void test_multicast(void **unused)
+{
+	make(PARAMETER_AUTO, 1, QPS);
+	assert_int_equal(pattern_receivers(&parameters), 1);
+	parameters.multicast = 0xe0000001;
+	assert_int_equal(pattern_receivers(&parameters), QPS);
+	assert_int_equal(pattern_lane_pairs(&parameters, false), 1);
+	assert_int_equal(pattern_lane_pairs(&parameters, true), QPS);
+	assert_int_equal(pattern_pairs(&parameters), QPS);
+	for (unsigned int i = 0; i < QPS; i++)
+		assert_int_equal(pattern_number(&parameters, true, 0, i), i);
+}
+
 /* A queue pair of one side. */
 struct place {
 	unsigned int lane;
@@ -174,9 +188,8 @@ static void test_flows(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_counts),
-		cmocka_unit_test(test_both_ends_agree),
-		cmocka_unit_test(test_order),
+		cmocka_unit_test(test_counts),          cmocka_unit_test(test_multicast),
+		cmocka_unit_test(test_both_ends_agree), cmocka_unit_test(test_order),
 		cmocka_unit_test(test_flows),
 	};
 

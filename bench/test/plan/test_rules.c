@@ -292,6 +292,28 @@ static void test_transports(void **unused)
 	}
 }
 
+#define GROUP "transport=UD multicast=239.1.2.3 "
+
+static void test_multicast(void **unused)
+{
+	static const char elsewhere[] =
+		"--multicast applies only to bandwidth of datagrams; use --metric bw -c UD";
+	static const char several[] =
+		"--multicast has one sender; drop --bidirectional, --threads and --pattern";
+	static const char *const rows[][3] = {
+		{"send",     GROUP "metric=bw qps=4",           NULL               },
+		{"send-imm", GROUP "metric=bw verify=1",        NULL               },
+		{"send",     "metric=bw multicast=239.1.2.3",   elsewhere          },
+		{"send",     GROUP,                             elsewhere          },
+		{"send",     GROUP "metric=bw bidirectional=1", several            },
+		{"send",     GROUP "metric=bw threads=2",       several            },
+		{"send",     GROUP "metric=bw use-srq=1",
+		 "--multicast gives each receiver its own receives; drop --use-srq"},
+	};
+
+	check_refusals(rows, ARRAY_LENGTH(rows));
+}
+
 static void test_sge_rules(void **unused)
 {
 	static const char *const rows[][3] = {
@@ -558,6 +580,7 @@ int main(void)
 		cmocka_unit_test(test_choosing_twice_changes_nothing),
 		cmocka_unit_test(test_refusals),
 		cmocka_unit_test(test_refused_loads),
+		cmocka_unit_test(test_multicast),
 		cmocka_unit_test(test_sge_rules),
 		cmocka_unit_test(test_transports),
 		cmocka_unit_test(test_access_rules),
