@@ -18,6 +18,7 @@
 #define ADDRESS  "omit it: HOST may be an IPv6 address"
 #define CONTROL  "omit it: client and server always negotiate over TCP"
 #define CYCLES   "omit it: latencies are in nanoseconds"
+#define GROUP    "use --multicast GROUP"
 #define NOTHING  "verbmark has no equivalent"
 
 /* The options as perftest accepts them, and two as its help spells them. */
@@ -30,8 +31,8 @@ static const struct {
 	{"CPU-freq",               "omit it: verbmark checks the clock"                            },
 	{"H",		      SAMPLES							 },
 	{"L",		      "use --hop-limit"					       },
-	{"M",		      NOTHING							 },
-	{"MGID",		   NOTHING							 },
+	{"M",		      GROUP							   },
+	{"MGID",		   GROUP							   },
 	{"N",		      NO_PEAK							 },
 	{"O",		      NOTHING							 },
 	{"U",		      UNSORTED							},
@@ -68,7 +69,7 @@ static const struct {
 	{"flows",		  NOTHING							 },
 	{"flows_burst",            NOTHING							 },
 	{"force-link",             "omit it: the port determines the link type"                    },
-	{"g",		      NOTHING							 },
+	{"g",		      GROUP							   },
 	{"gid-index",              "use -x"							},
 	{"hop_limit",              "use --hop-limit"					       },
 	{"ib-dev",                 "use -d"							},
@@ -89,7 +90,7 @@ static const struct {
 	{"log_dci_streams",        NOTHING							 },
 	{"mac_fwd",                NOTHING							 },
 	{"margin",                 MARGIN							  },
-	{"mcg",		    NOTHING							 },
+	{"mcg",		    GROUP							   },
 	{"mmap",		   "use --memory file:PATH"                                        },
 	{"mmap-offset",            "use --memory file:PATH,offset=BYTES"                           },
 	{"mr_per_qp",              NOTHING							 },
