@@ -46,6 +46,7 @@ static void make_id(char *id, size_t size, const struct perftest_run *run, uint6
 				: 100                         },
 		{"post-list", "l", 1                          },
 	};
+	const char *group = json_string_value(json_object_get(run->parameters, "multicast"));
 	const char *connect = json_string_value(json_object_get(run->parameters, "connect"));
 	unsigned int unit = 0;
 	size_t used;
@@ -64,8 +65,9 @@ static void make_id(char *id, size_t size, const struct perftest_run *run, uint6
 			used += (size_t)snprintf(id + used, size - used, "/%s%" PRIi64,
 						 marks[i].mark, value);
 	}
-	snprintf(id + used, size - used, "%s%s%s", run->is_bidirectional ? "/bidirectional" : "",
-		 connect && !strcmp(connect, "cm") ? "/connect-cm" : "",
+	snprintf(id + used, size - used, "%s%s%s%s%s",
+		 run->is_bidirectional ? "/bidirectional" : "", group ? "/multicast-" : "",
+		 group ? group : "", connect && !strcmp(connect, "cm") ? "/connect-cm" : "",
 		 json_is_true(json_object_get(run->parameters, "use-srq")) ? "/srq" : "");
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "reports/import/perftest.h"
 
+#include <arpa/inet.h>
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
@@ -136,9 +137,12 @@ static int run_begin(struct perftest_run *run, const char *test, struct error *e
 			run->op = operations[i].ours;
 	run->is_bidirectional = skip(&at, "Bidirectional ");
 	skip(&at, "Post List ");
-	run->is_bandwidth = !strcmp(at, "BW Test");
-	if (run->op && (run->is_bandwidth || !strcmp(at, "Latency Test")))
-		return 0;
+	run->is_bandwidth = skip(&at, "BW ");
+	if (run->op && (run->is_bandwidth || skip(&at, "Latency "))) {
+		skip(&at, "Multicast ");
+		if (!strcmp(at, "Test"))
+			return 0;
+	}
 	return error_set(
 		error, -EINVAL,
 		"'%.60s' is not a latency or bandwidth test of send, write, read or atomics", test);
@@ -171,6 +175,28 @@ static int set_count(struct perftest_run *run, const char *ours, const char *val
 	return keep(run->parameters, ours, json_integer((json_int_t)count), error);
 }
 
+/* Keeps a GID of decimal bytes, such as 255:14:00:...:07, as an address. */
+static int set_group(struct perftest_run *run, const char *value, struct error *error)
+{
+	static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
+	char text[INET6_ADDRSTRLEN];
+	uint8_t gid[16];
+	int used = 0;
+
+	for (size_t i = 0; i < sizeof(gid); i++, value += used) {
+		unsigned int byte;
+
+		if (sscanf(value, i ? ":%3u%n" : "%3u%n", &byte, &used) != 1 || byte > UINT8_MAX)
+			return error_set(error, -EINVAL, "the MGID is not valid");
+		gid[i] = (uint8_t)byte;
+	}
+	if (memcmp(gid, mapped, sizeof(mapped)) != 0)
+		inet_ntop(AF_INET6, gid, text, sizeof(text));
+	else
+		inet_ntop(AF_INET, &gid[12], text, sizeof(text));
+	return keep(run->parameters, "multicast", json_string(text), error);
+}
+
 static int run_set(struct perftest_run *run, const char *name, const char *value,
 		   struct error *error)
 {
@@ -186,6 +212,8 @@ static int run_set(struct perftest_run *run, const char *name, const char *value
 	if (!strcasecmp(plain, "rdma cm QPs"))
 		return keep(run->parameters, "connect",
 			    json_string(strcmp(value, "ON") ? "qp" : "cm"), error);
+	if (!strcmp(plain, "MGID"))
+		return set_group(run, value, error);
 	if (!strncasecmp(plain, "Test with events", 16))
 		run->has_events = true;
 	if (!strcasecmp(plain, "Link type"))
@@ -350,7 +378,8 @@ static int text_add_line(struct text *text, char *line, struct error *error)
 		return text_open_table(text, line, error);
 	if (text->n_columns)
 		return text_add_row(text, line, error);
-	if (ends(line, " BW Test") || ends(line, " Latency Test")) {
+	if (ends(line, " BW Test") || ends(line, " Latency Test") ||
+	    ends(line, " Multicast Test")) {
 		code = text_finish_run(text, error);
 		text->begun = text->number;
 		text->n_rows = 0;

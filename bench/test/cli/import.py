@@ -306,6 +306,22 @@ class Import(unittest.TestCase):
                 self.assertEqual((line["transport"], line["use_srq"], line.get("qps", 1)),
                                  ("XRC", True, qps))
 
+    def test_multicast(self):
+        """The group is the MGID of the last line that has one, which is the peer's."""
+        bw = BW_TITLES + " 64      1000             10.00              9.00      0.147456\n" + LINE
+        ours = " MGID: 255:01:00:00:00:02:201:133:00:00:00:00:00:00:00:00\n"
+        for head, table, metric in ((HEAD, TITLES + ROW + LINE, "lat"), (BW, bw, "bw")):
+            head = head.replace(" Test", " Multicast Test").replace("RC\t", "UD\t")
+            for gid, group in (
+                ("00:00:00:00:00:00:00:00:00:00:255:255:239:01:02:03", "239.1.2.3"),
+                ("255:14:00:00:00:00:00:00:00:00:00:00:00:00:01:07", "ff0e::107"),
+            ):
+                with self.subTest(head, group=group):
+                    lines = f"{head}{ours} GID: {gid}\n MGID: {gid}\n"
+                    line, = self.imported(self.write("a", lines + table))["cases"]
+                    self.assertEqual((line["multicast"], line["metric"]), (group, metric))
+                    self.assertTrue(line["id"].endswith(f"/multicast-{group}"), line["id"])
+
     def test_rejected_input(self):
         table = HEAD + TITLES + ROW
         for text, word in (
@@ -318,6 +334,8 @@ class Import(unittest.TestCase):
             (table + HEAD + LINE, "is not a row"),
             (table + LINE + HEAD.replace("mlx5_0", "mlx5_1") + TITLES + ROW + LINE, "device"),
             (table.replace("RC", "DC") + LINE, "DC"),
+            (HEAD + " MGID: 255:14:00\n" + TITLES + ROW + LINE, "MGID"),
+            (HEAD + " MGID: " + ":".join(["999"] * 16) + "\n" + TITLES + ROW + LINE, "MGID"),
             (table.replace("Send", "Raw") + LINE, "Raw"),
             (table.replace("t_max[usec]", "t_max[cycles]") + LINE, "t_max[cycles]"),
             (table.replace("2.58", "-2.58") + LINE, "is not a row"),
