@@ -132,6 +132,7 @@ DRIVERS = [
     Run("granting", "--op", "alloc", "--cq", "event"),
     Pool("poll"),
     Run("xrc", "--op", "send", "-c", "xrc", "--cq", "event"),
+    Run("multicast", "--metric", "bw", "-c", "ud", "--multicast", "239.1.2.3", "-q", "2", "-s", "64"),
 ]
 
 
@@ -517,3 +518,6 @@ class Others(Drivers):
 
     def test_xrc(self):
         self.faults(DRIVERS[7])
+
+    def test_multicast(self):
+        self.faults(DRIVERS[8])
