@@ -220,6 +220,7 @@
 	CALL(ibv_memcpy_to_dm) \
 	CALL(ibv_memcpy_from_dm) \
 	CALL(ibv_advise_mr) \
+	CALL(ibv_modify_cq) \
 	CALL(ibv_alloc_mw) \
 	CALL(ibv_dealloc_mw) \
 	CALL(ibv_bind_mw) \

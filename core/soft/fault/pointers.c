@@ -13,6 +13,7 @@
 #include "core/soft/memory/mw.h"
 #include "core/soft/memory/on_demand.h"
 #include "core/soft/op/cq.h"
+#include "core/soft/op/moderation.h"
 #include "core/soft/op/qp.h"
 #include "core/soft/op/srq.h"
 #include "core/soft/op/xrc.h"
@@ -210,6 +211,13 @@ static int advise_mr(struct ibv_pd *pd, enum ibv_advise_mr_advice advice, uint32
 	return error ? (errno = error) : soft_on_demand_advise(pd, advice, flags, list, count);
 }
 
+static int modify_cq(struct ibv_cq *cq, struct ibv_modify_cq_attr *attr)
+{
+	int error = soft_fault_call(SOFT_CALL_ibv_modify_cq);
+
+	return error ? (errno = error) : soft_moderation_modify(cq, attr);
+}
+
 static struct ibv_mw *alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type)
 {
 	int error = soft_fault_call(SOFT_CALL_ibv_alloc_mw);
@@ -284,6 +292,7 @@ void soft_fault_extend_context(struct ibv_context *context)
 	verbs->free_dm = free_dm;
 	verbs->reg_dm_mr = reg_dm_mr;
 	verbs->advise_mr = advise_mr;
+	verbs->modify_cq = modify_cq;
 	ops->poll_cq = poll_cq;
 	ops->req_notify_cq = req_notify_cq;
 	ops->post_send = post_send;

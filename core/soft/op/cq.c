@@ -11,6 +11,7 @@
 #include "core/soft/export.h"
 #include "core/soft/link/progress.h"
 #include "core/soft/op/channel.h"
+#include "core/soft/op/moderation.h"
 #include "core/soft/peer/process.h"
 #include "core/soft/round_up.h"
 
@@ -132,6 +133,7 @@ SOFT_EXPORT int ibv_destroy_cq(struct ibv_cq *verbs)
 
 	if (atomic_load(&cq->users))
 		return EBUSY;
+	soft_moderation_remove(cq);
 	if (verbs->channel)
 		soft_channel_remove(soft_channel_of(verbs->channel), cq);
 	soft_table_hide(&soft_process.cqs, cq->number);
