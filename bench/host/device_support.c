@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "bench/plan/memory_name.h"
+#include "core/base/clock.h"
 #include "core/base/printable.h"
 #include "core/memory/memory.h"
 #include "core/rdma/manual_qp.h"
@@ -159,8 +160,11 @@ static void tell_capabilities(json_t *section, struct ibv_context *verbs,
 	struct ibv_device_attr_ex attr = {0};
 	uint64_t flags = device->device_cap_flags;
 
-	if (!ibv_query_device_ex(verbs, NULL, &attr))
+	if (!ibv_query_device_ex(verbs, NULL, &attr)) {
 		flags |= attr.device_cap_flags_ex;
+		tell_number(section, "max_cq_count", attr.cq_mod_caps.max_cq_count);
+		tell_number(section, "max_cq_period", attr.cq_mod_caps.max_cq_period);
+	}
 #ifndef HAVE_ATOMIC_WRITE
 	flags &= ~DEVICE_SUPPORT_ATOMIC_WRITE;
 #endif
@@ -275,6 +279,8 @@ void device_support_read(struct device_support *capacity, const struct result_en
 	capacity->lacking = json_object_get(device, "lacking_memory");
 	capacity->capabilities = (uint64_t)read_number(device, "device_cap_flags", INT64_MAX);
 	capacity->device.device_cap_flags = (unsigned int)capacity->capabilities;
+	capacity->event_count = read_count(device, "max_cq_count");
+	capacity->event_period_us = read_count(device, "max_cq_period");
 	capacity->memory_bytes = (uint64_t)read_number(device, "max_dm_size", INT64_MAX);
 }
 
@@ -313,6 +319,30 @@ static int lacks_gid(const struct device_support *capacity, uint64_t wanted, str
 	return error_set(error, -EINVAL,
 			 "the port has no GID at index %" PRIu64 "; available: %s%s", wanted, has,
 			 found > GIDS_SHOWN ? " and more" : "");
+}
+
+static int check_moderation(const struct device_support *capacity, const struct parameters *p,
+			    struct error *error)
+{
+	uint64_t period_us = p->event_period_ns / NS_PER_US;
+
+	if (p->event_count == PARAMETER_AUTO ||
+	    (capacity->is_server ? p->server_cq : p->cq) == CQ_POLL)
+		return 0;
+	if (!capacity->event_count)
+		return error_set(error, -EOPNOTSUPP,
+				 "the device does not moderate completion events; omit "
+				 "--event-count");
+	if (p->event_count > capacity->event_count)
+		return error_set(error, -EINVAL,
+				 "--event-count %" PRIu64 " exceeds the device's limit %" PRIu64,
+				 p->event_count, capacity->event_count);
+	if (period_us > capacity->event_period_us)
+		return error_set(error, -EINVAL,
+				 "--event-period %" PRIu64 "us exceeds the device's limit %" PRIu64
+				 "us",
+				 period_us, capacity->event_period_us);
+	return 0;
 }
 
 static int check_parameters(const struct device_support *capacity, const struct parameters *p,
@@ -411,6 +441,8 @@ int device_support_check(const struct device_support *capacity, const struct ope
 		code = limits_check(wanted, &capacity->device, &capacity->port, error);
 	if (!code)
 		code = check_parameters(capacity, parameters, error);
+	if (!code)
+		code = check_moderation(capacity, parameters, error);
 	if (!code)
 		code = check_memory(capacity, parameters, wanted, error);
 	if (code)

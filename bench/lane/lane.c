@@ -132,6 +132,14 @@ static void choose_gpu(struct memory_choice *choice, const char *device)
 		 gpu_nearest("", choice->kind->gpu, device), *rest ? "," : "", rest);
 }
 
+static struct ibv_moderate_cq moderation(const struct parameters *p, enum rdma_wait_mode cq)
+{
+	if (cq == RDMA_POLL || p->event_count == PARAMETER_AUTO)
+		return (struct ibv_moderate_cq){0};
+	return (struct ibv_moderate_cq){(uint16_t)p->event_count,
+					(uint16_t)(p->event_period_ns / NS_PER_US)};
+}
+
 static struct endpoint_settings endpoint_settings(const struct lane *lane, enum rdma_wait_mode cq)
 {
 	const struct parameters *p = lane->settings.parameters;
@@ -143,6 +151,7 @@ static struct endpoint_settings endpoint_settings(const struct lane *lane, enum 
 		.cq_depth = cq_depth(p, depth * lane->settings.n_flows +
 						(p->use_srq ? p->rx_depth : 0)),
 		.wait = cq,
+		.moderation = moderation(p, cq),
 		/* Keep the events of each thread on their own interrupt. */
 		.vector = lane->settings.number,
 		.srq_depth = p->use_srq ? (uint32_t)p->rx_depth : 0,

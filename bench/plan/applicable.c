@@ -69,6 +69,15 @@ static void drop_of_messages(const struct operation *op, struct parameters *want
 		wanted->relaxed_ordering = fallback.relaxed_ordering;
 }
 
+/* An operation without messages has no completions to wait for, except poll-cq, which polls. */
+bool applicable_moderation(const struct operation *op, const struct parameters *wanted)
+{
+	uint64_t server = wanted->server_cq == PARAMETER_AUTO ? wanted->cq : wanted->server_cq;
+
+	return (wanted->cq != CQ_POLL || server != CQ_POLL) && !operation_is_timed_call(op) &&
+	       !operation_is_local(op);
+}
+
 bool applicable_ordering(const struct operation *op, const struct parameters *wanted)
 {
 	return !op->shape.is_call || op->shape.registers;
@@ -106,6 +115,8 @@ void applicable_keep(const struct operation *op, struct parameters *wanted)
 		wanted->arrivals = PARAMETER_AUTO;
 	if (wanted->arrivals == PARAMETER_AUTO && !rules_is_random(op, wanted))
 		wanted->seed = PARAMETER_AUTO;
+	if (!applicable_moderation(op, wanted))
+		wanted->event_count = wanted->event_period_ns = PARAMETER_AUTO;
 	if (!op->shape.rings)
 		wanted->doorbell_every = PARAMETER_AUTO;
 	if (!op->shape.registers)

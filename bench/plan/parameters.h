@@ -118,7 +118,9 @@ struct parameters {
 	uint64_t rx_depth;
 	uint64_t inline_size;
 	uint64_t cq_mod;
-	uint64_t cq_depth;       /* on each side, at least */
+	uint64_t cq_depth;    /* on each side, at least */
+	uint64_t event_count; /* completions per event */
+	uint64_t event_period_ns;
 	uint64_t doorbell_every; /* for doorbell, where cq_mod must be the same */
 	uint64_t mr_access;
 	uint64_t pages;
@@ -191,7 +193,7 @@ struct parameter {
 	size_t offset;
 };
 
-#define PARAMETERS 61
+#define PARAMETERS 63
 
 /* The mark of parameters that only say how long to measure. They are not part of an id. */
 extern const char parameters_effort[];

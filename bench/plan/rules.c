@@ -15,6 +15,9 @@
 #define BW_NS        (100 * NS_PER_MS)
 #define LOAD_NS      (200 * NS_PER_MS)
 
+/* As Linux's mlx5_core for Ethernet. */
+#define EVENT_PERIOD_NS (16 * NS_PER_US)
+
 /* A confidence interval needs six trials. */
 #define TRIALS 6
 
@@ -48,6 +51,12 @@ static bool has_effort(const struct parameters *parameters)
 static bool has_budget(const struct parameters *parameters)
 {
 	return parameters->budget_ns != PARAMETER_AUTO;
+}
+
+static void choose_moderation(struct parameters *parameters)
+{
+	if (parameters->event_count != PARAMETER_AUTO)
+		parameter_choose(&parameters->event_period_ns, EVENT_PERIOD_NS);
 }
 
 static void choose_load(struct parameters *parameters)
@@ -144,6 +153,7 @@ void rules_choose(const struct operation *op, struct parameters *parameters)
 		parameters->size = ATOMIC_SIZE;
 	choose_call(op, parameters);
 	choose_access(op, parameters);
+	choose_moderation(parameters);
 	parameter_choose(&parameters->server_cq, parameters->cq);
 	default_depths_choose(op, parameters);
 	/* The device should gather the pieces, not the CPU. */
@@ -182,6 +192,16 @@ static bool is_bad_mtu(const struct operation *op, const struct parameters *p)
 static bool is_long_datagram(const struct operation *op, const struct parameters *p)
 {
 	return parameters_has(p, TRANSPORT_DATAGRAM) && p->size > 4096;
+}
+
+static bool is_period_alone(const struct operation *op, const struct parameters *p)
+{
+	return p->event_period_ns != PARAMETER_AUTO && p->event_count == PARAMETER_AUTO;
+}
+
+static bool is_period_broken(const struct operation *op, const struct parameters *p)
+{
+	return p->event_period_ns != PARAMETER_AUTO && p->event_period_ns % NS_PER_US;
 }
 
 static bool is_registration_unused(const struct operation *op, const struct parameters *p)
@@ -524,6 +544,8 @@ static const struct rule {
 } rules[] = {
 	{is_bad_mtu,             "--mtu must be 256, 512, 1024, 2048 or 4096"                        },
 	{is_long_datagram,       "datagrams are limited to one packet; use --size 4096 or less"      },
+	{is_period_alone,        "--event-period needs --event-count"                                },
+	{is_period_broken,       "--event-period must be whole microseconds"                         },
 	{is_list_of_two,         "--post-list does not support notifications and doorbells"          },
 	{is_without_bell,        "--doorbell-every applies only to doorbell"                         },
 	{is_signal_without_bell,

@@ -70,6 +70,8 @@ static int check_operations(const struct plan *plan, struct error *error)
 		const char *for_what;
 	} named[] = {
 		{"doorbell-every",   rings,                    "--op doorbell"                         },
+		{"event-count",      applicable_moderation,    "messages, with --cq event or adaptive" },
+		{"event-period",     applicable_moderation,    "messages, with --cq event or adaptive" },
 		{"mr-access",        registers,                "--op register and deregister"          },
 		{"pages",            takes_pages,              "--op register"                         },
 		{"registration",     applicable_registration,  "--op read with --metric lat"           },

@@ -144,6 +144,7 @@ int endpoint_build(struct endpoint *endpoint, struct ibv_context *verbs,
 	if (verbs->num_comp_vectors > 0)
 		completion->vector = settings->vector % (unsigned int)verbs->num_comp_vectors;
 	completion->spin_ns = spin_us * NS_PER_US;
+	completion->moderation = settings->moderation;
 	code = completion_open(completion, verbs, settings->cq_depth, &endpoint->alarm, error);
 	endpoint->srq_depth = settings->srq_depth;
 	endpoint->sges = sges(settings);

@@ -27,6 +27,8 @@ static const struct {
 	{"inline",           ""       },
 	{"cq-mod",           ""       },
 	{"cq-depth",         ""       },
+	{"event-count",      ""       },
+	{"event-period_ns",  ""       },
 	{"doorbell-every",   ""       },
 	{"mr-access",        ""       },
 	{"pages",            ""       },

@@ -47,6 +47,8 @@ static const struct {
 	{"inline",           'I', "0",          "64k",           ""       },
 	{"cq-mod",           'Q', "1",          "16384",         ""       },
 	{"cq-depth",         0,   "1",          "4194304",       ""       },
+	{"event-count",      0,   "1",          "65535",         ""       },
+	{"event-period",     0,   "1us",        "65535us",       ""       },
 	{"doorbell-every",   0,   "1",          "8192",          ""       },
 	{"mr-access",        0,   "local",      "atomic",        ""       },
 	{"pages",            0,   "touched",    "untouched",     ""       },

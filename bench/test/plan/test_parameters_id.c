@@ -21,6 +21,8 @@ static void test_ids(void **unused)
 		{"inline=0",					  "send/lat/64/poll/I0"                                            },
 		{"inline=1k",					 "send/lat/64/poll/I1k"                                           },
 		{"cq-mod=1",					  "send/lat/64/poll/Q1"                                            },
+		{"cq=event event-count=8 event-period=100us",
+		 "send/lat/64/event/events8/period100us"									       },
 		{"timeout=14 retries=6 hugepages=0",                  "send/lat/64/poll"                                               },
 		{"timeout=10",					"send/lat/64/poll/u10"                                           },
 		{"retries=0",					 "send/lat/64/poll/retries0"                                      },

@@ -78,6 +78,8 @@ static void test_defaults(void **unused)
 		{"hop-limit=3",						       LAT "hop-limit=3 connect=qp iterations=5000"             },
 		{"pkey-index=0",						      LAT "pkey-index=0 connect=qp iterations=5000"            },
 		{"path-bits=0",						       LAT "path-bits=0 connect=qp iterations=5000"             },
+		{"cq=adaptive event-count=8",                                         "cq=adaptive event-count=8 event-period=16us " LAT
+					      "server-cq=adaptive iterations=5000"                },
 		{"connect=cm sl=1",						   LAT "sl=1 iterations=5000"                               },
 		{"timeout=3 retries=0 hugepages=1 inline=5 trials=9 size=1m op=read",
 		 LAT "iterations=5000 timeout=3 retries=0 hugepages=1 inline=5 trials=9 size=1m"
@@ -188,6 +190,10 @@ static const struct {
 	 "odp:implicit gives the peer no access; use --memory odp, or --op send"                                                       },
 	{OPERATION_WRITE,        "metric=bw memory=odp:implicit",                   NULL                                               },
 	{OPERATION_REGISTER,     "pages=untouched memory=nic",                      "--pages untouched needs --memory host"            },
+	{OPERATION_SEND,         "cq=event event-count=8 event-period=4us",         NULL                                               },
+	{OPERATION_SEND,         "cq=event event-period=4us",                       "--event-period needs --event-count"               },
+	{OPERATION_SEND,         "cq=event event-count=8 event-period=1500ns",
+	 "--event-period must be whole microseconds"										   },
 	{OPERATION_SEND,         "iterations=1 duration=1s",                        "-n and -D cannot be used together"                },
 };
 

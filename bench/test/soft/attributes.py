@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: MIT
+"""Attributes of queues and memory that Soft-RoCE in the kernel lacks."""
+
+import os
+import re
+
+from soft.choice import OnSoft, SOFT
+
+SHORT = (*SOFT, "-n", 50, "--warmup", "0ms", "--trials", 1)
+
+
+class Attributes(OnSoft):
+    def calls(self, *options):
+        """Returns the document of a run, and how often both ends made each call."""
+        report = f"{self.folder}/report"
+        document = self.document(
+            *SHORT, *options,
+            env=dict(self.environment, VERBMARK_SOFT_FAULTS=f"count;report={report}"),
+        )
+        counts = {}
+        with open(report, encoding="ascii") as lines:
+            for line in lines:
+                count, name = re.search(r"count (\d+): (\S+)$", line).groups()
+                counts[name] = counts.get(name, 0) + int(count)
+        os.remove(report)
+        return document, counts
+
+    def skipped(self, *options):
+        """Returns why the only case is skipped."""
+        ended = self.run_it("run", *SHORT, *options)
+        self.assertEqual(ended.status, 2, ended.out)
+        return ended.err + ended.out
+
+    def test_event_moderation(self):
+        moderated = ("--event-count", "4,8", "--event-period", "20us")
+        document, counts = self.calls("--cq", "event", *moderated)
+        self.assertEqual(counts["ibv_modify_cq"], 4)
+        self.assertEqual(
+            [case["id"] for case in document["cases"]],
+            ["send/lat/64/event/events4/period20us", "send/lat/64/event/events8/period20us"],
+        )
+        # Only the side that waits for events moderates them.
+        _, counts = self.calls("--server-cq", "event", "--event-count", 4)
+        self.assertEqual(counts["ibv_modify_cq"], 1)
+        _, counts = self.calls("--cq", "event")
+        self.assertNotIn("ibv_modify_cq", counts)
+        self.assertIn(
+            "--event-period 5000us exceeds the device's limit 4095us",
+            self.skipped("--cq", "event", "--event-count", 4, "--event-period", "5ms"),
+        )
