@@ -115,7 +115,7 @@ static const struct {
 	{"raw_ipv6",               NOTHING							 },
 	{"raw_mcast",              NOTHING							 },
 	{"rdma_cm",                "use -R"							},
-	{"recv_post_list",         NOTHING							 },
+	{"recv_post_list",         "use --recv-post-list"                                          },
 	{"remote_ip",              NOTHING							 },
 	{"remote_mac",             NOTHING							 },
 	{"remote_port",            NOTHING							 },

@@ -366,6 +366,7 @@ static void close_contexts(struct lane *lane)
 		window_close(&lane->flows[i].window);
 		rdma_close(&lane->flows[i].context);
 		post_list_close(&lane->flows[i].list);
+		lane_forget_returns(&lane->flows[i]);
 		free(lane->flows[i].ticks);
 		lane->flows[i].ticks = NULL;
 	}

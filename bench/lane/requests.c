@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The work requests of a lane: its receives, and the requests that its loops post repeatedly. */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "bench/lane/layout.h"
@@ -106,24 +107,46 @@ static uint32_t spare_receives(const struct lane *lane, const struct flow *flow)
 	return is_for_each && is_any && p->rx_depth > kept ? (uint32_t)(p->rx_depth - kept) : 0;
 }
 
-/* Receives with several pieces, or none, are posted one at a time. */
-static void begin_returns(const struct lane *lane, struct flow *flow)
+/* Returns the receives of a list. By default, those with several pieces, or none, have no lists. */
+static unsigned int list_length(const struct lane *lane, const struct flow *flow)
+{
+	const struct parameters *p = lane->settings.parameters;
+
+	if (p->recv_post_list != PARAMETER_AUTO)
+		return (unsigned int)p->recv_post_list;
+	return p->rx_depth >= LANE_RETURNS_LEAST && flow->receive.n_sges == 1 ? LANE_RETURNS : 1;
+}
+
+void lane_forget_returns(struct flow *flow)
+{
+	free(flow->returns.requests);
+	flow->returns = (struct returns){0};
+}
+
+static int begin_returns(const struct lane *lane, struct flow *flow, struct error *error)
 {
 	struct returns *returns = &flow->returns;
-	bool is_listed = lane->settings.parameters->rx_depth >= LANE_RETURNS_LEAST &&
-			 flow->receive.n_sges == 1;
+	unsigned int each = list_length(lane, flow);
 
-	returns->spare = is_listed ? spare_receives(lane, flow) : 0;
-	returns->is_on = is_listed && !returns->spare;
-	returns->count = 0;
-	for (unsigned int i = 0; i < LANE_RETURNS; i++) {
+	lane_forget_returns(flow);
+	if (each == 1)
+		return 0;
+	returns->requests = calloc(each, sizeof(*returns->requests) + sizeof(*returns->sges));
+	if (!returns->requests)
+		return free_memory_refused(error, "make receives");
+	returns->sges = (struct ibv_sge *)(returns->requests + each);
+	returns->each = each;
+	returns->spare = spare_receives(lane, flow);
+	returns->is_on = !returns->spare;
+	for (unsigned int i = 0; i < each; i++) {
 		returns->sges[i] = flow->receive.sges[0];
 		returns->requests[i] = (struct ibv_recv_wr){
-			.next = i + 1 < LANE_RETURNS ? &returns->requests[i + 1] : NULL,
+			.next = i + 1 < each ? &returns->requests[i + 1] : NULL,
 			.sg_list = &returns->sges[i],
-			.num_sge = 1,
+			.num_sge = (int)flow->receive.n_sges,
 		};
 	}
+	return 0;
 }
 
 int lane_receive(struct lane *lane, struct flow *flow, struct error *error)
@@ -131,7 +154,7 @@ int lane_receive(struct lane *lane, struct flow *flow, struct error *error)
 	uint64_t receives =
 		lane->settings.is_server ? lane->settings.parameters->receives : RECEIVES_BUFFERS;
 	uint64_t wanted = receives == RECEIVES_NONE ? 0 : lane->settings.parameters->rx_depth;
-	int code = 0;
+	int code;
 
 	flow->number = (uint32_t)(flow - lane->flows);
 	flow->queue = *context_queue(&flow->context);
@@ -139,7 +162,9 @@ int lane_receive(struct lane *lane, struct flow *flow, struct error *error)
 	flow->first_receive = flow->receive.sges[0].addr;
 	if (receives == RECEIVES_BARE)
 		flow->receive.n_sges = 0;
-	begin_returns(lane, flow);
+	code = begin_returns(lane, flow, error);
+	if (code)
+		return code;
 	if (lane->settings.walks)
 		begin_walks(lane, flow);
 	if (lane->settings.parameters->verify && lane->settings.parameters->metric == METRIC_BW)

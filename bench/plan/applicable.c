@@ -78,6 +78,12 @@ bool applicable_moderation(const struct operation *op, const struct parameters *
 	       !operation_is_local(op);
 }
 
+/* Only streams hold receives back. */
+bool applicable_receives(const struct operation *op, const struct parameters *wanted)
+{
+	return wanted->metric != METRIC_LAT && op->is_received;
+}
+
 bool applicable_ordering(const struct operation *op, const struct parameters *wanted)
 {
 	return !op->shape.is_call || op->shape.registers;
@@ -117,6 +123,8 @@ void applicable_keep(const struct operation *op, struct parameters *wanted)
 		wanted->seed = PARAMETER_AUTO;
 	if (!applicable_moderation(op, wanted))
 		wanted->event_count = wanted->event_period_ns = PARAMETER_AUTO;
+	if (!applicable_receives(op, wanted))
+		wanted->recv_post_list = PARAMETER_AUTO;
 	if (!op->shape.rings)
 		wanted->doorbell_every = PARAMETER_AUTO;
 	if (!op->shape.registers)

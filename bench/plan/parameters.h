@@ -127,6 +127,7 @@ struct parameters {
 	uint64_t registration;
 	uint64_t step;
 	uint64_t post_list;
+	uint64_t recv_post_list;
 	uint64_t bidirectional;
 	uint64_t latencies;
 	uint64_t rate; /* for metric load; see bench/plan/rate.h */
@@ -193,7 +194,7 @@ struct parameter {
 	size_t offset;
 };
 
-#define PARAMETERS 63
+#define PARAMETERS 64
 
 /* The mark of parameters that only say how long to measure. They are not part of an id. */
 extern const char parameters_effort[];

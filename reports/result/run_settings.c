@@ -35,6 +35,7 @@ static const struct {
 	{"registration",     ""       },
 	{"step",             ""       },
 	{"post-list",        "1"      },
+	{"recv-post-list",   ""       },
 	{"bidirectional",    "false"  },
 	{"latencies",        "false"  },
 	{"rate",             ""       },

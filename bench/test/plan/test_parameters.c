@@ -55,6 +55,7 @@ static const struct {
 	{"registration",     0,   "once",       "each",          ""       },
 	{"step",             0,   "whole",      "destroy",       ""       },
 	{"post-list",        'l', "1",          "64",            "1"      },
+	{"recv-post-list",   0,   "1",          "64",            ""       },
 	{"bidirectional",    'b', "0",          "1",             "0"      },
 	{"latencies",        0,   "0",          "1",             "0"      },
 	{"rate",             0,   "1",          "1000T",         ""       },

@@ -194,6 +194,12 @@ static const struct {
 	{OPERATION_SEND,         "cq=event event-period=4us",                       "--event-period needs --event-count"               },
 	{OPERATION_SEND,         "cq=event event-count=8 event-period=1500ns",
 	 "--event-period must be whole microseconds"										   },
+	{OPERATION_SEND,         "metric=bw recv-post-list=64 rx-depth=64",         NULL                                               },
+	{OPERATION_SEND,         "metric=bw recv-post-list=64 rx-depth=63",
+	 "--recv-post-list exceeds --rx-depth"											 },
+	{OPERATION_SEND,         "metric=bw recv-post-list=2 sge=2 inline=0",
+	 "--recv-post-list needs --sge 1"											      },
+	{OPERATION_SEND,         "metric=bw recv-post-list=1 sge=2 inline=0",       NULL                                               },
 	{OPERATION_SEND,         "iterations=1 duration=1s",                        "-n and -D cannot be used together"                },
 };
 

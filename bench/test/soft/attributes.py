@@ -6,7 +6,7 @@ import re
 
 from soft.choice import OnSoft, SOFT
 
-SHORT = (*SOFT, "-n", 50, "--warmup", "0ms", "--trials", 1)
+SHORT = (*SOFT, "--warmup", "0ms", "--trials", 1)
 
 
 class Attributes(OnSoft):
@@ -32,19 +32,30 @@ class Attributes(OnSoft):
         return ended.err + ended.out
 
     def test_event_moderation(self):
-        moderated = ("--event-count", "4,8", "--event-period", "20us")
-        document, counts = self.calls("--cq", "event", *moderated)
+        document, counts = self.calls(
+            "-n", 50, "--cq", "event", "--event-count", "4,8", "--event-period", "20us"
+        )
         self.assertEqual(counts["ibv_modify_cq"], 4)
         self.assertEqual(
             [case["id"] for case in document["cases"]],
             ["send/lat/64/event/events4/period20us", "send/lat/64/event/events8/period20us"],
         )
         # Only the side that waits for events moderates them.
-        _, counts = self.calls("--server-cq", "event", "--event-count", 4)
+        _, counts = self.calls("-n", 50, "--server-cq", "event", "--event-count", 4)
         self.assertEqual(counts["ibv_modify_cq"], 1)
-        _, counts = self.calls("--cq", "event")
+        _, counts = self.calls("-n", 50, "--cq", "event")
         self.assertNotIn("ibv_modify_cq", counts)
         self.assertIn(
             "--event-period 5000us exceeds the device's limit 4095us",
             self.skipped("--cq", "event", "--event-count", 4, "--event-period", "5ms"),
         )
+
+    def test_lists_of_receives(self):
+        """Both ends post 50 receives; what arrives at the server is reposted in lists."""
+        for each, srq in ((1, ()), (10, ()), (50, ("--use-srq",))):
+            with self.subTest(each=each):
+                _, counts = self.calls(
+                    "--metric", "bw", "-r", 50, "--recv-post-list", each, "-n", 500, *srq
+                )
+                posts = counts["ibv_post_srq_recv" if srq else "ibv_post_recv"]
+                self.assertEqual(posts - 2 * 50, counts["receive"] // each)
