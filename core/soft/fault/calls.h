@@ -221,6 +221,7 @@
 	CALL(ibv_memcpy_from_dm) \
 	CALL(ibv_advise_mr) \
 	CALL(ibv_modify_cq) \
+	CALL(ibv_modify_qp_rate_limit) \
 	CALL(ibv_alloc_mw) \
 	CALL(ibv_dealloc_mw) \
 	CALL(ibv_bind_mw) \

@@ -218,6 +218,13 @@ static int modify_cq(struct ibv_cq *cq, struct ibv_modify_cq_attr *attr)
 	return error ? (errno = error) : soft_moderation_modify(cq, attr);
 }
 
+static int modify_qp_rate_limit(struct ibv_qp *qp, struct ibv_qp_rate_limit_attr *attr)
+{
+	int error = soft_fault_call(SOFT_CALL_ibv_modify_qp_rate_limit);
+
+	return error ? (errno = error) : soft_qp_limit_rate(qp, attr);
+}
+
 static struct ibv_mw *alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type)
 {
 	int error = soft_fault_call(SOFT_CALL_ibv_alloc_mw);
@@ -293,6 +300,7 @@ void soft_fault_extend_context(struct ibv_context *context)
 	verbs->reg_dm_mr = reg_dm_mr;
 	verbs->advise_mr = advise_mr;
 	verbs->modify_cq = modify_cq;
+	verbs->modify_qp_rate_limit = modify_qp_rate_limit;
 	ops->poll_cq = poll_cq;
 	ops->req_notify_cq = req_notify_cq;
 	ops->post_send = post_send;
