@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "bench/plan/memory_name.h"
+#include "bench/plan/rate.h"
 #include "core/base/clock.h"
 #include "core/base/printable.h"
 #include "core/memory/memory.h"
@@ -162,6 +163,11 @@ static void tell_capabilities(json_t *section, struct ibv_context *verbs,
 
 	if (!ibv_query_device_ex(verbs, NULL, &attr)) {
 		flags |= attr.device_cap_flags_ex;
+		tell_number(section, "qp_rate_limit_min",
+			    attr.packet_pacing_caps.qp_rate_limit_min);
+		tell_number(section, "qp_rate_limit_max",
+			    attr.packet_pacing_caps.qp_rate_limit_max);
+		tell_number(section, "qp_rate_limit_types", attr.packet_pacing_caps.supported_qpts);
 		tell_number(section, "max_cq_count", attr.cq_mod_caps.max_cq_count);
 		tell_number(section, "max_cq_period", attr.cq_mod_caps.max_cq_period);
 	}
@@ -279,6 +285,10 @@ void device_support_read(struct device_support *capacity, const struct result_en
 	capacity->lacking = json_object_get(device, "lacking_memory");
 	capacity->capabilities = (uint64_t)read_number(device, "device_cap_flags", INT64_MAX);
 	capacity->device.device_cap_flags = (unsigned int)capacity->capabilities;
+	capacity->rate_limit_min = json_integer_value(json_object_get(device, "qp_rate_limit_min"));
+	capacity->rate_limit_max = (uint64_t)read_number(device, "qp_rate_limit_max", UINT32_MAX);
+	capacity->rate_limit_types =
+		(uint64_t)read_number(device, "qp_rate_limit_types", UINT32_MAX);
 	capacity->event_count = read_count(device, "max_cq_count");
 	capacity->event_period_us = read_count(device, "max_cq_period");
 	capacity->memory_bytes = (uint64_t)read_number(device, "max_dm_size", INT64_MAX);
@@ -319,6 +329,27 @@ static int lacks_gid(const struct device_support *capacity, uint64_t wanted, str
 	return error_set(error, -EINVAL,
 			 "the port has no GID at index %" PRIu64 "; available: %s%s", wanted, has,
 			 found > GIDS_SHOWN ? " and more" : "");
+}
+
+static int check_rate_limit(const struct device_support *capacity, const struct parameters *p,
+			    struct error *error)
+{
+	enum transport transport = (enum transport)p->transport;
+	uint64_t kilobits = rate_amount(p->rate_limit) / 1000;
+
+	if (p->rate_limit == PARAMETER_AUTO)
+		return 0;
+	if (!(capacity->rate_limit_types >> qp_type_of(transport) & 1))
+		return error_set(error, -EOPNOTSUPP,
+				 "the device does not limit the rate of %s queue pairs; omit "
+				 "--rate-limit",
+				 transport_names[transport]);
+	if (kilobits < capacity->rate_limit_min || kilobits > capacity->rate_limit_max)
+		return error_set(error, -EINVAL,
+				 "--rate-limit: the device limits rates from %" PRIu64
+				 " to %" PRIu64 " kb/s",
+				 capacity->rate_limit_min, capacity->rate_limit_max);
+	return 0;
 }
 
 static int check_moderation(const struct device_support *capacity, const struct parameters *p,
@@ -443,6 +474,8 @@ int device_support_check(const struct device_support *capacity, const struct ope
 		code = check_parameters(capacity, parameters, error);
 	if (!code)
 		code = check_moderation(capacity, parameters, error);
+	if (!code)
+		code = check_rate_limit(capacity, parameters, error);
 	if (!code)
 		code = check_memory(capacity, parameters, wanted, error);
 	if (code)

@@ -6,8 +6,10 @@
 
 #include "bench/lane/layout.h"
 #include "bench/plan/default_depths.h"
+#include "bench/plan/rate.h"
 #include "core/base/free_memory.h"
 #include "core/rdma/manual_qp.h"
+#include "core/verbs/verbs.h"
 
 /* A flow's part of the buffer begins with the sending area, followed by the receiving area. */
 static size_t sending(const struct lane *lane, const struct flow *flow)
@@ -313,6 +315,18 @@ static void forget_rounds(struct lane *lane)
 	lane->rounds = 0;
 }
 
+static int limit_rate(const struct lane *lane, const struct flow *flow, struct error *error)
+{
+	uint64_t limit = lane->settings.parameters->rate_limit;
+	struct ibv_qp_rate_limit_attr attr = {.rate_limit = (uint32_t)(rate_amount(limit) / 1000)};
+	int code;
+
+	if (limit == PARAMETER_AUTO)
+		return 0;
+	code = verbs_result(ibv_modify_qp_rate_limit(flow->context.qp, &attr));
+	return code ? error_set_errno(error, code, "cannot limit the rate of a queue pair") : 0;
+}
+
 int lane_start(struct lane *lane, struct error *error)
 {
 	int code = 0;
@@ -325,7 +339,8 @@ int lane_start(struct lane *lane, struct error *error)
 		make_work(lane, flow);
 		if (lane->settings.shape->is_notified)
 			make_notice(lane, flow);
-		if (lane->settings.shape->binds && !lane->settings.is_server)
+		code = limit_rate(lane, flow, error);
+		if (!code && lane->settings.shape->binds && !lane->settings.is_server)
 			code = make_window(lane, flow, error);
 		if (!code)
 			code = make_ticks(lane, flow, error);

@@ -78,6 +78,11 @@ bool applicable_moderation(const struct operation *op, const struct parameters *
 	       !operation_is_local(op);
 }
 
+bool applicable_rate_limit(const struct operation *op, const struct parameters *unused)
+{
+	return !operation_is_timed_call(op) && !operation_is_local(op);
+}
+
 /* Only streams hold receives back. */
 bool applicable_receives(const struct operation *op, const struct parameters *wanted)
 {
@@ -123,6 +128,8 @@ void applicable_keep(const struct operation *op, struct parameters *wanted)
 		wanted->seed = PARAMETER_AUTO;
 	if (!applicable_moderation(op, wanted))
 		wanted->event_count = wanted->event_period_ns = PARAMETER_AUTO;
+	if (!applicable_rate_limit(op, wanted))
+		wanted->rate_limit = PARAMETER_AUTO;
 	if (!applicable_receives(op, wanted))
 		wanted->recv_post_list = PARAMETER_AUTO;
 	if (!op->shape.rings)

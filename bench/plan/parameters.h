@@ -130,7 +130,8 @@ struct parameters {
 	uint64_t recv_post_list;
 	uint64_t bidirectional;
 	uint64_t latencies;
-	uint64_t rate; /* for metric load; see bench/plan/rate.h */
+	uint64_t rate;       /* for metric load; see bench/plan/rate.h */
+	uint64_t rate_limit; /* of each queue pair, in RATE_BITS */
 	uint64_t arrivals;
 	uint64_t seed;
 	uint64_t outstanding;
@@ -194,7 +195,7 @@ struct parameter {
 	size_t offset;
 };
 
-#define PARAMETERS 64
+#define PARAMETERS 65
 
 /* The mark of parameters that only say how long to measure. They are not part of an id. */
 extern const char parameters_effort[];

@@ -326,6 +326,14 @@ static bool is_receive_list_cut(const struct operation *op, const struct paramet
 	return p->recv_post_list != PARAMETER_AUTO && p->recv_post_list > 1 && p->sge > 1;
 }
 
+/* Devices take limits in kbit/s, as 32-bit numbers. */
+static bool is_limit_other(const struct operation *op, const struct parameters *p)
+{
+	return p->rate_limit != PARAMETER_AUTO &&
+	       (rate_unit(p->rate_limit) != RATE_BITS || rate_amount(p->rate_limit) < 1000 ||
+		rate_amount(p->rate_limit) / 1000 > UINT32_MAX);
+}
+
 static bool is_bell_too_rare(const struct operation *op, const struct parameters *p)
 {
 	return op->shape.rings && p->doorbell_every > p->tx_depth;
@@ -584,6 +592,7 @@ static const struct rule {
 	{is_list_too_long,         "--post-list exceeds --tx-depth"                                    },
 	{is_receive_list_too_long, "--recv-post-list exceeds --rx-depth"                               },
 	{is_receive_list_cut,      "--recv-post-list needs --sge 1"                                    },
+	{is_limit_other,           "--rate-limit must be between 1kb/s and 4Tb/s, for example 10Gb/s"  },
 	{is_bell_too_rare,
 	 "--doorbell-every exceeds --tx-depth: the queue would fill and stay full"                     },
 	{is_signal_too_rare,       "--cq-mod exceeds --tx-depth: the queue would fill and stay full"   },

@@ -39,6 +39,7 @@ static const struct {
 	{"bidirectional",    "false"  },
 	{"latencies",        "false"  },
 	{"rate",             ""       },
+	{"rate-limit",       ""       },
 	{"arrivals",         ""       },
 	{"seed",             ""       },
 	{"outstanding",      ""       },

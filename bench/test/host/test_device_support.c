@@ -214,6 +214,23 @@ static void test_event_moderation(void **unused)
 	json_decref(none.facts);
 }
 
+static void test_rate_limits(void **unused)
+{
+	static const char limited[] =
+		"{'device':{'qp_rate_limit_min':10, 'qp_rate_limit_max':2000, 'qp_rate_limit_types':4}}";
+	static const char range[] =
+		OWN "--rate-limit: the device limits rates from 10 to 2000 kb/s";
+
+	check(limited, "rate-limit=10kb/s", NULL);
+	check(limited, "rate-limit=2Mb/s", NULL);
+	check(limited, "rate-limit=9kb/s", range);
+	check(limited, "rate-limit=2001kb/s", range);
+	/* The type of RC is 2, that of UC 3. */
+	check(limited, "transport=UC rate-limit=10kb/s",
+	      OWN "the device does not limit the rate of UC queue pairs; omit --rate-limit");
+	check("{}", "transport=UC rate-limit=4Tb/s", NULL);
+}
+
 static void test_above_limits(void **unused)
 {
 	static const char *const rows[][2] = {
@@ -463,6 +480,7 @@ int main(void)
 		cmocka_unit_test(test_gid_indexes),
 		cmocka_unit_test(test_partitions_and_paths),
 		cmocka_unit_test(test_event_moderation),
+		cmocka_unit_test(test_rate_limits),
 		cmocka_unit_test(test_above_limits),
 		cmocka_unit_test(test_scatter_gather_entries),
 		cmocka_unit_test(test_scatter_gather_entries_of_reads),

@@ -59,6 +59,7 @@ static const struct {
 	{"bidirectional",    'b', "0",          "1",             "0"      },
 	{"latencies",        0,   "0",          "1",             "0"      },
 	{"rate",             0,   "1",          "1000T",         ""       },
+	{"rate-limit",       0,   "1",          "1000T",         ""       },
 	{"arrivals",         0,   "fixed",      "poisson",       ""       },
 	{"seed",             0,   "0",          "4294967295",    ""       },
 	{"outstanding",      'o', "1",          "255",           ""       },

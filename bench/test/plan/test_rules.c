@@ -200,6 +200,13 @@ static const struct {
 	{OPERATION_SEND,         "metric=bw recv-post-list=2 sge=2 inline=0",
 	 "--recv-post-list needs --sge 1"											      },
 	{OPERATION_SEND,         "metric=bw recv-post-list=1 sge=2 inline=0",       NULL                                               },
+	{OPERATION_SEND,         "rate-limit=1kb/s",                                NULL                                               },
+	{OPERATION_SEND,         "rate-limit=999b/s",
+	 "--rate-limit must be between 1kb/s and 4Tb/s, for example 10Gb/s"                                                            },
+	{OPERATION_SEND,         "rate-limit=10k",
+	 "--rate-limit must be between 1kb/s and 4Tb/s, for example 10Gb/s"                                                            },
+	{OPERATION_SEND,         "rate-limit=5Tb/s",
+	 "--rate-limit must be between 1kb/s and 4Tb/s, for example 10Gb/s"                                                            },
 	{OPERATION_SEND,         "iterations=1 duration=1s",                        "-n and -D cannot be used together"                },
 };
 

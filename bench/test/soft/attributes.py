@@ -59,3 +59,16 @@ class Attributes(OnSoft):
                 )
                 posts = counts["ibv_post_srq_recv" if srq else "ibv_post_recv"]
                 self.assertEqual(posts - 2 * 50, counts["receive"] // each)
+
+    def test_rate_limit(self):
+        """What is measured cannot exceed the limit, except for what a window rounds."""
+        document, counts = self.calls(
+            "--metric", "bw", "-s", "1000", "-n", 200, "--rate-limit", "50Mb/s,100Mb/s"
+        )
+        self.assertEqual(counts["ibv_modify_qp_rate_limit"], 4)
+        for limit, case in zip((50e6, 100e6), document["cases"], strict=True):
+            self.assertLess(8 * case["bytes_per_s"], 1.1 * limit)
+        self.assertIn(
+            "the device limits rates from 1 to 100000000 kb/s",
+            self.skipped("--metric", "bw", "--rate-limit", "200Gb/s"),
+        )
