@@ -43,7 +43,7 @@ static const struct {
 	{"atomic_type",            ATOMICS							 },
 	{"bidirectional",          "use -b"							},
 	{"bind_source_ip",         SOURCE							  },
-	{"burst_size",             NOTHING							 },
+	{"burst_size",             "use --metric load --rate --burst"                              },
 	{"com_rdma_cm",            CONTROL							 },
 	{"comm_rdma_cm",           CONTROL							 },
 	{"connection",             "use -c"							},

@@ -121,7 +121,7 @@ void applicable_keep(const struct operation *op, struct parameters *wanted)
 	if (!parameters_has(wanted, TRANSPORT_RELIABLE))
 		drop_of_reliable(wanted);
 	if (!is_load)
-		wanted->rate = PARAMETER_AUTO;
+		wanted->rate = wanted->burst = PARAMETER_AUTO;
 	if (!is_load || wanted->arrivals == ARRIVALS_FIXED)
 		wanted->arrivals = PARAMETER_AUTO;
 	if (wanted->arrivals == PARAMETER_AUTO && !rules_is_random(op, wanted))

@@ -133,6 +133,7 @@ struct parameters {
 	uint64_t rate;       /* for metric load; see bench/plan/rate.h */
 	uint64_t rate_limit; /* of each queue pair, in RATE_BITS */
 	uint64_t arrivals;
+	uint64_t burst; /* messages of a load that are due at once */
 	uint64_t seed;
 	uint64_t outstanding;
 	uint64_t mtu;
@@ -195,7 +196,7 @@ struct parameter {
 	size_t offset;
 };
 
-#define PARAMETERS 65
+#define PARAMETERS 66
 
 /* The mark of parameters that only say how long to measure. They are not part of an id. */
 extern const char parameters_effort[];

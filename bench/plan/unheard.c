@@ -14,7 +14,7 @@ static bool is_asked(const struct plan *plan, const char *name)
 /* Checks the options of loads if no case is a load. */
 static int check_load(const struct plan *plan, struct error *error)
 {
-	static const char *const names[] = {"rate", "arrivals"};
+	static const char *const names[] = {"rate", "arrivals", "burst"};
 	bool has_seed = false;
 
 	for (size_t i = 0; i < plan->n_cases; i++) {

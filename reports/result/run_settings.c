@@ -41,6 +41,7 @@ static const struct {
 	{"rate",             ""       },
 	{"rate-limit",       ""       },
 	{"arrivals",         ""       },
+	{"burst",            ""       },
 	{"seed",             ""       },
 	{"outstanding",      ""       },
 	{"mtu",              ""       },

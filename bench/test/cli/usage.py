@@ -12,7 +12,7 @@ from verbmark import verbmark
 OPTIONS = {
     "run": {
         "op", "metric", "size", "cq", "server-cq", "tx-depth", "rx-depth", "inline", "cq-mod", "event-count", "event-period",
-        "rate-limit",
+        "rate-limit", "burst",
         "timeout", "retries", "hugepages", "iterations", "duration", "trials", "all", "events",
         "transport", "qps", "threads", "post-list", "recv-post-list", "bidirectional", "latencies", "outstanding",
         "mtu", "gid-index", "sl", "tos", "flow-label", "hop-limit", "pkey-index", "path-bits", "secret-file", "connect", "use-srq", "verify", "think",
@@ -47,7 +47,7 @@ OPTIONS = {
 # tips has a plan of its own.
 OPTIONS["tips"] = OPTIONS["run"] - {"preset", "plan"}
 OPTIONS["gate"] = OPTIONS["run"] - {
-    "trials", "budget", "precision", "interleave", "needs", "rate", "arrivals", "pattern",
+    "trials", "budget", "precision", "interleave", "needs", "rate", "arrivals", "burst", "pattern",
     "all", "events", "device-port", "launch", "wait", "save-dir", "samples", "no-save", "redact", "units",
     "fail-below",
     "fail-above", "rdma-cm", "cpu-freq",

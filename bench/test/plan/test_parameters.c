@@ -61,6 +61,7 @@ static const struct {
 	{"rate",             0,   "1",          "1000T",         ""       },
 	{"rate-limit",       0,   "1",          "1000T",         ""       },
 	{"arrivals",         0,   "fixed",      "poisson",       ""       },
+	{"burst",            0,   "1",          "16384",         ""       },
 	{"seed",             0,   "0",          "4294967295",    ""       },
 	{"outstanding",      'o', "1",          "255",           ""       },
 	{"mtu",              'm', "256",        "4096",          ""       },

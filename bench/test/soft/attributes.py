@@ -72,3 +72,12 @@ class Attributes(OnSoft):
             "the device limits rates from 1 to 100000000 kb/s",
             self.skipped("--metric", "bw", "--rate-limit", "200Gb/s"),
         )
+
+    def test_bursts(self):
+        """All messages of a burst are due at once: all but the first wait for those before them."""
+        document, _ = self.calls(
+            "--metric", "load", "--rate", "10k", "-n", 400, "--burst", "1,20"
+        )
+        single, bursts = document["cases"]
+        self.assertEqual((single["burst"], bursts["burst"]), (1, 20))
+        self.assertEqual([case["messages"] for case in (single, bursts)], [400, 400])
