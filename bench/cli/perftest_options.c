@@ -101,7 +101,7 @@ static const struct {
 	{"out_json_file",          "use --json FILE"					       },
 	{"output",                 "omit it: all figures are shown"                                },
 	{"outs",		   "use -o"							},
-	{"payload_file_path",      NOTHING							 },
+	{"payload_file_path",      "use --payload FILE"                                            },
 	{"perform_warm_up",        "omit it: verbmark always warms up"                             },
 	{"pin_cores",              "use --pin"						     },
 	{"pkey_index",             "use --pkey-index"					      },

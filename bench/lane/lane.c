@@ -354,6 +354,8 @@ int lane_open(struct lane *lane, const struct lane_wish *wish, struct error *err
 	if (!lane->flows)
 		return free_memory_refused(error, "make queue pairs");
 	code = build(lane, wish, error);
+	if (!code && wish->payload)
+		payload_fill(wish->payload, &lane->endpoint.memory, lane->endpoint.buffer_size);
 	begin_verify(lane, wish->is_server);
 	if (code)
 		lane_close(lane);

@@ -12,6 +12,7 @@
 #define BENCH_LANE_LANE_H
 
 #include "bench/control/secret.h"
+#include "bench/lane/payload.h"
 #include "bench/lane/placement.h"
 #include "bench/lane/verify.h"
 #include "bench/lane/window.h"
@@ -100,9 +101,10 @@ struct lane_wish {
 	const struct parameters *parameters;
 	const struct operation_shape *shape;
 	bool is_server;
-	unsigned int number;       /* the thread's number, from 0 */
-	unsigned int signal_every; /* posts that share one completion */
-	struct memory *spare;      /* memory of the previous lane to reuse, or NULL */
+	unsigned int number;           /* the thread's number, from 0 */
+	unsigned int signal_every;     /* posts that share one completion */
+	struct memory *spare;          /* memory of the previous lane to reuse, or NULL */
+	const struct payload *payload; /* content of the buffer; NULL: any */
 };
 
 /* Constant from lane_init on. */

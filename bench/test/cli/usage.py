@@ -21,7 +21,7 @@ OPTIONS = {
         "arrivals", "seed", "sge", "buffer", "access", "doorbell-every", "mr-access",
         "pages", "cq-depth", "registration", "interleave", "step", "pattern", "budget", "precision",
         "preset", "plan", "dry-run", "device", "device-port", "server-device", "port", "launch",
-        "wait", "json", "save-dir", "samples", "no-save", "redact", "units", "color", "fail-below", "fail-above", "quiet",
+        "wait", "json", "save-dir", "samples", "payload", "no-save", "redact", "units", "color", "fail-below", "fail-above", "quiet",
         "progress", "rdma-cm", "cpu-freq",
     },
     "serve": {
@@ -48,7 +48,7 @@ OPTIONS = {
 OPTIONS["tips"] = OPTIONS["run"] - {"preset", "plan"}
 OPTIONS["gate"] = OPTIONS["run"] - {
     "trials", "budget", "precision", "interleave", "needs", "rate", "arrivals", "burst", "pattern",
-    "all", "events", "device-port", "launch", "wait", "save-dir", "samples", "no-save", "redact", "units",
+    "all", "events", "device-port", "launch", "wait", "save-dir", "samples", "payload", "no-save", "redact", "units",
     "fail-below",
     "fail-above", "rdma-cm", "cpu-freq",
 } | {
@@ -57,7 +57,7 @@ OPTIONS["gate"] = OPTIONS["run"] - {
 }
 OPTIONS["fleet"] = OPTIONS["run"] - {
     "budget", "precision", "all", "cpu-freq", "device", "device-port", "events", "fail-above", "fail-below", "launch",
-    "save-dir", "samples", "no-save", "plan", "port", "preset", "rdma-cm", "redact", "secret-file", "server-device",
+    "save-dir", "samples", "payload", "no-save", "plan", "port", "preset", "rdma-cm", "redact", "secret-file", "server-device",
     "units", "wait",
 } | {
     "bad-nodes", "csv", "devices", "exclude", "floor", "groups", "histograms", "join", "junit",

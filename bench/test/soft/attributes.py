@@ -58,26 +58,59 @@ class Attributes(OnSoft):
                     "--metric", "bw", "-r", 50, "--recv-post-list", each, "-n", 500, *srq
                 )
                 posts = counts["ibv_post_srq_recv" if srq else "ibv_post_recv"]
-                self.assertEqual(posts - 2 * 50, counts["receive"] // each)
+                # The last ones arrive when the server no longer needs them.
+                self.assertLessEqual(posts - 2 * 50, counts["receive"] // each)
+                self.assertGreaterEqual(posts - 2 * 50, (counts["receive"] - 100) // each)
 
     def test_rate_limit(self):
-        """What is measured cannot exceed the limit, except for what a window rounds."""
+        """What is measured cannot exceed the limit."""
         document, counts = self.calls(
             "--metric", "bw", "-s", "1000", "-n", 200, "--rate-limit", "50Mb/s,100Mb/s"
         )
         self.assertEqual(counts["ibv_modify_qp_rate_limit"], 4)
         for limit, case in zip((50e6, 100e6), document["cases"], strict=True):
-            self.assertLess(8 * case["bytes_per_s"], 1.1 * limit)
+            self.assertLess(8 * case["bandwidth"]["bytes_per_s"], 1.1 * limit)
         self.assertIn(
             "the device limits rates from 1 to 100000000 kb/s",
             self.skipped("--metric", "bw", "--rate-limit", "200Gb/s"),
         )
 
     def test_bursts(self):
-        """All messages of a burst are due at once: all but the first wait for those before them."""
+        """Bursts change neither the number of messages nor the rate that is reported."""
         document, _ = self.calls(
             "--metric", "load", "--rate", "10k", "-n", 400, "--burst", "1,20"
         )
         single, bursts = document["cases"]
         self.assertEqual((single["burst"], bursts["burst"]), (1, 20))
-        self.assertEqual([case["messages"] for case in (single, bursts)], [400, 400])
+        for case in (single, bursts):
+            self.assertEqual(case["trials"][0]["messages"], 400)
+            self.assertEqual(case["load"]["rate"], 10000)
+
+    def test_payload(self):
+        """The server's buffer is a file, which has what arrived after what it sends."""
+        for length, size in ((7, 5000), (100000, 70000)):
+            with self.subTest(length=length):
+                content = bytes(i * 31 % 251 for i in range(length))
+                with open(f"{self.folder}/payload", "wb") as file:
+                    file.write(content)
+                with open(f"{self.folder}/arrived", "wb") as file:
+                    file.truncate(1 << 20)
+                self.good(
+                    "run", *SHORT, "--no-save", "-n", 20, "-s", size, "--payload", "payload",
+                    "--server-memory", f"file:{self.folder}/arrived",
+                )
+                # A latency test uses the last byte of each message.
+                expected = (content * (size // length + 1))[: size - 1]
+                with open(f"{self.folder}/arrived", "rb") as file:
+                    self.assertTrue(expected in file.read())
+
+    def test_bad_payload(self):
+        open(f"{self.folder}/empty", "wb").close()
+        for file, why in (("missing", "cannot open missing: No such file"), ("empty", "empty is empty"),
+                          (".", "cannot read .: Is a directory")):
+            ended = self.run_it("run", *SHORT, "-n", 20, "--payload", file)
+            self.assertEqual(ended.status, 1, ended.out)
+            self.assertIn(f"--payload: {why}", ended.err)
+        for options in (("--verify",), ("--op", "read")):
+            ended = self.run_it("run", *SHORT, "-n", 20, "--payload", "empty", *options)
+            self.assertEqual(ended.status, 2, ended.err)
