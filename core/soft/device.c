@@ -16,6 +16,7 @@
 #include "core/soft/memory/on_demand.h"
 #include "core/soft/op/cq.h"
 #include "core/soft/op/moderation.h"
+#include "core/soft/op/pd.h"
 #include "core/soft/op/qp.h"
 #include "core/soft/op/srq.h"
 #include "core/soft/op/xrc.h"
@@ -198,6 +199,10 @@ static void fill_operations(struct verbs_context *verbs)
 	verbs->free_dm = soft_dm_free;
 	verbs->reg_dm_mr = soft_mr_create_of_dm;
 	verbs->advise_mr = soft_on_demand_advise;
+	verbs->alloc_null_mr = soft_mr_create_null;
+	verbs->alloc_td = soft_pd_alloc_td;
+	verbs->dealloc_td = soft_pd_dealloc_td;
+	verbs->alloc_parent_domain = soft_pd_alloc_parent;
 	verbs->modify_cq = soft_moderation_modify;
 	verbs->modify_qp_rate_limit = soft_qp_limit_rate;
 	verbs->context.ops.poll_cq = soft_process.link.is_on ? soft_flight_poll : soft_cq_poll;

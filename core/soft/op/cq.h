@@ -18,6 +18,7 @@
 #include "core/soft/peer/image.h"
 #include "core/soft/time.h"
 
+struct soft_pd;
 struct soft_peer;
 
 /* No completion is put earlier than this before it is due. */
@@ -27,7 +28,8 @@ struct soft_cq {
 	struct ibv_cq_ex verbs;
 	struct soft_cq *next; /* on its channel */
 	struct soft_cq *next_moderated;
-	bool is_moderated; /* ever */
+	bool is_moderated;      /* ever */
+	struct soft_pd *parent; /* the parent domain that it was created in, or NULL */
 	struct soft_cq_image *image;
 	struct soft_completion *ring;
 	/* The ring as created. Do not trust the copy in the image: peers can write it. */
