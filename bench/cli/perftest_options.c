@@ -145,7 +145,7 @@ static const struct {
 	{"use_hl",                 NOTHING							 },
 	{"use_hugepages",          "use --hugepages"					       },
 	{"use_neuron",             NOTHING							 },
-	{"use_null_mr",            NOTHING							 },
+	{"use_null_mr",            "use --memory null"					     },
 	{"use_old_post_send",      NOTHING							 },
 	{"use_rocm",               "use --memory rocm:N, and --server-memory"                      },
 	{"use_rocm_dmabuf",        "use --memory rocm:N"                                           },

@@ -133,7 +133,7 @@ static void tell_gids(json_t *section, struct ibv_context *verbs, unsigned int p
 /* Adds the kinds of memory that cannot work with the device, with the reason. */
 static void tell_memory(json_t *section, struct ibv_context *verbs)
 {
-	static const char *const names[] = {"odp", "odp:implicit", "nic", "dmabuf:udmabuf"};
+	static const char *const names[] = {"odp", "odp:implicit", "nic", "dmabuf:udmabuf", "null"};
 	struct ibv_device_attr_ex attr = {0};
 	json_t *lacking = json_object();
 

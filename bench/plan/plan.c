@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "bench/plan/applicable.h"
+#include "bench/plan/memory_name.h"
 #include "bench/plan/pattern.h"
 #include "bench/plan/preset.h"
 #include "bench/plan/rate.h"
@@ -542,6 +543,9 @@ static int check_payload(const struct plan *plan, struct error *error)
 
 	for (size_t i = 0; i < plan->n_cases; i++) {
 		is_sent |= sends_payload(plan->cases[i].op);
+		if (memory_is_null(memory_name_choice(plan->cases[i].parameters.memory)))
+			return error_set(error, -EINVAL,
+					 "--payload needs memory: omit --memory null");
 		if (plan->cases[i].parameters.verify)
 			return error_set(error, -EINVAL,
 					 "--payload and --verify cannot be used together: --verify "

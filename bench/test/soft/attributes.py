@@ -114,3 +114,15 @@ class Attributes(OnSoft):
         for options in (("--verify",), ("--op", "read")):
             ended = self.run_it("run", *SHORT, "-n", 20, "--payload", "empty", *options)
             self.assertEqual(ended.status, 2, ended.err)
+
+    def test_null_memory(self):
+        """The client's buffer has no memory, and the server's has none where it only receives."""
+        for operation, metrics, ends in (("send", "lat,bw", 2), ("read", "lat,bw", 1), ("write", "bw", 1)):
+            document, counts = self.calls(
+                "-n", 200, "--op", operation, "--metric", metrics, "-s", "64,70000",
+                "--memory", "null", *(("--server-memory", "null") if ends == 2 else ()),
+            )
+            for case in document["cases"]:
+                self.assertEqual(case["chosen"]["client"]["memory_path"], "ibv_alloc_null_mr")
+            # A buffer for each case, after each host has tried whether the device has null regions.
+            self.assertEqual(counts["ibv_alloc_null_mr"], len(document["cases"]) * ends + 2)
