@@ -92,7 +92,7 @@ static const struct {
 	{"mcg",		    NOTHING							 },
 	{"mmap",		   "use --memory file:PATH"                                        },
 	{"mmap-offset",            "use --memory file:PATH,offset=BYTES"                           },
-	{"mr_per_qp",              NOTHING							 },
+	{"mr_per_qp",              "use --mr-per-qp"					       },
 	{"noPeak",                 NO_PEAK							 },
 	{"no_lock",                NOTHING							 },
 	{"numa_node",              "use --numa, and --pin for the CPUs"                            },

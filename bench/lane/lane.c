@@ -147,6 +147,7 @@ static struct endpoint_settings endpoint_settings(const struct lane *lane, enum 
 
 	return (struct endpoint_settings){
 		.buffer_size = lane_flow_size(lane) * lane->settings.n_flows,
+		.has_regions = p->mr_per_qp == 1,
 		.is_relaxed = p->relaxed_ordering == ORDERING_RELAXED,
 		.cq_depth = cq_depth(p, depth * lane->settings.n_flows +
 						(p->use_srq ? p->rx_depth : 0)),
@@ -345,6 +346,25 @@ void lane_init(struct lane *lane, const struct lane_wish *wish)
 	make_slots(lane);
 }
 
+static int open_regions(struct lane *lane, struct error *error)
+{
+	size_t size = lane_flow_size(lane);
+
+	for (unsigned int i = 0; i < lane->settings.n_flows; i++) {
+		lane->flows[i].region = endpoint_register(&lane->endpoint, i * size, size, error);
+		if (!lane->flows[i].region)
+			return error->code;
+	}
+	return 0;
+}
+
+static void close_regions(struct lane *lane)
+{
+	for (unsigned int i = 0; i < lane->settings.n_flows && lane->flows; i++)
+		if (lane->flows[i].region)
+			ibv_dereg_mr(lane->flows[i].region);
+}
+
 int lane_open(struct lane *lane, const struct lane_wish *wish, struct error *error)
 {
 	int code;
@@ -354,6 +374,8 @@ int lane_open(struct lane *lane, const struct lane_wish *wish, struct error *err
 	if (!lane->flows)
 		return free_memory_refused(error, "make queue pairs");
 	code = build(lane, wish, error);
+	if (!code && lane->settings.parameters->mr_per_qp == 1)
+		code = open_regions(lane, error);
 	if (!code && wish->payload)
 		payload_fill(wish->payload, &lane->endpoint.memory, lane->endpoint.buffer_size);
 	begin_verify(lane, wish->is_server);
@@ -377,6 +399,7 @@ static void close_contexts(struct lane *lane)
 void lane_close(struct lane *lane)
 {
 	close_contexts(lane);
+	close_regions(lane);
 	endpoint_close(&lane->endpoint);
 	memory_close(&lane->other);
 	device_close(&lane->device);
@@ -458,7 +481,8 @@ struct limits lane_limits(const struct parameters *parameters, const struct oper
 		.queue_pairs = (lane.settings.n_flows * each + makes_pair) * n_lanes,
 		.completion_queues = (1 + makes_cq) * n_lanes,
 		.srqs = endpoint.srq_depth ? n_lanes : 0,
-		.regions = (1 + (has_other(&lane) || registers_each) +
+		.regions = ((parameters->mr_per_qp == 1 ? lane.settings.n_flows : 1) +
+			    (has_other(&lane) || registers_each) +
 			    (shape->binds && !is_server ? lane.settings.n_flows : 0)) *
 			   n_lanes,
 		.memory_bytes = other > endpoint.buffer_size ? other : endpoint.buffer_size,

@@ -28,11 +28,13 @@ static size_t notices(const struct lane *lane, const struct flow *flow)
 	return receiving(lane, flow) + lane_receiving_area(lane);
 }
 
-static struct ibv_sge piece(const struct lane *lane, size_t offset, size_t length)
+static struct ibv_sge piece(const struct lane *lane, const struct flow *flow, size_t offset,
+			    size_t length)
 {
 	return (struct ibv_sge){.addr = lane->endpoint.memory.address + offset,
 				.length = (uint32_t)length,
-				.lkey = lane->endpoint.mr->lkey};
+				.lkey = flow->region ? flow->region->lkey
+						     : lane->endpoint.mr->lkey};
 }
 
 static uint64_t receive_id(const struct lane *lane, const struct flow *flow, uint64_t number)
@@ -66,11 +68,11 @@ static struct post_work make_receive(const struct lane *lane, const struct flow 
 	bool is_exact = lane->settings.parameters->sge > 1 || lane->settings.walks;
 	size_t length = is_exact ? head + lane_message_bytes(lane) : lane->settings.stride;
 	struct post_work work = {.n_sges = 1};
-	struct ibv_sge place = piece(lane, receiving(lane, flow), length);
+	struct ibv_sge place = piece(lane, flow, receiving(lane, flow), length);
 
 	if (lane->settings.shape->is_notified)
-		work.sges[0] =
-			piece(lane, notices(lane, flow) + LANE_LEAST_RECEIVE, LANE_LEAST_RECEIVE);
+		work.sges[0] = piece(lane, flow, notices(lane, flow) + LANE_LEAST_RECEIVE,
+				     LANE_LEAST_RECEIVE);
 	else
 		post_cut(&work, &place, (unsigned int)lane->settings.parameters->sge);
 	return work;
@@ -197,7 +199,7 @@ static void make_work(const struct lane *lane, struct flow *flow)
 			   lane_flow_size(lane);
 	size_t remote =
 		is_sent ? peer_flow : peer_flow + lane_area(lane, lane->settings.sent_slots);
-	struct ibv_sge whole = piece(lane, local, size);
+	struct ibv_sge whole = piece(lane, flow, local, size);
 
 	flow->work = (struct post_work){.id = flow->number, .add = 1};
 	post_cut(&flow->work, &whole, (unsigned int)lane->settings.parameters->sge);
@@ -226,7 +228,7 @@ static void make_notice(const struct lane *lane, struct flow *flow)
 	flow->notice = (struct post_work){.id = flow->number,
 					  .n_sges = 1,
 					  .route = flow->work.route,
-					  .sges = {piece(lane, offset, SEND_HEADER_SIZE)}};
+					  .sges = {piece(lane, flow, offset, SEND_HEADER_SIZE)}};
 	/* Wait until the data have arrived; writes are ordered anyway. */
 	if (shape->is_read)
 		flow->notice.flags = IBV_SEND_FENCE;

@@ -128,6 +128,8 @@ void applicable_keep(const struct operation *op, struct parameters *wanted)
 		wanted->seed = PARAMETER_AUTO;
 	if (!applicable_moderation(op, wanted))
 		wanted->event_count = wanted->event_period_ns = PARAMETER_AUTO;
+	if (!applicable_server_memory(op, wanted) || !wanted->mr_per_qp)
+		wanted->mr_per_qp = PARAMETER_AUTO;
 	if (!applicable_rate_limit(op, wanted))
 		wanted->rate_limit = PARAMETER_AUTO;
 	if (!applicable_receives(op, wanted))

@@ -149,6 +149,7 @@ struct parameters {
 	uint64_t retries;
 	uint64_t connect;
 	uint64_t use_srq;
+	uint64_t mr_per_qp;
 	uint64_t hugepages;
 	uint64_t memory;           /* a PARAMETER_MEMORY; AUTO: host */
 	uint64_t server_memory;    /* as memory */
@@ -196,7 +197,7 @@ struct parameter {
 	size_t offset;
 };
 
-#define PARAMETERS 66
+#define PARAMETERS 67
 
 /* The mark of parameters that only say how long to measure. They are not part of an id. */
 extern const char parameters_effort[];

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "bench/plan/rules.h"
 
+#include <string.h>
+
 #include "bench/plan/address_walk.h"
 #include "bench/plan/applicable.h"
 #include "bench/plan/default_depths.h"
@@ -410,6 +412,17 @@ static bool is_target_implicit(const struct operation *op, const struct paramete
 			      memory_is_private(memory_name_choice(p->memory))));
 }
 
+static bool is_nic(uint64_t memory)
+{
+	return memory != PARAMETER_AUTO && !strcmp(memory_name_text(memory), "nic");
+}
+
+/* Addresses of such memory count from the start of its region. */
+static bool is_nic_in_parts(const struct operation *op, const struct parameters *p)
+{
+	return p->mr_per_qp == 1 && (is_nic(p->memory) || is_nic(p->server_memory));
+}
+
 /* Nothing would be stored: no pattern, no notification, no request for memory. */
 static bool is_null_needed(const struct operation *op, const struct parameters *p)
 {
@@ -619,6 +632,7 @@ static const struct rule {
 	{is_file_of_threads,       "memory with a path needs --threads 1"                                 },
 	{is_target_implicit,
 	 "odp:implicit and null give the peer no access; use other memory, or --op send"                  },
+	{is_nic_in_parts,          "--mr-per-qp does not support memory of the device (nic)"              },
 	{is_null_needed,           "null stores nothing: omit --verify, notifications, alloc and register"},
 	{is_unverifiable,          "--verify of write latency needs --cq poll on both sides"              },
 	{is_polled_unordered,

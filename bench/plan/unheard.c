@@ -73,6 +73,7 @@ static int check_operations(const struct plan *plan, struct error *error)
 		{"event-count",      applicable_moderation,    "messages, with --cq event or adaptive" },
 		{"event-period",     applicable_moderation,    "messages, with --cq event or adaptive" },
 		{"recv-post-list",   applicable_receives,      "bw and load that use receives"         },
+		{"mr-per-qp",        applicable_server_memory, "messages"                              },
 		{"rate-limit",       applicable_rate_limit,    "messages"                              },
 		{"mr-access",        registers,                "--op register and deregister"          },
 		{"pages",            takes_pages,              "--op register"                         },

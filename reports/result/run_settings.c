@@ -57,6 +57,7 @@ static const struct {
 	{"retries",          "6"      },
 	{"connect",          ""       },
 	{"use-srq",          "false"  },
+	{"mr-per-qp",        ""       },
 	{"hugepages",        "false"  },
 	{"memory",           ""       },
 	{"server-memory",    ""       },

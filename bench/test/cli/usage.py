@@ -12,7 +12,7 @@ from verbmark import verbmark
 OPTIONS = {
     "run": {
         "op", "metric", "size", "cq", "server-cq", "tx-depth", "rx-depth", "inline", "cq-mod", "event-count", "event-period",
-        "rate-limit", "burst",
+        "rate-limit", "burst", "mr-per-qp",
         "timeout", "retries", "hugepages", "iterations", "duration", "trials", "all", "events",
         "transport", "qps", "threads", "post-list", "recv-post-list", "bidirectional", "latencies", "outstanding",
         "mtu", "gid-index", "sl", "tos", "flow-label", "hop-limit", "pkey-index", "path-bits", "secret-file", "connect", "use-srq", "verify", "think",

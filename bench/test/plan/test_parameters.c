@@ -77,6 +77,7 @@ static const struct {
 	{"retries",          0,   "0",          "7",             "6"      },
 	{"connect",          0,   "cm",         "qp",            ""       },
 	{"use-srq",          0,   "0",          "1",             "0"      },
+	{"mr-per-qp",        0,   "0",          "1",             ""       },
 	{"hugepages",        0,   "0",          "1",             "0"      },
 	{"memory",           0,   "host",       "nic",           ""       },
 	{"server-memory",    0,   "host",       "nic",           ""       },

@@ -25,6 +25,7 @@ static void test_ids(void **unused)
 		 "send/lat/64/event/events8/period100us"									       },
 		{"metric=bw size=64k recv-post-list=1",               "send/bw/64k/poll/recv-l1"                                       },
 		{"metric=load size=64 rate=1k burst=16",              "send/load/64/poll/rate1k/burst16"                               },
+		{"mr-per-qp=1",				       "send/lat/64/poll/mr-per-qp"                                     },
 		{"rate-limit=10Gb/s",                                 "send/lat/64/poll/limit10gbit"                                   },
 		{"timeout=14 retries=6 hugepages=0",                  "send/lat/64/poll"                                               },
 		{"timeout=10",					"send/lat/64/poll/u10"                                           },

@@ -126,3 +126,15 @@ class Attributes(OnSoft):
                 self.assertEqual(case["chosen"]["client"]["memory_path"], "ibv_alloc_null_mr")
             # A buffer for each case, after each host has tried whether the device has null regions.
             self.assertEqual(counts["ibv_alloc_null_mr"], len(document["cases"]) * ends + 2)
+
+    def test_regions(self):
+        """Three queue pairs have a region each, at both ends, instead of one for all."""
+        for operation, connect in (("write", "cm"), ("read", "qp"), ("write-notify", "cm")):
+            registered = []
+            for options in ((), ("--mr-per-qp",)):
+                _, counts = self.calls(
+                    "--op", operation, "--metric", "bw", "-q", 3, "-n", 300, "--connect", connect,
+                    *options,
+                )
+                registered.append(counts["ibv_reg_mr_iova2"])
+            self.assertEqual(registered[1] - registered[0], 2 * 2)
