@@ -17,7 +17,7 @@
 #define BW_NS        (100 * NS_PER_MS)
 #define LOAD_NS      (200 * NS_PER_MS)
 
-/* As Linux's mlx5_core for Ethernet. */
+/* The default of Linux's mlx5_core for Ethernet. */
 #define EVENT_PERIOD_NS (16 * NS_PER_US)
 
 /* A confidence interval needs six trials. */

@@ -29,7 +29,7 @@ enum {
 /* Counters of packets sent by all processes. */
 static const char *const sent[] = {PORT "counters/port_xmit_packets", PORT "hw_counters/sent_pkts"};
 
-/* Descriptors of counters. The inode is that of the memfd, or 0. */
+/* Descriptors of counters. The inode identifies the memfd; 0: unused. */
 static struct {
 	int fd;
 	_Atomic ino_t inode;

@@ -41,7 +41,7 @@ static bool is_filled(const unsigned char *bytes, size_t size, unsigned char wit
 	return true;
 }
 
-/* Zeros are sent, and what is read is not kept: the zeros stay zeros. */
+/* The device sends zeros and drops received data: the zeros stay zeros. */
 static void test_local(void **unused)
 {
 	struct ibv_mr *null;
