@@ -71,6 +71,8 @@ void pacing_begin(struct pacing *pacing, const struct plan_case *wanted, const s
 		return;
 	load = &pacing->load;
 	arrival_init(&load->arrival, clock, pacing->rate, p->arrivals == ARRIVALS_POISSON);
+	if (p->burst != PARAMETER_AUTO)
+		arrival_burst(&load->arrival, p->burst);
 	/* The measured gaps must not depend on the length of the warm-up. */
 	arrival_seed(&load->arrival, p->seed, is_warmup ? ~pacing->trial : pacing->trial);
 }

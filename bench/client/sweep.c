@@ -343,6 +343,7 @@ int sweep_run(struct sweep *sweep, const struct plan *plan, struct result *resul
 		.result = result,
 		.who = sweep->who,
 		.stop = sweep->stop,
+		.payload = sweep->payload.bytes ? &sweep->payload : NULL,
 		.has_samples = sweep->samples.file,
 	};
 	struct trial trial = {

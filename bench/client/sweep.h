@@ -12,6 +12,7 @@
 #include "bench/control/dial.h"
 #include "bench/control/secret.h"
 #include "bench/host/snapshot.h"
+#include "bench/lane/payload.h"
 #include "bench/plan/plan.h"
 #include "core/base/clock.h"
 #include "reports/result/result.h"
@@ -27,6 +28,7 @@ struct sweep {
 	const struct dial_stop
 		*stop; /* ends the wait for the server and its answers; NULL: nothing */
 	struct sample_file samples; /* the caller's; zeroed: not wanted */
+	struct payload payload;     /* the caller's; zeroed: none */
 	struct clock clock;
 	struct snapshot snapshot; /* of the client */
 	json_t *server_before;    /* noise at the server at the start */

@@ -360,6 +360,7 @@ static int thread_open(void *whole, unsigned int number, struct error *error)
 		.number = number,
 		.signal_every = default_depths_signal_every(wanted->op, &wanted->parameters, false),
 		.spare = number ? NULL : &trial->spare,
+		.payload = trial->settings->payload,
 	};
 	int code = lane_open(&own->lane, &wish, error);
 

@@ -18,11 +18,12 @@
 struct trial_settings {
 	struct control *control;
 	const struct clock *clock;
-	const struct result *result;  /* names the two ends */
-	const char *who;              /* the server's name in errors */
-	const struct dial_stop *stop; /* ends the wait for an answer; NULL: nothing */
-	unsigned int answer_ms;       /* for each answer; 0: the protocol's limit */
-	bool has_samples;             /* each trial_lane stores the samples of a trial */
+	const struct result *result;   /* names the two ends */
+	const char *who;               /* the server's name in errors */
+	const struct dial_stop *stop;  /* ends the wait for an answer; NULL: nothing */
+	unsigned int answer_ms;        /* for each answer; 0: the protocol's limit */
+	const struct payload *payload; /* content of the client's buffers; NULL: any */
+	bool has_samples;              /* each trial_lane stores the samples of a trial */
 };
 
 /* The lane of one thread, and the data of its loop. Only that thread writes it during a trial. */

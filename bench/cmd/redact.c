@@ -62,6 +62,7 @@ static size_t private_words(const char **words, const char **host, int argc, cha
 	add_word(words, &count, plan.json);
 	add_word(words, &count, plan.save_dir);
 	add_word(words, &count, plan.samples);
+	add_word(words, &count, plan.payload);
 	add_word(words, &count, plan.file);
 	return count;
 }
@@ -71,7 +72,7 @@ static int redact(json_t *document, const json_t *command, struct error *error)
 {
 	int argc;
 	char **argv = make_argv(command, &argc);
-	const char **words = calloc((size_t)argc + 6, sizeof(*words));
+	const char **words = calloc((size_t)argc + 8, sizeof(*words));
 	const char *host;
 	size_t n_words;
 	int code;

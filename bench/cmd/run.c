@@ -223,12 +223,15 @@ static int sweep(struct plan *plan, struct result *result, struct screen *screen
 	struct sweep sweep = {0};
 	struct error ignored = {0};
 	struct interruption interruption = {.control = &sweep.control};
-	int code = plan->samples ? sample_file_open(&sweep.samples, plan->samples, error) : 0;
+	int code = plan->payload ? payload_open(&sweep.payload, plan->payload, error) : 0;
 
+	if (!code && plan->samples)
+		code = sample_file_open(&sweep.samples, plan->samples, error);
 	if (!code)
 		code = sweep_open(&sweep, plan, result, error);
 	if (code) {
 		sample_file_close(&sweep.samples, &ignored);
+		payload_close(&sweep.payload);
 		return code;
 	}
 	/* Exclude cases that the devices do not support. */
@@ -239,6 +242,7 @@ static int sweep(struct plan *plan, struct result *result, struct screen *screen
 		interruption_close(&interruption);
 	}
 	sweep_close(&sweep);
+	payload_close(&sweep.payload);
 	if (sample_file_close(&sweep.samples, code ? &ignored : error) && !code)
 		code = error->code;
 	return code;

@@ -170,7 +170,7 @@ static const char *const efforts[] = {"trials", "interleave", "needs"};
 bool gate_refuses(const struct option_row *row)
 {
 	/* The gate has no loads and patterns. */
-	static const char *const others[] = {"rate", "arrivals", "pattern"};
+	static const char *const others[] = {"rate", "arrivals", "burst", "pattern"};
 	bool found = plan_is_of_budget(row);
 	for (size_t i = 0; i < ARRAY_LENGTH(efforts); i++)
 		found = found || !strcmp(row->name, efforts[i]);

@@ -12,6 +12,8 @@
 #include "bench/plan/memory_name.h"
 #include "bench/plan/pattern.h"
 #include "core/base/address.h"
+#include "bench/plan/rate.h"
+#include "core/base/clock.h"
 #include "core/base/printable.h"
 #include "core/memory/memory.h"
 #include "core/rdma/manual_qp.h"
@@ -136,7 +138,7 @@ static void tell_gids(json_t *section, struct ibv_context *verbs, unsigned int p
 /* Adds the kinds of memory that cannot work with the device, with the reason. */
 static void tell_memory(json_t *section, struct ibv_context *verbs)
 {
-	static const char *const names[] = {"odp", "odp:implicit", "nic", "dmabuf:udmabuf"};
+	static const char *const names[] = {"odp", "odp:implicit", "nic", "dmabuf:udmabuf", "null"};
 	struct ibv_device_attr_ex attr = {0};
 	json_t *lacking = json_object();
 
@@ -164,8 +166,16 @@ static void tell_capabilities(json_t *section, struct ibv_context *verbs,
 	struct ibv_device_attr_ex attr = {0};
 	uint64_t flags = device->device_cap_flags;
 
-	if (!ibv_query_device_ex(verbs, NULL, &attr))
+	if (!ibv_query_device_ex(verbs, NULL, &attr)) {
 		flags |= attr.device_cap_flags_ex;
+		tell_number(section, "qp_rate_limit_min",
+			    attr.packet_pacing_caps.qp_rate_limit_min);
+		tell_number(section, "qp_rate_limit_max",
+			    attr.packet_pacing_caps.qp_rate_limit_max);
+		tell_number(section, "qp_rate_limit_types", attr.packet_pacing_caps.supported_qpts);
+		tell_number(section, "max_cq_count", attr.cq_mod_caps.max_cq_count);
+		tell_number(section, "max_cq_period", attr.cq_mod_caps.max_cq_period);
+	}
 #ifndef HAVE_ATOMIC_WRITE
 	flags &= ~DEVICE_SUPPORT_ATOMIC_WRITE;
 #endif
@@ -281,6 +291,12 @@ void device_support_read(struct device_support *capacity, const struct result_en
 	capacity->lacking = json_object_get(device, "lacking_memory");
 	capacity->capabilities = (uint64_t)read_number(device, "device_cap_flags", INT64_MAX);
 	capacity->device.device_cap_flags = (unsigned int)capacity->capabilities;
+	capacity->rate_limit_min = json_integer_value(json_object_get(device, "qp_rate_limit_min"));
+	capacity->rate_limit_max = (uint64_t)read_number(device, "qp_rate_limit_max", UINT32_MAX);
+	capacity->rate_limit_types =
+		(uint64_t)read_number(device, "qp_rate_limit_types", UINT32_MAX);
+	capacity->event_count = read_count(device, "max_cq_count");
+	capacity->event_period_us = read_count(device, "max_cq_period");
 	capacity->memory_bytes = (uint64_t)read_number(device, "max_dm_size", INT64_MAX);
 }
 
@@ -355,6 +371,51 @@ static int check_multicast(const struct device_support *capacity, const struct p
 				 "number of receivers %u exceeds the device's limit %d",
 				 pattern_receivers(p), device->max_mcast_qp_attach);
 	return check_group_address(capacity, p, error);
+}
+
+static int check_rate_limit(const struct device_support *capacity, const struct parameters *p,
+			    struct error *error)
+{
+	enum transport transport = (enum transport)p->transport;
+	uint64_t kilobits = rate_amount(p->rate_limit) / 1000;
+
+	if (p->rate_limit == PARAMETER_AUTO)
+		return 0;
+	if (!(capacity->rate_limit_types >> qp_type_of(transport) & 1))
+		return error_set(error, -EOPNOTSUPP,
+				 "the device does not limit the rate of %s queue pairs; omit "
+				 "--rate-limit",
+				 transport_names[transport]);
+	if (kilobits < capacity->rate_limit_min || kilobits > capacity->rate_limit_max)
+		return error_set(error, -EINVAL,
+				 "--rate-limit: the device limits rates from %" PRIu64
+				 " to %" PRIu64 " kb/s",
+				 capacity->rate_limit_min, capacity->rate_limit_max);
+	return 0;
+}
+
+static int check_moderation(const struct device_support *capacity, const struct parameters *p,
+			    struct error *error)
+{
+	uint64_t period_us = p->event_period_ns / NS_PER_US;
+
+	if (p->event_count == PARAMETER_AUTO ||
+	    (capacity->is_server ? p->server_cq : p->cq) == CQ_POLL)
+		return 0;
+	if (!capacity->event_count)
+		return error_set(error, -EOPNOTSUPP,
+				 "the device does not moderate completion events; omit "
+				 "--event-count");
+	if (p->event_count > capacity->event_count)
+		return error_set(error, -EINVAL,
+				 "--event-count %" PRIu64 " exceeds the device's limit %" PRIu64,
+				 p->event_count, capacity->event_count);
+	if (period_us > capacity->event_period_us)
+		return error_set(error, -EINVAL,
+				 "--event-period %" PRIu64 "us exceeds the device's limit %" PRIu64
+				 "us",
+				 period_us, capacity->event_period_us);
+	return 0;
 }
 
 static int check_parameters(const struct device_support *capacity, const struct parameters *p,
@@ -455,6 +516,10 @@ int device_support_check(const struct device_support *capacity, const struct ope
 		code = check_parameters(capacity, parameters, error);
 	if (!code)
 		code = check_multicast(capacity, parameters, error);
+	if (!code)
+		code = check_moderation(capacity, parameters, error);
+	if (!code)
+		code = check_rate_limit(capacity, parameters, error);
 	if (!code)
 		code = check_memory(capacity, parameters, wanted, error);
 	if (code)

@@ -34,6 +34,11 @@ struct device_support {
 	uint64_t pkeys;                    /* entries of the port's P_Key table */
 	uint64_t lids;                     /* of the port; 0 on Ethernet */
 	uint64_t memory_bytes;             /* of the device's own memory */
+	uint64_t event_count;              /* limits of event moderation; 0: no moderation */
+	uint64_t event_period_us;
+	uint64_t rate_limit_min; /* of a queue pair, in kbit/s */
+	uint64_t rate_limit_max;
+	uint64_t rate_limit_types; /* bit mask of queue pair types that can have one */
 	const json_t *lacking; /* kinds of memory that cannot work: the reason by name; or NULL */
 };
 

@@ -114,6 +114,7 @@ static int open_pair(struct lane *lane, struct flow *flow, const struct lane_end
 	struct manual_qp_settings settings = manual_qp_settings(lane, own);
 	int code;
 
+	settings.region = flow->region;
 	lane_connect_begin(lane, flow);
 	code = manual_qp_open(&flow->context, &lane->endpoint, &settings, error);
 	return code ? code : lane_receive(lane, flow, error);
@@ -293,6 +294,7 @@ static int listen_for(struct lane *lane, struct flow *flow, const struct lane_en
 	code = context_use(&flow->context, &lane->endpoint, error);
 	if (code)
 		return code;
+	context_set_region(&flow->context, flow->region);
 	show_ticket(lane, flow, own, salt);
 	if (own->allowed)
 		context_set_permits(&flow->context, permits, own->allowed);
@@ -374,6 +376,7 @@ static int connect_to(struct lane *lane, struct flow *flow, const struct lane_en
 	code = context_use(context, &lane->endpoint, error);
 	if (code)
 		return code;
+	context_set_region(context, flow->region);
 	show_ticket(lane, flow, own, target->salt);
 	if (rdma_setup_client(context, target->address, target->port, own->address))
 		return lane_failed(flow, error);

@@ -132,6 +132,14 @@ static void choose_gpu(struct memory_choice *choice, const char *device)
 		 gpu_nearest("", choice->kind->gpu, device), *rest ? "," : "", rest);
 }
 
+static struct ibv_moderate_cq moderation(const struct parameters *p, enum rdma_wait_mode cq)
+{
+	if (cq == RDMA_POLL || p->event_count == PARAMETER_AUTO)
+		return (struct ibv_moderate_cq){0};
+	return (struct ibv_moderate_cq){(uint16_t)p->event_count,
+					(uint16_t)(p->event_period_ns / NS_PER_US)};
+}
+
 static struct endpoint_settings endpoint_settings(const struct lane *lane, enum rdma_wait_mode cq)
 {
 	const struct parameters *p = lane->settings.parameters;
@@ -139,10 +147,12 @@ static struct endpoint_settings endpoint_settings(const struct lane *lane, enum 
 
 	return (struct endpoint_settings){
 		.buffer_size = lane_flow_size(lane) * lane->settings.n_flows,
+		.has_regions = p->mr_per_qp == 1,
 		.is_relaxed = p->relaxed_ordering == ORDERING_RELAXED,
 		.cq_depth = cq_depth(p, depth * lane->settings.n_flows +
 						(p->use_srq ? p->rx_depth : 0)),
 		.wait = cq,
+		.moderation = moderation(p, cq),
 		/* Keep the events of each thread on their own interrupt. */
 		.vector = lane->settings.number,
 		.srq_depth = p->use_srq ? (uint32_t)p->rx_depth : 0,
@@ -339,6 +349,25 @@ void lane_init(struct lane *lane, const struct lane_wish *wish)
 	make_slots(lane);
 }
 
+static int open_regions(struct lane *lane, struct error *error)
+{
+	size_t size = lane_flow_size(lane);
+
+	for (unsigned int i = 0; i < lane->settings.n_flows; i++) {
+		lane->flows[i].region = endpoint_register(&lane->endpoint, i * size, size, error);
+		if (!lane->flows[i].region)
+			return error->code;
+	}
+	return 0;
+}
+
+static void close_regions(struct lane *lane)
+{
+	for (unsigned int i = 0; i < lane->settings.n_flows && lane->flows; i++)
+		if (lane->flows[i].region)
+			ibv_dereg_mr(lane->flows[i].region);
+}
+
 int lane_open(struct lane *lane, const struct lane_wish *wish, struct error *error)
 {
 	int code;
@@ -348,6 +377,10 @@ int lane_open(struct lane *lane, const struct lane_wish *wish, struct error *err
 	if (!lane->flows)
 		return free_memory_refused(error, "make queue pairs");
 	code = build(lane, wish, error);
+	if (!code && lane->settings.parameters->mr_per_qp == 1)
+		code = open_regions(lane, error);
+	if (!code && wish->payload)
+		payload_fill(wish->payload, &lane->endpoint.memory, lane->endpoint.buffer_size);
 	begin_verify(lane, wish->is_server);
 	if (code)
 		lane_close(lane);
@@ -360,6 +393,7 @@ static void close_contexts(struct lane *lane)
 		window_close(&lane->flows[i].window);
 		rdma_close(&lane->flows[i].context);
 		post_list_close(&lane->flows[i].list);
+		lane_forget_returns(&lane->flows[i]);
 		free(lane->flows[i].ticks);
 		lane->flows[i].ticks = NULL;
 	}
@@ -369,6 +403,7 @@ void lane_close(struct lane *lane)
 {
 	close_contexts(lane);
 	multicast_leave(&lane->group);
+	close_regions(lane);
 	endpoint_close(&lane->endpoint);
 	memory_close(&lane->other);
 	device_close(&lane->device);
@@ -450,7 +485,8 @@ struct limits lane_limits(const struct parameters *parameters, const struct oper
 		.queue_pairs = (lane.settings.n_flows * each + makes_pair) * n_lanes,
 		.completion_queues = (1 + makes_cq) * n_lanes,
 		.srqs = endpoint.srq_depth ? n_lanes : 0,
-		.regions = (1 + (has_other(&lane) || registers_each) +
+		.regions = ((parameters->mr_per_qp == 1 ? lane.settings.n_flows : 1) +
+			    (has_other(&lane) || registers_each) +
 			    (shape->binds && !is_server ? lane.settings.n_flows : 0)) *
 			   n_lanes,
 		.memory_bytes = other > endpoint.buffer_size ? other : endpoint.buffer_size,

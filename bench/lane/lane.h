@@ -12,6 +12,7 @@
 #define BENCH_LANE_LANE_H
 
 #include "bench/control/secret.h"
+#include "bench/lane/payload.h"
 #include "bench/lane/placement.h"
 #include "bench/lane/verify.h"
 #include "bench/lane/window.h"
@@ -44,7 +45,7 @@ struct verify_slots {
 };
 
 /*
- * A stream reposts its receives in lists of LANE_RETURNS: 0.34 us of instructions each on
+ * By default a stream reposts its receives in lists of LANE_RETURNS: 0.34 us of instructions each on
  * Soft-RoCE, instead of 0.58 with one call per receive. Only if at least LANE_RETURNS_LEAST are
  * posted, so that the ones held back are not missed.
  */
@@ -59,8 +60,9 @@ struct returns {
 	bool is_on;
 	uint32_t spare;     /* need not be reposted; is_on is set once they are used up */
 	unsigned int count; /* receives held back */
-	struct ibv_recv_wr requests[LANE_RETURNS];
-	struct ibv_sge sges[LANE_RETURNS]; /* one per request */
+	unsigned int each;  /* receives of a list */
+	struct ibv_recv_wr *requests;
+	struct ibv_sge *sges; /* one per request; in the same allocation */
 };
 
 /* One queue pair. */
@@ -91,6 +93,7 @@ struct flow {
 	uint64_t local_base;          /* first place of posts in the local buffer */
 	uint64_t remote_base;         /* ... and in the peer's */
 	uint64_t arrived; /* with multicast: messages received since the queue pair was made */
+	struct ibv_mr *region;        /* its part of the buffer; NULL: the endpoint's region */
 	struct rdma_context context;
 	struct secret_tickets tickets; /* shown when connecting, if there is a secret */
 };
@@ -101,9 +104,10 @@ struct lane_wish {
 	const struct parameters *parameters;
 	const struct operation_shape *shape;
 	bool is_server;
-	unsigned int number;       /* the thread's number, from 0 */
-	unsigned int signal_every; /* posts that share one completion */
-	struct memory *spare;      /* memory of the previous lane to reuse, or NULL */
+	unsigned int number;           /* the thread's number, from 0 */
+	unsigned int signal_every;     /* posts that share one completion */
+	struct memory *spare;          /* memory of the previous lane to reuse, or NULL */
+	const struct payload *payload; /* content of the buffer; NULL: any */
 };
 
 /* Constant from lane_init on. */
@@ -199,6 +203,9 @@ struct rdma_settings lane_context_settings(const struct lane *lane);
 
 /* Posts the receives of a flow. Call once it has its queue pair. */
 int lane_receive(struct lane *lane, struct flow *flow, struct error *error);
+
+/* Frees the list of receives that are held back. */
+void lane_forget_returns(struct flow *flow);
 
 /* Prepares the work requests. Call once all flows are connected. */
 int lane_start(struct lane *lane, struct error *error);
@@ -331,7 +338,7 @@ static ALWAYS_INLINE int lane_return_receive(struct lane *lane, struct flow *flo
 	}
 	returns->requests[returns->count].wr_id = id;
 	returns->sges[returns->count].addr = lane_landing(lane, flow, id, is_moved);
-	if (likely(++returns->count < LANE_RETURNS))
+	if (likely(++returns->count < returns->each))
 		return 0;
 	returns->count = 0;
 	return flow->queue.srq ? ibv_post_srq_recv(flow->queue.srq, returns->requests, &bad)

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* The work requests of a lane: its receives, and the requests that its loops post repeatedly. */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "bench/lane/layout.h"
 #include "bench/plan/default_depths.h"
+#include "bench/plan/rate.h"
 #include "core/base/free_memory.h"
 #include "core/rdma/manual_qp.h"
+#include "core/verbs/verbs.h"
 
 /* A flow's part of the buffer begins with the sending area, followed by the receiving area. */
 static size_t sending(const struct lane *lane, const struct flow *flow)
@@ -25,11 +28,13 @@ static size_t notices(const struct lane *lane, const struct flow *flow)
 	return receiving(lane, flow) + lane_receiving_area(lane);
 }
 
-static struct ibv_sge piece(const struct lane *lane, size_t offset, size_t length)
+static struct ibv_sge piece(const struct lane *lane, const struct flow *flow, size_t offset,
+			    size_t length)
 {
 	return (struct ibv_sge){.addr = lane->endpoint.memory.address + offset,
 				.length = (uint32_t)length,
-				.lkey = lane->endpoint.mr->lkey};
+				.lkey = flow->region ? flow->region->lkey
+						     : lane->endpoint.mr->lkey};
 }
 
 static uint64_t receive_id(const struct lane *lane, const struct flow *flow, uint64_t number)
@@ -63,11 +68,11 @@ static struct post_work make_receive(const struct lane *lane, const struct flow 
 	bool is_exact = lane->settings.parameters->sge > 1 || lane->settings.walks;
 	size_t length = is_exact ? head + lane_message_bytes(lane) : lane->settings.stride;
 	struct post_work work = {.n_sges = 1};
-	struct ibv_sge place = piece(lane, receiving(lane, flow), length);
+	struct ibv_sge place = piece(lane, flow, receiving(lane, flow), length);
 
 	if (lane->settings.shape->is_notified)
-		work.sges[0] =
-			piece(lane, notices(lane, flow) + LANE_LEAST_RECEIVE, LANE_LEAST_RECEIVE);
+		work.sges[0] = piece(lane, flow, notices(lane, flow) + LANE_LEAST_RECEIVE,
+				     LANE_LEAST_RECEIVE);
 	else
 		post_cut(&work, &place, (unsigned int)lane->settings.parameters->sge);
 	return work;
@@ -106,24 +111,46 @@ static uint32_t spare_receives(const struct lane *lane, const struct flow *flow)
 	return is_for_each && is_any && p->rx_depth > kept ? (uint32_t)(p->rx_depth - kept) : 0;
 }
 
-/* Receives with several pieces, or none, are posted one at a time. */
-static void begin_returns(const struct lane *lane, struct flow *flow)
+/* Returns the receives of a list. By default, those with several pieces, or none, have no lists. */
+static unsigned int list_length(const struct lane *lane, const struct flow *flow)
+{
+	const struct parameters *p = lane->settings.parameters;
+
+	if (p->recv_post_list != PARAMETER_AUTO)
+		return (unsigned int)p->recv_post_list;
+	return p->rx_depth >= LANE_RETURNS_LEAST && flow->receive.n_sges == 1 ? LANE_RETURNS : 1;
+}
+
+void lane_forget_returns(struct flow *flow)
+{
+	free(flow->returns.requests);
+	flow->returns = (struct returns){0};
+}
+
+static int begin_returns(const struct lane *lane, struct flow *flow, struct error *error)
 {
 	struct returns *returns = &flow->returns;
-	bool is_listed = lane->settings.parameters->rx_depth >= LANE_RETURNS_LEAST &&
-			 flow->receive.n_sges == 1;
+	unsigned int each = list_length(lane, flow);
 
-	returns->spare = is_listed ? spare_receives(lane, flow) : 0;
-	returns->is_on = is_listed && !returns->spare;
-	returns->count = 0;
-	for (unsigned int i = 0; i < LANE_RETURNS; i++) {
+	lane_forget_returns(flow);
+	if (each == 1)
+		return 0;
+	returns->requests = calloc(each, sizeof(*returns->requests) + sizeof(*returns->sges));
+	if (!returns->requests)
+		return free_memory_refused(error, "make receives");
+	returns->sges = (struct ibv_sge *)(returns->requests + each);
+	returns->each = each;
+	returns->spare = spare_receives(lane, flow);
+	returns->is_on = !returns->spare;
+	for (unsigned int i = 0; i < each; i++) {
 		returns->sges[i] = flow->receive.sges[0];
 		returns->requests[i] = (struct ibv_recv_wr){
-			.next = i + 1 < LANE_RETURNS ? &returns->requests[i + 1] : NULL,
+			.next = i + 1 < each ? &returns->requests[i + 1] : NULL,
 			.sg_list = &returns->sges[i],
-			.num_sge = 1,
+			.num_sge = (int)flow->receive.n_sges,
 		};
 	}
+	return 0;
 }
 
 int lane_receive(struct lane *lane, struct flow *flow, struct error *error)
@@ -131,7 +158,7 @@ int lane_receive(struct lane *lane, struct flow *flow, struct error *error)
 	uint64_t receives =
 		lane->settings.is_server ? lane->settings.parameters->receives : RECEIVES_BUFFERS;
 	uint64_t wanted = receives == RECEIVES_NONE ? 0 : lane->settings.parameters->rx_depth;
-	int code = 0;
+	int code;
 
 	flow->number = (uint32_t)(flow - lane->flows);
 	flow->queue = *context_queue(&flow->context);
@@ -139,7 +166,9 @@ int lane_receive(struct lane *lane, struct flow *flow, struct error *error)
 	flow->first_receive = flow->receive.sges[0].addr;
 	if (receives == RECEIVES_BARE)
 		flow->receive.n_sges = 0;
-	begin_returns(lane, flow);
+	code = begin_returns(lane, flow, error);
+	if (code)
+		return code;
 	if (lane->settings.walks)
 		begin_walks(lane, flow);
 	if (lane->settings.parameters->verify && lane->settings.parameters->metric == METRIC_BW)
@@ -170,7 +199,7 @@ static void make_work(const struct lane *lane, struct flow *flow)
 			   lane_flow_size(lane);
 	size_t remote =
 		is_sent ? peer_flow : peer_flow + lane_area(lane, lane->settings.sent_slots);
-	struct ibv_sge whole = piece(lane, local, size);
+	struct ibv_sge whole = piece(lane, flow, local, size);
 
 	flow->work = (struct post_work){.id = flow->number, .add = 1};
 	post_cut(&flow->work, &whole, (unsigned int)lane->settings.parameters->sge);
@@ -199,7 +228,7 @@ static void make_notice(const struct lane *lane, struct flow *flow)
 	flow->notice = (struct post_work){.id = flow->number,
 					  .n_sges = 1,
 					  .route = flow->work.route,
-					  .sges = {piece(lane, offset, SEND_HEADER_SIZE)}};
+					  .sges = {piece(lane, flow, offset, SEND_HEADER_SIZE)}};
 	/* Wait until the data have arrived; writes are ordered anyway. */
 	if (shape->is_read)
 		flow->notice.flags = IBV_SEND_FENCE;
@@ -288,6 +317,18 @@ static void forget_rounds(struct lane *lane)
 	lane->rounds = 0;
 }
 
+static int limit_rate(const struct lane *lane, const struct flow *flow, struct error *error)
+{
+	uint64_t limit = lane->settings.parameters->rate_limit;
+	struct ibv_qp_rate_limit_attr attr = {.rate_limit = (uint32_t)(rate_amount(limit) / 1000)};
+	int code;
+
+	if (limit == PARAMETER_AUTO)
+		return 0;
+	code = verbs_result(ibv_modify_qp_rate_limit(flow->context.qp, &attr));
+	return code ? error_set_errno(error, code, "cannot limit the rate of a queue pair") : 0;
+}
+
 int lane_start(struct lane *lane, struct error *error)
 {
 	int code = 0;
@@ -300,7 +341,8 @@ int lane_start(struct lane *lane, struct error *error)
 		make_work(lane, flow);
 		if (lane->settings.shape->is_notified)
 			make_notice(lane, flow);
-		if (lane->settings.shape->binds && !lane->settings.is_server)
+		code = limit_rate(lane, flow, error);
+		if (!code && lane->settings.shape->binds && !lane->settings.is_server)
 			code = make_window(lane, flow, error);
 		if (!code)
 			code = make_ticks(lane, flow, error);

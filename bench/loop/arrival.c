@@ -26,9 +26,16 @@ void arrival_seed(struct arrival *arrival, uint64_t seed, uint64_t trial)
 	arrival->random = random_next(&arrival->random);
 }
 
+void arrival_burst(struct arrival *arrival, uint64_t messages)
+{
+	arrival->more = messages - 1;
+	arrival->gap *= messages;
+}
+
 void arrival_begin(struct arrival *arrival, uint64_t tick)
 {
 	arrival->next = (unsigned __int128)tick << 32;
+	arrival->left = 0;
 	arrival_advance(arrival);
 }
 
@@ -36,5 +43,7 @@ double arrival_count(const struct arrival *arrival, uint64_t tick)
 {
 	uint64_t next = arrival_next(arrival);
 
-	return next > tick ? 0 : 1 + (double)(tick - next) / arrival->ticks_per_message;
+	if (next > tick)
+		return 0;
+	return (double)(arrival->left + 1) + (double)(tick - next) / arrival->ticks_per_message;
 }

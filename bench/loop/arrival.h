@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * When to send messages: at a fixed rate, or as a Poisson process, whose exponential gaps follow
- * from a seed. Times are ticks of the loops' clock in units of 2^-32, so that gaps are not rounded
+ * from a seed; one by one, or in bursts. Times are ticks of the loops' clock in units of 2^-32, so that gaps are not rounded
  * and do not drift.
  */
 #ifndef BENCH_LOOP_ARRIVAL_H
@@ -19,6 +19,8 @@ struct arrival {
 	unsigned __int128 gap; /* the mean; for Poisson, times ln 2 */
 	uint64_t random;
 	bool is_poisson;
+	uint64_t more; /* messages of a burst after its first */
+	uint64_t left; /* messages of the current burst after the next one */
 	double ticks_per_message;
 	uint64_t logarithm[ARRIVAL_STEPS + 1]; /* 1 - log2(1 + i / ARRIVAL_STEPS) */
 };
@@ -26,6 +28,9 @@ struct arrival {
 /* rate is in messages per second. The trial's number makes the gaps of each trial different. */
 void arrival_init(struct arrival *arrival, const struct clock *clock, double rate, bool is_poisson);
 void arrival_seed(struct arrival *arrival, uint64_t seed, uint64_t trial);
+
+/* Makes that many messages due at once, at the same average rate. */
+void arrival_burst(struct arrival *arrival, uint64_t messages);
 
 /* Starts the process. The first message is due one gap after the tick. */
 void arrival_begin(struct arrival *arrival, uint64_t tick);
@@ -57,6 +62,11 @@ static ALWAYS_INLINE uint64_t arrival_exponential(struct arrival *arrival)
 
 static ALWAYS_INLINE void arrival_advance(struct arrival *arrival)
 {
+	if (arrival->left) {
+		arrival->left--;
+		return;
+	}
+	arrival->left = arrival->more;
 	if (arrival->is_poisson)
 		arrival->next += arrival->gap * arrival_exponential(arrival) >> 32;
 	else

@@ -87,7 +87,7 @@ static struct ibv_recv_wr receive_of(struct flow *flow)
 /* Like a stream, reposts receives in lists. */
 static void make_returns(struct flow *flow)
 {
-	for (unsigned int i = 0; i < LANE_RETURNS; i++)
+	for (unsigned int i = 0; i < flow->returns.each; i++)
 		flow->returns.requests[i].wr_id = flow->receive.id;
 }
 
@@ -95,7 +95,7 @@ static ALWAYS_INLINE void return_receive(struct flow *flow)
 {
 	struct ibv_recv_wr *bad;
 
-	if (++flow->returns.count < LANE_RETURNS)
+	if (++flow->returns.count < flow->returns.each)
 		return;
 	flow->returns.count = 0;
 	ibv_post_recv(flow->queue.qp, flow->returns.requests, &bad);

@@ -69,6 +69,26 @@ static void drop_of_messages(const struct operation *op, struct parameters *want
 		wanted->relaxed_ordering = fallback.relaxed_ordering;
 }
 
+/* An operation without messages has no completions to wait for, except poll-cq, which polls. */
+bool applicable_moderation(const struct operation *op, const struct parameters *wanted)
+{
+	uint64_t server = wanted->server_cq == PARAMETER_AUTO ? wanted->cq : wanted->server_cq;
+
+	return (wanted->cq != CQ_POLL || server != CQ_POLL) && !operation_is_timed_call(op) &&
+	       !operation_is_local(op);
+}
+
+bool applicable_rate_limit(const struct operation *op, const struct parameters *unused)
+{
+	return !operation_is_timed_call(op) && !operation_is_local(op);
+}
+
+/* Only streams hold receives back. */
+bool applicable_receives(const struct operation *op, const struct parameters *wanted)
+{
+	return wanted->metric != METRIC_LAT && op->is_received;
+}
+
 bool applicable_ordering(const struct operation *op, const struct parameters *wanted)
 {
 	return !op->shape.is_call || op->shape.registers;
@@ -101,11 +121,19 @@ void applicable_keep(const struct operation *op, struct parameters *wanted)
 	if (!parameters_has(wanted, TRANSPORT_RELIABLE))
 		drop_of_reliable(wanted);
 	if (!is_load)
-		wanted->rate = PARAMETER_AUTO;
+		wanted->rate = wanted->burst = PARAMETER_AUTO;
 	if (!is_load || wanted->arrivals == ARRIVALS_FIXED)
 		wanted->arrivals = PARAMETER_AUTO;
 	if (wanted->arrivals == PARAMETER_AUTO && !rules_is_random(op, wanted))
 		wanted->seed = PARAMETER_AUTO;
+	if (!applicable_moderation(op, wanted))
+		wanted->event_count = wanted->event_period_ns = PARAMETER_AUTO;
+	if (!applicable_server_memory(op, wanted) || !wanted->mr_per_qp)
+		wanted->mr_per_qp = PARAMETER_AUTO;
+	if (!applicable_rate_limit(op, wanted))
+		wanted->rate_limit = PARAMETER_AUTO;
+	if (!applicable_receives(op, wanted))
+		wanted->recv_post_list = PARAMETER_AUTO;
 	if (!op->shape.rings)
 		wanted->doorbell_every = PARAMETER_AUTO;
 	if (!op->shape.registers)

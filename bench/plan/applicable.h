@@ -14,6 +14,10 @@ bool applicable_server_memory(const struct operation *op, const struct parameter
 
 bool applicable_registration(const struct operation *op, const struct parameters *wanted);
 
+bool applicable_receives(const struct operation *op, const struct parameters *wanted);
+bool applicable_rate_limit(const struct operation *op, const struct parameters *unused);
+bool applicable_moderation(const struct operation *op, const struct parameters *wanted);
+
 /* Returns whether a device writes to the operation's memory, or the operation registers memory. */
 bool applicable_ordering(const struct operation *op, const struct parameters *wanted);
 

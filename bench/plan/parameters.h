@@ -118,17 +118,22 @@ struct parameters {
 	uint64_t rx_depth;
 	uint64_t inline_size;
 	uint64_t cq_mod;
-	uint64_t cq_depth;       /* on each side, at least */
+	uint64_t cq_depth;    /* on each side, at least */
+	uint64_t event_count; /* completions per event */
+	uint64_t event_period_ns;
 	uint64_t doorbell_every; /* for doorbell, where cq_mod must be the same */
 	uint64_t mr_access;
 	uint64_t pages;
 	uint64_t registration;
 	uint64_t step;
 	uint64_t post_list;
+	uint64_t recv_post_list;
 	uint64_t bidirectional;
 	uint64_t latencies;
-	uint64_t rate; /* for metric load; see bench/plan/rate.h */
+	uint64_t rate;       /* for metric load; see bench/plan/rate.h */
+	uint64_t rate_limit; /* of each queue pair, in RATE_BITS */
 	uint64_t arrivals;
+	uint64_t burst; /* messages of a load that are due at once */
 	uint64_t seed;
 	uint64_t outstanding;
 	uint64_t mtu;
@@ -145,6 +150,7 @@ struct parameters {
 	uint64_t retries;
 	uint64_t connect;
 	uint64_t use_srq;
+	uint64_t mr_per_qp;
 	uint64_t hugepages;
 	uint64_t memory;           /* a PARAMETER_MEMORY; AUTO: host */
 	uint64_t server_memory;    /* as memory */
@@ -193,7 +199,7 @@ struct parameter {
 	size_t offset;
 };
 
-#define PARAMETERS 62
+#define PARAMETERS 68
 
 /* The mark of parameters that only say how long to measure. They are not part of an id. */
 extern const char parameters_effort[];

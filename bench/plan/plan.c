@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "bench/plan/applicable.h"
+#include "bench/plan/memory_name.h"
 #include "bench/plan/pattern.h"
 #include "bench/plan/preset.h"
 #include "bench/plan/rate.h"
@@ -529,6 +530,33 @@ static bool is_untimed(const struct plan *plan)
 	return true;
 }
 
+/* Returns whether the client sends data of its own choice. */
+static bool sends_payload(const struct operation *op)
+{
+	return !op->shape.is_read && !op->shape.is_atomic && !op->shape.is_granted &&
+	       !op->shape.is_call && !operation_is_local(op);
+}
+
+static int check_payload(const struct plan *plan, struct error *error)
+{
+	bool is_sent = false;
+
+	for (size_t i = 0; i < plan->n_cases; i++) {
+		is_sent |= sends_payload(plan->cases[i].op);
+		if (memory_is_null(memory_name_choice(plan->cases[i].parameters.memory)))
+			return error_set(error, -EINVAL,
+					 "--payload needs memory: omit --memory null");
+		if (plan->cases[i].parameters.verify)
+			return error_set(error, -EINVAL,
+					 "--payload and --verify cannot be used together: --verify "
+					 "has data of its own");
+	}
+	return is_sent ? 0
+		       : error_set(error, -EINVAL,
+				   "--payload applies only to data that the client sends; use --op "
+				   "send or write");
+}
+
 int plan_complete(struct plan *plan, struct error *error)
 {
 	int code = plan_finish(plan, "quick", error);
@@ -545,6 +573,8 @@ int plan_complete(struct plan *plan, struct error *error)
 	if (!code && plan->samples && is_untimed(plan))
 		code = error_set(error, -EINVAL,
 				 "--samples needs latencies: add --latencies or --metric lat");
+	if (!code && plan->payload)
+		code = check_payload(plan, error);
 	if (!code && plan->launch && !plan->host)
 		code = error_set(error, -EINVAL,
 				 "--launch needs HOST: without one, the server runs here");

@@ -38,6 +38,7 @@ struct plan {
 	const char *json;
 	const char *save_dir; /* folder of the default file; NULL: the current one */
 	const char *samples;  /* file of all latencies; NULL: none */
+	const char *payload;  /* file with the client's data; NULL: any data */
 	const char *file;
 	const char *preset;
 	const char *usual; /* the preset used because nothing else was asked for, or NULL */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "bench/plan/rules.h"
 
+#include <string.h>
+
 #include "bench/plan/address_walk.h"
 #include "bench/plan/applicable.h"
 #include "bench/plan/default_depths.h"
@@ -14,6 +16,9 @@
 #define LAT_MESSAGES 5000
 #define BW_NS        (100 * NS_PER_MS)
 #define LOAD_NS      (200 * NS_PER_MS)
+
+/* The default of Linux's mlx5_core for Ethernet. */
+#define EVENT_PERIOD_NS (16 * NS_PER_US)
 
 /* A confidence interval needs six trials. */
 #define TRIALS 6
@@ -48,6 +53,12 @@ static bool has_effort(const struct parameters *parameters)
 static bool has_budget(const struct parameters *parameters)
 {
 	return parameters->budget_ns != PARAMETER_AUTO;
+}
+
+static void choose_moderation(struct parameters *parameters)
+{
+	if (parameters->event_count != PARAMETER_AUTO)
+		parameter_choose(&parameters->event_period_ns, EVENT_PERIOD_NS);
 }
 
 static void choose_load(struct parameters *parameters)
@@ -144,6 +155,7 @@ void rules_choose(const struct operation *op, struct parameters *parameters)
 		parameters->size = ATOMIC_SIZE;
 	choose_call(op, parameters);
 	choose_access(op, parameters);
+	choose_moderation(parameters);
 	parameter_choose(&parameters->server_cq, parameters->cq);
 	default_depths_choose(op, parameters);
 	/* The device should gather the pieces, not the CPU. */
@@ -182,6 +194,16 @@ static bool is_bad_mtu(const struct operation *op, const struct parameters *p)
 static bool is_long_datagram(const struct operation *op, const struct parameters *p)
 {
 	return parameters_has(p, TRANSPORT_DATAGRAM) && p->size > 4096;
+}
+
+static bool is_period_alone(const struct operation *op, const struct parameters *p)
+{
+	return p->event_period_ns != PARAMETER_AUTO && p->event_count == PARAMETER_AUTO;
+}
+
+static bool is_period_broken(const struct operation *op, const struct parameters *p)
+{
+	return p->event_period_ns != PARAMETER_AUTO && p->event_period_ns % NS_PER_US;
 }
 
 static bool is_registration_unused(const struct operation *op, const struct parameters *p)
@@ -296,6 +318,24 @@ static bool is_list_too_long(const struct operation *op, const struct parameters
 	return p->post_list > p->tx_depth;
 }
 
+static bool is_return_too_long(const struct operation *op, const struct parameters *p)
+{
+	return p->recv_post_list != PARAMETER_AUTO && p->recv_post_list > p->rx_depth;
+}
+
+static bool is_return_cut(const struct operation *op, const struct parameters *p)
+{
+	return p->recv_post_list != PARAMETER_AUTO && p->recv_post_list > 1 && p->sge > 1;
+}
+
+/* Devices take limits in kbit/s, as 32-bit numbers. */
+static bool is_limit_other(const struct operation *op, const struct parameters *p)
+{
+	return p->rate_limit != PARAMETER_AUTO &&
+	       (rate_unit(p->rate_limit) != RATE_BITS || rate_amount(p->rate_limit) < 1000 ||
+		rate_amount(p->rate_limit) / 1000 > UINT32_MAX);
+}
+
 static bool is_bell_too_rare(const struct operation *op, const struct parameters *p)
 {
 	return op->shape.rings && p->doorbell_every > p->tx_depth;
@@ -370,6 +410,27 @@ static bool is_target_implicit(const struct operation *op, const struct paramete
 	return is_remote && (memory_is_private(memory_name_choice(p->server_memory)) ||
 			     ((is_answered || p->bidirectional) && !op->shape.is_call &&
 			      memory_is_private(memory_name_choice(p->memory))));
+}
+
+static bool is_nic(uint64_t memory)
+{
+	return memory != PARAMETER_AUTO && !strcmp(memory_name_text(memory), "nic");
+}
+
+/* Addresses of such memory count from the start of its region. */
+static bool is_nic_in_parts(const struct operation *op, const struct parameters *p)
+{
+	return p->mr_per_qp == 1 && (is_nic(p->memory) || is_nic(p->server_memory));
+}
+
+/* Nothing would be stored: no pattern, no notification, no request for memory. */
+static bool is_null_needed(const struct operation *op, const struct parameters *p)
+{
+	bool is_stored =
+		p->verify || op->shape.is_notified || op->shape.is_granted || op->shape.registers;
+
+	return is_stored && (memory_is_null(memory_name_choice(p->memory)) ||
+			     memory_is_null(memory_name_choice(p->server_memory)));
 }
 
 /* With relaxed ordering the last byte may arrive before the others. */
@@ -541,6 +602,8 @@ static const struct rule {
 } rules[] = {
 	{is_bad_mtu,             "--mtu must be 256, 512, 1024, 2048 or 4096"                        },
 	{is_long_datagram,       "datagrams are limited to one packet; use --size 4096 or less"      },
+	{is_period_alone,        "--event-period needs --event-count"                                },
+	{is_period_broken,       "--event-period must be whole microseconds"                         },
 	{is_list_of_two,         "--post-list does not support notifications and doorbells"          },
 	{is_without_bell,        "--doorbell-every applies only to doorbell"                         },
 	{is_signal_without_bell,
@@ -567,6 +630,9 @@ static const struct rule {
 	{is_cm_without,
 	 "rdma_cm connects RC only, and chooses MTU, GID and path itself; use --connect qp"          },
 	{is_list_too_long,       "--post-list exceeds --tx-depth"                                    },
+	{is_return_too_long,     "--recv-post-list exceeds --rx-depth"                               },
+	{is_return_cut,          "--recv-post-list needs --sge 1"                                    },
+	{is_limit_other,         "--rate-limit must be between 1kb/s and 4Tb/s, for example 10Gb/s"  },
 	{is_bell_too_rare,
 	 "--doorbell-every exceeds --tx-depth: the queue would fill and stay full"                   },
 	{is_signal_too_rare,     "--cq-mod exceeds --tx-depth: the queue would fill and stay full"   },
@@ -582,7 +648,9 @@ static const struct rule {
 	{is_untouched_otherwise, "--pages untouched needs --memory host"                             },
 	{is_file_of_threads,     "memory with a path needs --threads 1"                              },
 	{is_target_implicit,
-	 "odp:implicit gives the peer no access; use --memory odp, or --op send"                     },
+	 "odp:implicit and null give the peer no access; use other memory, or --op send"             },
+	{is_nic_in_parts,        "--mr-per-qp does not support memory of the device (nic)"           },
+	{is_null_needed,         "null memory does not store what --verify or the operation needs"   },
 	{is_unverifiable,        "--verify of write latency needs --cq poll on both sides"           },
 	{is_polled_unordered,
 	 "--relaxed-ordering: write latency polls the last byte, which might arrive first"           },

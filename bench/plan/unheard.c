@@ -14,7 +14,7 @@ static bool is_asked(const struct plan *plan, const char *name)
 /* Checks the options of loads if no case is a load. */
 static int check_load(const struct plan *plan, struct error *error)
 {
-	static const char *const names[] = {"rate", "arrivals"};
+	static const char *const names[] = {"rate", "arrivals", "burst"};
 	bool has_seed = false;
 
 	for (size_t i = 0; i < plan->n_cases; i++) {
@@ -70,6 +70,11 @@ static int check_operations(const struct plan *plan, struct error *error)
 		const char *for_what;
 	} named[] = {
 		{"doorbell-every",   rings,                    "--op doorbell"                         },
+		{"event-count",      applicable_moderation,    "messages, with --cq event or adaptive" },
+		{"event-period",     applicable_moderation,    "messages, with --cq event or adaptive" },
+		{"recv-post-list",   applicable_receives,      "bw and load that use receives"         },
+		{"mr-per-qp",        applicable_server_memory, "messages"                              },
+		{"rate-limit",       applicable_rate_limit,    "messages"                              },
 		{"mr-access",        registers,                "--op register and deregister"          },
 		{"pages",            takes_pages,              "--op register"                         },
 		{"registration",     applicable_registration,  "--op read with --metric lat"           },

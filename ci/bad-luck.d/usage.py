@@ -25,7 +25,7 @@ NAMES = {
     "plan", "json", "output", "baseline", "markdown", "junit", "dump", "pool-dump", "db",
     "secret-file", "device", "server-device", "base-device", "head-device", "launch", "base",
     "head", "version", "commit", "case", "history", "devices", "exclude", "groups", "csv",
-    "bad-nodes", "save-dir", "html", "samples",
+    "bad-nodes", "save-dir", "html", "samples", "payload",
 }
 
 

@@ -39,8 +39,14 @@ bool memory_is_polled(const struct memory_choice *choice);
 /* Returns whether the driver of a GPU allocates the memory. */
 bool memory_is_of_gpu(const struct memory_choice *choice);
 
-/* Returns whether the peer gets no access, because it would be access to all of the process. */
+/*
+ * Returns whether the peer gets no access: there is no memory, or it would be access to all of the
+ * process.
+ */
 bool memory_is_private(const struct memory_choice *choice);
+
+/* Returns whether there is no memory, so that nothing is stored. */
+bool memory_is_null(const struct memory_choice *choice);
 
 /*
  * Returns the path of the file that the memory consists of, exactly as it will be opened, or NULL.

@@ -10,8 +10,9 @@
 #include "core/memory/memory.h"
 
 static const struct memory_kind *const kinds[] = {
-	&memory_host,   &memory_file, &memory_dax,          &memory_odp,         &memory_nic,
-	&memory_dmabuf, &memory_cuda, &memory_cuda_managed, &memory_cuda_pinned, &memory_rocm,
+	&memory_host,         &memory_file,        &memory_dax,  &memory_odp,
+	&memory_nic,          &memory_dmabuf,      &memory_null, &memory_cuda,
+	&memory_cuda_managed, &memory_cuda_pinned, &memory_rocm,
 };
 
 const char *memory_name(size_t i)
@@ -117,6 +118,11 @@ bool memory_is_private(const struct memory_choice *choice)
 	bool is_known = choice->kind && choice->kind->is_private;
 
 	return is_known && choice->kind->is_private(detail_of(choice));
+}
+
+bool memory_is_null(const struct memory_choice *choice)
+{
+	return choice->kind == &memory_null;
 }
 
 const char *memory_path(const struct memory_choice *choice)

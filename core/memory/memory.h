@@ -107,6 +107,7 @@ extern const struct memory_kind memory_dax;
 extern const struct memory_kind memory_odp;
 extern const struct memory_kind memory_nic;
 extern const struct memory_kind memory_dmabuf;
+extern const struct memory_kind memory_null; /* no memory: zeros are sent, data is dropped */
 
 extern const struct memory_kind memory_cuda; /* an NVIDIA GPU's own */
 extern const struct memory_kind memory_cuda_managed;

@@ -76,6 +76,11 @@ int context_use(struct rdma_context *ctx, struct endpoint *endpoint, struct erro
 	return 0;
 }
 
+void context_set_region(struct rdma_context *ctx, struct ibv_mr *region)
+{
+	ctx->state->region = region;
+}
+
 void context_set_ticket(struct rdma_context *ctx, const uint8_t ticket[static PRIVATE_DATA_TICKET])
 {
 	memcpy(ctx->state->ticket, ticket, PRIVATE_DATA_TICKET);
@@ -264,7 +269,7 @@ int context_open_qp(struct rdma_context *ctx, struct error *error)
 	int code;
 
 	ctx->pd = endpoint->pd;
-	ctx->mr = endpoint->mr;
+	ctx->mr = ctx->state->region ? ctx->state->region : endpoint->mr;
 	ctx->cq = endpoint->completion.cq;
 	ctx->buffer = (char *)(uintptr_t)endpoint->memory.address;
 	code = qp_open(ctx, error);

@@ -53,6 +53,7 @@ struct rdma_state {
 	bool begun;                /* set-up has begun, beyond borrowing an endpoint */
 	struct endpoint own;       /* closed if an endpoint is borrowed */
 	struct endpoint *endpoint; /* the endpoint in use, own or borrowed */
+	struct ibv_mr *region;     /* the context's own part of a borrowed one's buffer, or NULL */
 	struct post_queue queue;
 	struct ibv_qp *target;              /* XRC only: the queue pair that receives */
 	struct rdma_event_channel *channel; /* conn's own, where ec belongs to the listener */
@@ -91,6 +92,9 @@ struct rdma_state {
  * gets a renewed endpoint.
  */
 int context_use(struct rdma_context *ctx, struct endpoint *endpoint, struct error *error);
+
+/* After context_use: the peer gets access to that region instead of the endpoint's. */
+void context_set_region(struct rdma_context *ctx, struct ibv_mr *region);
 
 /*
  * Call between context_use and set-up. A client presents the ticket when it connects; a

@@ -100,23 +100,29 @@ static int take_memory(struct endpoint *endpoint, const struct endpoint_settings
 			   error);
 }
 
+struct ibv_mr *endpoint_register(const struct endpoint *endpoint, size_t offset, size_t length,
+				 struct error *error)
+{
+	return memory_register(&endpoint->memory, offset, length, endpoint->pd, endpoint->access,
+			       error);
+}
+
 static int create_memory(struct endpoint *endpoint, const struct endpoint_settings *settings,
 			 struct error *error)
 {
-	int access = ENDPOINT_ACCESS | endpoint->ordering;
 	int node = settings->numa_node;
 	int code;
 
 	if (node == -1)
 		node = device_numa_node(ibv_get_device_name(endpoint->verbs->device));
+	endpoint->access = ENDPOINT_ACCESS | endpoint->ordering;
 	if (limits_has_atomics(&endpoint->device))
-		access |= IBV_ACCESS_REMOTE_ATOMIC;
+		endpoint->access |= IBV_ACCESS_REMOTE_ATOMIC;
 	endpoint->buffer_size = settings->buffer_size ? settings->buffer_size : DEFAULT_BUFFER;
 	code = take_memory(endpoint, settings, node, error);
-	if (code)
+	if (code || settings->has_regions)
 		return code;
-	endpoint->mr = memory_register(&endpoint->memory, 0, endpoint->buffer_size, endpoint->pd,
-				       access, error);
+	endpoint->mr = endpoint_register(endpoint, 0, endpoint->buffer_size, error);
 	return endpoint->mr ? 0 : error->code;
 }
 
@@ -144,6 +150,7 @@ int endpoint_build(struct endpoint *endpoint, struct ibv_context *verbs,
 	if (verbs->num_comp_vectors > 0)
 		completion->vector = settings->vector % (unsigned int)verbs->num_comp_vectors;
 	completion->spin_ns = spin_us * NS_PER_US;
+	completion->moderation = settings->moderation;
 	code = completion_open(completion, verbs, settings->cq_depth, &endpoint->alarm, error);
 	endpoint->srq_depth = settings->srq_depth;
 	endpoint->sges = sges(settings);

@@ -27,11 +27,13 @@ struct endpoint_settings {
 	size_t buffer_size;               /* 4096 if 0 */
 	const struct memory_kind *memory; /* NULL: ordinary pages, or what suits the device */
 	const char *detail;               /* of the memory; NULL: none */
+	bool has_regions;                 /* the caller registers the buffer, in parts */
 	bool is_relaxed;                  /* register with IBV_ACCESS_RELAXED_ORDERING */
 	int numa_node;                    /* of the buffer; -1: the device's; or ENDPOINT_NO_NODE */
 	uint32_t cq_depth;                /* outstanding completions of all queue pairs together */
 	enum rdma_wait_mode wait;
-	unsigned int vector;  /* completion vector, modulo the device's number of vectors */
+	unsigned int vector; /* completion vector, modulo the device's number of vectors */
+	struct ibv_moderate_cq moderation; /* of its CQ's events; cq_count 0: none */
 	unsigned int spin_us; /* RDMA_ADAPTIVE polls this long before it sleeps; 50 if 0 */
 	uint32_t srq_depth; /* depth of the shared receive queue; 0: each queue pair has its own */
 	uint32_t sges;      /* scatter/gather elements of a shared receive; at least POST_SGES */
@@ -50,7 +52,9 @@ struct endpoint {
 	struct memory *spare; /* or NULL */
 	uint64_t send_ops;    /* as in the settings */
 	size_t buffer_size;
-	struct ibv_mr *mr;     /* of the buffer: the peer reads, writes and does atomics on it */
+	struct ibv_mr *mr;     /* of the buffer: the peer reads, writes and does atomics on it; or
+				* NULL */
+	int access;            /* of that region, or of its parts */
 	int ordering;          /* of the region: IBV_ACCESS_RELAXED_ORDERING, or 0 */
 	struct ibv_xrcd *xrcd; /* NULL: not for XRC */
 	struct ibv_srq *srq;   /* or NULL */
@@ -73,6 +77,10 @@ struct endpoint {
  */
 int endpoint_open(struct endpoint *endpoint, struct ibv_context *verbs,
 		  const struct endpoint_settings *settings, struct error *error);
+
+/* Registers a part of the buffer as the whole would be. Returns NULL and sets the error on failure. */
+struct ibv_mr *endpoint_register(const struct endpoint *endpoint, size_t offset, size_t length,
+				 struct error *error);
 
 /*
  * Releases everything; a zeroed endpoint is fine. Returns -EBUSY and does nothing while

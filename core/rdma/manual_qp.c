@@ -261,6 +261,7 @@ int manual_qp_open(struct rdma_context *ctx, struct endpoint *endpoint,
 
 	if (code)
 		return code;
+	context_set_region(ctx, settings->region);
 	path = &ctx->state->path;
 	path->is_open = true;
 	path->settings = *settings;

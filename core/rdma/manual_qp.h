@@ -29,6 +29,7 @@ struct manual_qp_settings {
 	 * uses LIDs without a GID. MANUAL_QP_GID_ANY chooses a GID on InfiniBand, too.
 	 */
 	int gid_index;
+	struct ibv_mr *region;           /* as for context_set_region; NULL: the endpoint's */
 	struct sockaddr_storage address; /* the local address that the peer uses, or AF_UNSPEC */
 	enum ibv_mtu mtu; /* the port's active MTU if 0; the smaller of both sides is used */
 	uint16_t pkey_index;

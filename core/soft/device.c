@@ -15,6 +15,8 @@
 #include "core/soft/memory/mw.h"
 #include "core/soft/memory/on_demand.h"
 #include "core/soft/op/cq.h"
+#include "core/soft/op/moderation.h"
+#include "core/soft/op/pd.h"
 #include "core/soft/op/qp.h"
 #include "core/soft/op/srq.h"
 #include "core/soft/op/xrc.h"
@@ -135,11 +137,19 @@ static int query_device_ex(struct ibv_context *context,
 		.completion_timestamp_mask = UINT64_MAX,
 		.hca_core_clock = SOFT_SECOND_NS / 1000, /* kHz */
 		.phys_port_cnt_ex = 1,
+		.packet_pacing_caps =
+			{
+					     .qp_rate_limit_min = 1,
+					     .qp_rate_limit_max = SOFT_QP_RATE_MAX,
+					     .supported_qpts = 1U << IBV_QPT_RC | 1U << IBV_QPT_UC |
+						  1U << IBV_QPT_UD | 1U << IBV_QPT_XRC_SEND,
+					     },
+		.cq_mod_caps = {SOFT_MODERATION_COUNT, SOFT_MODERATION_US},
 		.max_dm_size = SOFT_DM_MAX,
 		.odp_caps =
 			{
-				   .general_caps = IBV_ODP_SUPPORT | IBV_ODP_SUPPORT_IMPLICIT,
-				   .per_transport_caps =
+					     .general_caps = IBV_ODP_SUPPORT | IBV_ODP_SUPPORT_IMPLICIT,
+					     .per_transport_caps =
 					{
 						.rc_odp_caps = ODP_MESSAGES |
 							       IBV_ODP_SUPPORT_WRITE |
@@ -192,6 +202,12 @@ static void fill_operations(struct verbs_context *verbs)
 	verbs->free_dm = soft_dm_free;
 	verbs->reg_dm_mr = soft_mr_create_of_dm;
 	verbs->advise_mr = soft_on_demand_advise;
+	verbs->alloc_null_mr = soft_mr_create_null;
+	verbs->alloc_td = soft_pd_alloc_td;
+	verbs->dealloc_td = soft_pd_dealloc_td;
+	verbs->alloc_parent_domain = soft_pd_alloc_parent;
+	verbs->modify_cq = soft_moderation_modify;
+	verbs->modify_qp_rate_limit = soft_qp_limit_rate;
 	verbs->context.ops.poll_cq = soft_process.link.is_on ? soft_flight_poll : soft_cq_poll;
 	verbs->context.ops.req_notify_cq = soft_cq_arm;
 	verbs->context.ops.post_srq_recv = soft_srq_post;

@@ -14,9 +14,21 @@
 /* The watcher may report a lost device slightly after its channel closes. */
 #define REASON_MS 100
 
+static int moderate(struct completion *completion, struct error *error)
+{
+	struct ibv_modify_cq_attr attr = {
+		.attr_mask = IBV_CQ_ATTR_MODERATE,
+		.moderate = completion->moderation,
+	};
+	int code = verbs_result(ibv_modify_cq(completion->cq, &attr));
+
+	return code ? error_set_errno(error, code, "cannot moderate completion events") : 0;
+}
+
 int completion_open(struct completion *completion, struct ibv_context *verbs, uint32_t depth,
 		    struct alarm *alarm, struct error *error)
 {
+	int code;
 	int flags;
 
 	completion->alarm = alarm;
@@ -30,6 +42,9 @@ int completion_open(struct completion *completion, struct ibv_context *verbs, ui
 				       (int)completion->vector);
 	if (!completion->cq)
 		return verbs_memory_error(error, verbs_null(), "create a completion queue");
+	code = completion->moderation.cq_count ? moderate(completion, error) : 0;
+	if (code)
+		return code;
 	if (completion->mode != RDMA_POLL && completion_arm(completion))
 		return error_set_errno(error, -EIO, "cannot arm the completion queue");
 	return 0;

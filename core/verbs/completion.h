@@ -21,11 +21,12 @@ struct completion {
 	struct alarm *alarm;
 	enum rdma_wait_mode mode;
 	uint64_t spin_ns;
-	unsigned int vector; /* completion vector of the events */
-	bool armed;          /* armed since the last event */
-	bool rung;           /* the channel woke a sleeper, but its event is not taken yet */
-	unsigned int taken;  /* events not yet acknowledged */
-	uint64_t events;     /* total: woke a sleeper or were taken */
+	unsigned int vector;               /* completion vector of the events */
+	struct ibv_moderate_cq moderation; /* of events; cq_count 0: none */
+	bool armed;                        /* armed since the last event */
+	bool rung;          /* the channel woke a sleeper, but its event is not taken yet */
+	unsigned int taken; /* events not yet acknowledged */
+	uint64_t events;    /* total: woke a sleeper or were taken */
 };
 
 /* Creates channel and CQ, armed unless the mode is RDMA_POLL. The alarm belongs to the caller. */

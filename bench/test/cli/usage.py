@@ -12,15 +12,17 @@ from verbmark import verbmark
 OPTIONS = {
     "run": {
         "op", "metric", "size", "cq", "server-cq", "tx-depth", "rx-depth", "inline", "cq-mod",
+        "event-count", "event-period", "rate-limit", "burst", "mr-per-qp",
         "timeout", "retries", "hugepages", "iterations", "duration", "trials", "all", "events",
-        "transport", "qps", "threads", "post-list", "bidirectional", "latencies", "outstanding",
-        "mtu", "gid-index", "sl", "tos", "flow-label", "hop-limit", "pkey-index", "path-bits", "multicast", "secret-file", "connect", "use-srq", "verify", "think",
+        "transport", "qps", "threads", "post-list", "recv-post-list", "bidirectional", "latencies",
+        "outstanding", "mtu", "gid-index", "sl", "tos", "flow-label", "hop-limit", "pkey-index",
+        "path-bits", "multicast", "secret-file", "connect", "use-srq", "verify", "think",
         "server-gid-index", "relaxed-ordering", "memory", "server-memory",
         "receives", "needs", "warmup", "pin", "server-pin", "numa", "server-numa", "rate",
         "arrivals", "seed", "sge", "buffer", "access", "doorbell-every", "mr-access",
         "pages", "cq-depth", "registration", "interleave", "step", "pattern", "budget", "precision",
         "preset", "plan", "dry-run", "device", "device-port", "server-device", "port", "launch",
-        "wait", "json", "save-dir", "samples", "no-save", "redact", "units", "color", "fail-below", "fail-above", "quiet",
+        "wait", "json", "save-dir", "samples", "payload", "no-save", "redact", "units", "color", "fail-below", "fail-above", "quiet",
         "progress", "rdma-cm", "cpu-freq",
     },
     "serve": {
@@ -46,8 +48,8 @@ OPTIONS = {
 # tips has a plan of its own.
 OPTIONS["tips"] = OPTIONS["run"] - {"preset", "plan"}
 OPTIONS["gate"] = OPTIONS["run"] - {
-    "trials", "budget", "precision", "interleave", "needs", "rate", "arrivals", "pattern",
-    "all", "events", "device-port", "launch", "wait", "save-dir", "samples", "no-save", "redact", "units",
+    "trials", "budget", "precision", "interleave", "needs", "rate", "arrivals", "burst", "pattern",
+    "all", "events", "device-port", "launch", "wait", "save-dir", "samples", "payload", "no-save", "redact", "units",
     "fail-below",
     "fail-above", "rdma-cm", "cpu-freq",
 } | {
@@ -56,7 +58,7 @@ OPTIONS["gate"] = OPTIONS["run"] - {
 }
 OPTIONS["fleet"] = OPTIONS["run"] - {
     "budget", "precision", "all", "cpu-freq", "device", "device-port", "events", "fail-above", "fail-below", "launch",
-    "save-dir", "samples", "no-save", "plan", "port", "preset", "rdma-cm", "redact", "secret-file", "server-device",
+    "save-dir", "samples", "payload", "no-save", "plan", "port", "preset", "rdma-cm", "redact", "secret-file", "server-device",
     "units", "wait",
 } | {
     "bad-nodes", "csv", "devices", "exclude", "floor", "groups", "histograms", "join", "junit",

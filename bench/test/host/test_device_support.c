@@ -222,6 +222,41 @@ static void test_partitions_and_paths(void **unused)
 	check("{}", "pkey-index=65535 path-bits=127", NULL);
 }
 
+static void test_event_moderation(void **unused)
+{
+	static const char limited[] = "{'device':{'max_cq_count':100, 'max_cq_period':20}}";
+	struct result_end none = made_up_end("{'device':{'max_cq_count':0, 'max_cq_period':0}}");
+
+	check(limited, "cq=event event-count=100 event-period=20us", NULL);
+	check(limited, "cq=event event-count=101",
+	      OWN "--event-count 101 exceeds the device's limit 100");
+	check(limited, "cq=event event-count=1 event-period=21us",
+	      OWN "--event-period 21us exceeds the device's limit 20us");
+	/* A side that polls needs no moderation. */
+	check_as(&none, true, "cq=event server-cq=poll event-count=1", NULL);
+	check_as(&none, false, "cq=event server-cq=poll event-count=1",
+		 OWN "the device does not moderate completion events; omit --event-count");
+	check("{}", "cq=event event-count=65535 event-period=65535us", NULL);
+	json_decref(none.facts);
+}
+
+static void test_rate_limits(void **unused)
+{
+	static const char limited[] =
+		"{'device':{'qp_rate_limit_min':10, 'qp_rate_limit_max':2000, 'qp_rate_limit_types':4}}";
+	static const char range[] =
+		OWN "--rate-limit: the device limits rates from 10 to 2000 kb/s";
+
+	check(limited, "rate-limit=10kb/s", NULL);
+	check(limited, "rate-limit=2Mb/s", NULL);
+	check(limited, "rate-limit=9kb/s", range);
+	check(limited, "rate-limit=2001kb/s", range);
+	/* The type of RC is 2, that of UC 3. */
+	check(limited, "transport=UC rate-limit=10kb/s",
+	      OWN "the device does not limit the rate of UC queue pairs; omit --rate-limit");
+	check("{}", "transport=UC rate-limit=4Tb/s", NULL);
+}
+
 static void test_above_limits(void **unused)
 {
 	static const char *const rows[][2] = {
@@ -470,6 +505,8 @@ int main(void)
 		cmocka_unit_test(test_memory_rights),
 		cmocka_unit_test(test_gid_indexes),
 		cmocka_unit_test(test_partitions_and_paths),
+		cmocka_unit_test(test_event_moderation),
+		cmocka_unit_test(test_rate_limits),
 		cmocka_unit_test(test_above_limits),
 		cmocka_unit_test(test_scatter_gather_entries),
 		cmocka_unit_test(test_multicast),

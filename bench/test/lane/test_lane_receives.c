@@ -87,10 +87,13 @@ static void test_receives_are_reposted_in_lists(void **unused)
 		const char *asked_for;
 		size_t each;
 	} rows[] = {
-		{"op=send metric=bw rx-depth=128 verify=1",               16},
-		{"op=send metric=bw rx-depth=128 verify=1 use-srq=1",     16},
-		{"op=send metric=bw rx-depth=127 verify=1",               1 },
-		{"op=send metric=bw rx-depth=128 sge=2 size=64 verify=1", 1 },
+		{"op=send metric=bw rx-depth=128 verify=1",                   16},
+		{"op=send metric=bw rx-depth=128 verify=1 recv-post-list=1",  1 },
+		{"op=send metric=bw rx-depth=64 verify=1 recv-post-list=8",   8 },
+		{"op=send metric=bw rx-depth=128 verify=1 recv-post-list=32", 32},
+		{"op=send metric=bw rx-depth=128 verify=1 use-srq=1",         16},
+		{"op=send metric=bw rx-depth=127 verify=1",                   1 },
+		{"op=send metric=bw rx-depth=128 sge=2 size=64 verify=1",     1 },
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {

@@ -28,6 +28,28 @@ static void test_fixed_gaps(void **unused)
 	}
 }
 
+/* Message k is due with the first of its burst, when all of the burst are due on average. */
+static void test_bursts(void **unused)
+{
+	static const uint64_t sizes[] = {1, 2, 7, 16384};
+	struct arrival arrival;
+
+	for (size_t i = 0; i < ARRAY_LENGTH(sizes); i++) {
+		arrival_init(&arrival, &clock_of_test, 1e6, false);
+		arrival_burst(&arrival, sizes[i]);
+		arrival_begin(&arrival, 1000);
+		for (uint64_t k = 0; k < 100000; k++) {
+			uint64_t left = sizes[i] - k % sizes[i];
+			double due = 1000 + 2500 * (double)(k + left);
+
+			assert_near((double)arrival_next(&arrival), due, 1 + due * 1e-9);
+			assert_near(arrival_count(&arrival, arrival_next(&arrival)), (double)left,
+				    1e-3);
+			arrival_advance(&arrival);
+		}
+	}
+}
+
 static void test_count(void **unused)
 {
 	struct arrival arrival;
@@ -139,7 +161,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_fixed_gaps),   cmocka_unit_test(test_count),
 		cmocka_unit_test(test_poisson_gaps), cmocka_unit_test(test_exponential),
-		cmocka_unit_test(test_seeds),
+		cmocka_unit_test(test_seeds),        cmocka_unit_test(test_bursts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

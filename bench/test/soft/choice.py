@@ -121,7 +121,7 @@ class Chosen(OnSoft):
     def test_faults_from_a_file(self):
         plan = f"{self.folder}/plan"
         with open(plan, "w", encoding="ascii") as file:
-            file.write("ibv_alloc_pd#2=ENOMEM\n")
+            file.write("ibv_alloc_pd#3=ENOMEM\n")
         ended = self.run_it("run", *SOFT, *SHORT, "--no-save",
                             env=dict(self.environment, VERBMARK_SOFT_FAULTS=f"@{plan}"))
         self.assertEqual(ended.status, 1, ended.err)

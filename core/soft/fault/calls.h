@@ -235,6 +235,12 @@
 	CALL(ibv_memcpy_to_dm) \
 	CALL(ibv_memcpy_from_dm) \
 	CALL(ibv_advise_mr) \
+	CALL(ibv_alloc_null_mr) \
+	CALL(ibv_alloc_td) \
+	CALL(ibv_dealloc_td) \
+	CALL(ibv_alloc_parent_domain) \
+	CALL(ibv_modify_cq) \
+	CALL(ibv_modify_qp_rate_limit) \
 	CALL(ibv_alloc_mw) \
 	CALL(ibv_dealloc_mw) \
 	CALL(ibv_bind_mw) \

@@ -13,6 +13,8 @@
 #include "core/soft/memory/mw.h"
 #include "core/soft/memory/on_demand.h"
 #include "core/soft/op/cq.h"
+#include "core/soft/op/moderation.h"
+#include "core/soft/op/pd.h"
 #include "core/soft/op/qp.h"
 #include "core/soft/op/srq.h"
 #include "core/soft/op/xrc.h"
@@ -210,6 +212,58 @@ static int advise_mr(struct ibv_pd *pd, enum ibv_advise_mr_advice advice, uint32
 	return error ? (errno = error) : soft_on_demand_advise(pd, advice, flags, list, count);
 }
 
+static struct ibv_mr *alloc_null_mr(struct ibv_pd *pd)
+{
+	int error = soft_fault_call(SOFT_CALL_ibv_alloc_null_mr);
+
+	if (!error)
+		return soft_mr_create_null(pd);
+	errno = error;
+	return NULL;
+}
+
+static struct ibv_td *alloc_td(struct ibv_context *context, struct ibv_td_init_attr *attr)
+{
+	int error = soft_fault_call(SOFT_CALL_ibv_alloc_td);
+
+	if (!error)
+		return soft_pd_alloc_td(context, attr);
+	errno = error;
+	return NULL;
+}
+
+static int dealloc_td(struct ibv_td *td)
+{
+	int error = soft_fault_call(SOFT_CALL_ibv_dealloc_td);
+
+	return error ? (errno = error) : soft_pd_dealloc_td(td);
+}
+
+static struct ibv_pd *alloc_parent_domain(struct ibv_context *context,
+					  struct ibv_parent_domain_init_attr *attr)
+{
+	int error = soft_fault_call(SOFT_CALL_ibv_alloc_parent_domain);
+
+	if (!error)
+		return soft_pd_alloc_parent(context, attr);
+	errno = error;
+	return NULL;
+}
+
+static int modify_cq(struct ibv_cq *cq, struct ibv_modify_cq_attr *attr)
+{
+	int error = soft_fault_call(SOFT_CALL_ibv_modify_cq);
+
+	return error ? (errno = error) : soft_moderation_modify(cq, attr);
+}
+
+static int modify_qp_rate_limit(struct ibv_qp *qp, struct ibv_qp_rate_limit_attr *attr)
+{
+	int error = soft_fault_call(SOFT_CALL_ibv_modify_qp_rate_limit);
+
+	return error ? (errno = error) : soft_qp_limit_rate(qp, attr);
+}
+
 static struct ibv_mw *alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type)
 {
 	int error = soft_fault_call(SOFT_CALL_ibv_alloc_mw);
@@ -284,6 +338,12 @@ void soft_fault_extend_context(struct ibv_context *context)
 	verbs->free_dm = free_dm;
 	verbs->reg_dm_mr = reg_dm_mr;
 	verbs->advise_mr = advise_mr;
+	verbs->alloc_null_mr = alloc_null_mr;
+	verbs->alloc_td = alloc_td;
+	verbs->dealloc_td = dealloc_td;
+	verbs->alloc_parent_domain = alloc_parent_domain;
+	verbs->modify_cq = modify_cq;
+	verbs->modify_qp_rate_limit = modify_qp_rate_limit;
 	ops->poll_cq = poll_cq;
 	ops->req_notify_cq = req_notify_cq;
 	ops->post_send = post_send;

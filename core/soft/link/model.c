@@ -21,21 +21,41 @@ enum {
  * The random sequence of a queue pair depends only on the seed and on the number of queue pairs
  * that the process created before, so that losses and jitter are reproducible.
  */
-int soft_model_init(struct soft_qp *qp)
+static int create(struct soft_qp *qp)
 {
-	struct soft_model *wire;
+	struct soft_model *wire = calloc(1, sizeof(*wire));
 
-	if (!soft_process.link.is_on)
-		return 0;
-	wire = calloc(1, sizeof(*wire));
 	if (!wire)
 		return ENOMEM;
-	qp->wire = wire;
 	wire->flight = calloc(qp->sends.size, sizeof(*wire->flight));
+	if (!wire->flight) {
+		free(wire);
+		return ENOMEM;
+	}
+	qp->wire = wire;
 	wire->random = soft_process.link.seed;
 	wire->random = random_next(&wire->random) + atomic_fetch_add(&soft_process.lines.qps, 1);
 	wire->random = random_next(&wire->random);
-	return wire->flight ? 0 : ENOMEM;
+	return 0;
+}
+
+int soft_model_init(struct soft_qp *qp)
+{
+	return soft_process.link.is_on ? create(qp) : 0;
+}
+
+int soft_model_limit(struct soft_qp *qp, uint32_t kilobits_per_second)
+{
+	if (!qp->wire && kilobits_per_second) {
+		int result = create(qp);
+
+		if (result)
+			return result;
+		soft_model_reset(qp);
+	}
+	if (qp->wire)
+		qp->wire->limit = kilobits_per_second * UINT64_C(1000);
+	return 0;
 }
 
 void soft_model_finish(struct soft_qp *qp)
@@ -54,13 +74,21 @@ void soft_model_reset(struct soft_qp *qp)
 		return;
 	wire->launched = wire->executed = qp->sends.head;
 	wire->fetches = 0;
-	wire->retry_ns = wire->arrived_ns = wire->ended_ns = 0;
+	wire->retry_ns = wire->arrived_ns = wire->ended_ns = wire->paced_ns = 0;
 	wire->has_failed = false;
 }
 
 static uint64_t later(uint64_t one, uint64_t other)
 {
 	return one > other ? one : other;
+}
+
+/* Returns the time to transmit that many bytes. */
+static uint64_t duration_ns(uint64_t length, uint64_t bits_per_second)
+{
+	uint64_t bits = length * 8 * SOFT_SECOND_NS;
+
+	return (bits + bits_per_second - 1) / bits_per_second;
 }
 
 /*
@@ -70,13 +98,12 @@ static uint64_t pass(_Atomic uint64_t *line, uint64_t length, uint64_t ready_ns)
 {
 	uint64_t rate = soft_process.link.bits_per_second;
 	uint64_t before = atomic_load_explicit(line, memory_order_relaxed);
-	uint64_t bits = length * 8 * SOFT_SECOND_NS;
 	uint64_t after;
 
 	if (!rate)
 		return ready_ns;
 	do
-		after = later(before, ready_ns) + (bits + rate - 1) / rate;
+		after = later(before, ready_ns) + duration_ns(length, rate);
 	while (!atomic_compare_exchange_weak(line, &before, after));
 	return after;
 }
@@ -89,6 +116,15 @@ static uint64_t one_way(struct soft_model *wire)
 
 	return link->latency_ns - link->jitter_ns +
 	       (uint64_t)(random_next(&wire->random) * span >> 64);
+}
+
+/* Returns when the rate limit lets a message go that is ready at ready_ns. */
+static uint64_t pace(struct soft_model *wire, uint64_t length, uint64_t ready_ns)
+{
+	if (likely(!wire->limit))
+		return ready_ns;
+	wire->paced_ns = later(wire->paced_ns, ready_ns) + duration_ns(length, wire->limit);
+	return wire->paced_ns;
 }
 
 /* It is executed at once, but completes in order. */
@@ -108,6 +144,7 @@ static void launch_message(struct soft_qp *qp, const struct soft_operation *oper
 {
 	struct soft_model *wire = qp->wire;
 	bool is_fetch = soft_model_is_fetch(operation);
+	uint64_t sent = is_fetch ? 0 : operation->length;
 	uint64_t there_ns = one_way(wire);
 	uint64_t back_ns = one_way(wire);
 
@@ -115,7 +152,7 @@ static void launch_message(struct soft_qp *qp, const struct soft_operation *oper
 	flight->is_exact = false;
 	flight->is_lost = random_next(&wire->random) < soft_process.link.loss;
 	flight->left_ns =
-		pass(&soft_process.lines.leaving_ns, is_fetch ? 0 : operation->length, now_ns);
+		later(pass(&soft_process.lines.leaving_ns, sent, now_ns), pace(wire, sent, now_ns));
 	flight->arrives_ns = later(flight->left_ns + there_ns, wire->arrived_ns);
 	wire->arrived_ns = flight->arrives_ns;
 	flight->ends_ns = flight->left_ns;

@@ -3,7 +3,8 @@
  * The link model, as seen by one queue pair. Messages of a process are transmitted one after the
  * other. Transmission takes the length of the message divided by the bandwidth, and the message
  * arrives one latency later. The answer needs one latency, too; the data of READs is transmitted
- * one after the other, like messages. There is no contention at a receiver with several senders.
+ * one after the other, like messages. There is no contention at a receiver with several senders. A
+ * queue pair with a rate limit has a model even without a link: its messages take no other time.
  * Protected by the queue pair's private lock; queue pairs share the process's bandwidth.
  */
 #ifndef CORE_SOFT_LINK_MODEL_H
@@ -44,6 +45,8 @@ struct soft_model {
 	uint64_t arrived_ns;
 	uint64_t ended_ns;
 	uint64_t waited_ns; /* when a post last waited for its write */
+	uint64_t limit;     /* bits per second of this queue pair; 0: unlimited */
+	uint64_t paced_ns;  /* until when its messages occupy that rate */
 	uint64_t random;
 	bool has_failed;
 	struct soft_pace pace;
@@ -59,6 +62,12 @@ struct soft_lines {
 /* Returns 0 or a positive errno. Does nothing without a link. */
 int soft_model_init(struct soft_qp *qp);
 void soft_model_finish(struct soft_qp *qp);
+
+/*
+ * Limits the rate at which a queue pair sends; 0: no limit. Returns 0 or a positive errno. Call with
+ * the private lock held.
+ */
+int soft_model_limit(struct soft_qp *qp, uint32_t kilobits_per_second);
 
 /* Forgets everything in flight. */
 void soft_model_reset(struct soft_qp *qp);

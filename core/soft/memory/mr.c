@@ -12,6 +12,7 @@
 #include "core/soft/memory/memory_check.h"
 #include "core/soft/memory/memory_file.h"
 #include "core/soft/memory/mw.h"
+#include "core/soft/memory/null.h"
 #include "core/soft/memory/region.h"
 #include "core/soft/op/pd.h"
 #include "core/soft/peer/process.h"
@@ -217,6 +218,22 @@ struct ibv_mr *soft_mr_create_of_dm(struct ibv_pd *pd, struct ibv_dm *dm, uint64
 		.pd = pd, .length = length, .access = access, .dm = soft_dm_of(dm)};
 
 	return create_or_fail(&request, find_in_dm(&request, offset));
+}
+
+/* The kernel copies, as for other memory that the program may not access. */
+struct ibv_mr *soft_mr_create_null(struct ibv_pd *pd)
+{
+	struct request request = {
+		.pd = pd,
+		.length = SIZE_MAX,
+		.access = IBV_ACCESS_LOCAL_WRITE | SOFT_ACCESS_NULL,
+		.memory = {.at = soft_null_memory(), .fd = -1, .may_vanish = true},
+	};
+	struct ibv_mr *mr = create_or_fail(&request, request.memory.at ? 0 : ENOMEM);
+
+	if (mr)
+		mr->length = 0;
+	return mr;
 }
 
 /*

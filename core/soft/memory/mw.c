@@ -181,7 +181,7 @@ static bool may_bind(const struct soft_qp *qp, const struct soft_mw *mw,
 	const struct ibv_mw_bind_info *info = &operation->bound;
 	const struct ibv_pd *pd = qp->verbs.qp_base.pd;
 
-	if (mw->verbs.pd != pd || (operation->rkey ^ mw->verbs.rkey) & ~CHOSEN ||
+	if (mw->verbs.pd->handle != pd->handle || (operation->rkey ^ mw->verbs.rkey) & ~CHOSEN ||
 	    info->mw_access_flags & ~RIGHTS)
 		return false;
 	if (mw->verbs.type == IBV_MW_TYPE_1 && info->mw_access_flags & IBV_ACCESS_ZERO_BASED)
@@ -191,7 +191,8 @@ static bool may_bind(const struct soft_qp *qp, const struct soft_mw *mw,
 	/* A window of type 1 and no length is only unbound. */
 	if (!info->length)
 		return true;
-	return info->mr && info->mr->pd == pd && is_within(image_of(info->mr->lkey), info);
+	return info->mr && info->mr->pd->handle == pd->handle &&
+	       is_within(image_of(info->mr->lkey), info);
 }
 
 static void publish(const struct soft_qp *qp, const struct soft_mw *mw,

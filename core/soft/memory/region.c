@@ -3,6 +3,7 @@
 
 #include <sched.h>
 
+#include "core/soft/memory/null.h"
 #include "core/soft/peer/process.h"
 
 static ALWAYS_INLINE bool allows(const struct soft_arena *arena, const struct soft_reach *reach,
@@ -19,6 +20,9 @@ static ALWAYS_INLINE bool allows(const struct soft_arena *arena, const struct so
 	    reach->length > region->length - offset)
 		return false;
 	*place = region->address + offset;
+	if (unlikely(region->access & SOFT_ACCESS_NULL))
+		*place = region->address +
+			 (reach->access & IBV_ACCESS_LOCAL_WRITE ? SOFT_NULL_BYTES : 0);
 	return true;
 }
 

@@ -40,6 +40,9 @@ enum {
 			IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_MW_BIND | IBV_ACCESS_ZERO_BASED | \
 			IBV_ACCESS_ON_DEMAND | IBV_ACCESS_HUGETLB))
 
+/* Access flag of null regions, whose addresses have no meaning. */
+#define SOFT_ACCESS_NULL (1U << 31)
+
 static inline uint32_t soft_region_number(uint32_t key)
 {
 	return key >> SOFT_KEY_BITS;

@@ -11,6 +11,8 @@
 #include "core/soft/export.h"
 #include "core/soft/link/progress.h"
 #include "core/soft/op/channel.h"
+#include "core/soft/op/moderation.h"
+#include "core/soft/op/pd.h"
 #include "core/soft/peer/process.h"
 #include "core/soft/round_up.h"
 
@@ -34,8 +36,9 @@ static int soft_cq_check(const struct ibv_cq_init_attr_ex *attr)
 		return EINVAL;
 	if (attr->wc_flags & ~FLAGS_SUPPORTED)
 		return EOPNOTSUPP;
-	if (attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_PD)
-		return EOPNOTSUPP;
+	if (attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_PD &&
+	    (!attr->parent_domain || !soft_pd_of(attr->parent_domain)->inner))
+		return EINVAL;
 	if (attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS && attr->flags & ~CREATE_FLAGS_SUPPORTED)
 		return EOPNOTSUPP;
 	return 0;
@@ -100,6 +103,10 @@ struct ibv_cq_ex *soft_cq_create_ex(struct ibv_context *context, struct ibv_cq_i
 		goto fail;
 	describe(cq, attr, offset);
 	cq->sender = take_sender();
+	if (attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_PD) {
+		cq->parent = soft_pd_of(attr->parent_domain);
+		atomic_fetch_add(&cq->parent->users, 1);
+	}
 	soft_table_show(&soft_process.cqs, cq->number, cq);
 	soft_process_count(SOFT_KIND_CQ, 1);
 	return &cq->verbs;
@@ -132,6 +139,7 @@ SOFT_EXPORT int ibv_destroy_cq(struct ibv_cq *verbs)
 
 	if (atomic_load(&cq->users))
 		return EBUSY;
+	soft_moderation_remove(cq);
 	if (verbs->channel)
 		soft_channel_remove(soft_channel_of(verbs->channel), cq);
 	soft_table_hide(&soft_process.cqs, cq->number);
@@ -142,6 +150,8 @@ SOFT_EXPORT int ibv_destroy_cq(struct ibv_cq *verbs)
 	soft_arena_free(&soft_process.arena, cq->offset, ring_bytes(cq->size));
 	soft_table_remove(&soft_process.cqs, cq->number);
 	atomic_fetch_sub(&senders[cq->sender], 1);
+	if (cq->parent)
+		atomic_fetch_sub(&cq->parent->users, 1);
 	soft_process_count(SOFT_KIND_CQ, -1);
 	pthread_mutex_destroy(&verbs->mutex);
 	pthread_cond_destroy(&verbs->cond);

@@ -18,6 +18,7 @@
 #include "core/soft/peer/image.h"
 #include "core/soft/time.h"
 
+struct soft_pd;
 struct soft_peer;
 
 /* No completion is put earlier than this before it is due. */
@@ -26,6 +27,9 @@ struct soft_peer;
 struct soft_cq {
 	struct ibv_cq_ex verbs;
 	struct soft_cq *next; /* on its channel */
+	struct soft_cq *next_moderated;
+	bool is_moderated;      /* ever */
+	struct soft_pd *parent; /* the parent domain that it was created in, or NULL */
 	struct soft_cq_image *image;
 	struct soft_completion *ring;
 	/* The ring as created. Do not trust the copy in the image: peers can write it. */
@@ -151,6 +155,15 @@ void soft_cq_repair(void *object);
  * they had just arrived.
  */
 void soft_cq_await_early(struct soft_cq *cq);
+
+/* Sets the moderation of events, and raises one if moderation has delayed it. */
+void soft_cq_moderate(struct soft_cq *cq, uint32_t count, uint32_t period_us);
+
+/*
+ * Raises the delayed event of a moderated queue if its period has passed. Returns when it will
+ * have, or UINT64_MAX.
+ */
+uint64_t soft_cq_raise_due(struct soft_cq *cq, uint64_t now_ns);
 
 /* Removes the completions of a queue pair that is being destroyed or reset. */
 void soft_cq_purge(struct soft_cq *cq, uint32_t qp_num);

@@ -59,6 +59,7 @@ static void repair(struct soft_peer *owner, struct soft_cq_image *image,
 	if (image->armed && image->tail != atomic_load(&image->head)) {
 		atomic_fetch_add(&image->raised, 1);
 		soft_image_write(&image->armed, SOFT_UNARMED);
+		soft_image_write(&image->held, 0);
 	}
 	ring(owner, image);
 }
@@ -92,17 +93,40 @@ static void fill(struct soft_completion *to, const struct soft_cq_entry *entry, 
 		to->time_ns = soft_time_ns();
 }
 
-static void raise_event(struct soft_peer *owner, struct soft_cq_image *image,
-			const struct soft_cq_entry *entry)
+static void raise_event(struct soft_peer *owner, struct soft_cq_image *image)
 {
-	bool is_error = entry->completion.status != IBV_WC_SUCCESS;
-
-	if (image->armed == SOFT_ARMED_SOLICITED && !entry->is_solicited && !is_error)
-		return;
 	/* In this order: a spurious event is harmless, a lost one is not. */
 	atomic_fetch_add(&image->raised, 1);
 	soft_image_write(&image->armed, SOFT_UNARMED);
+	soft_image_write(&image->held, 0);
 	ring(owner, image);
+}
+
+/* Returns whether a moderated queue delays the event of more completions. */
+static COLD bool holds_back(struct soft_peer *owner, struct soft_cq_image *image, uint32_t more)
+{
+	uint32_t before = soft_image_read(&image->held);
+
+	soft_image_write(&image->held, before + more);
+	if (before + more >= soft_image_read(&image->event_count))
+		return false;
+	if (before)
+		return true;
+	soft_image_write_long(&image->held_ns, soft_time_ns());
+	if (soft_image_read(&image->event_period_us))
+		soft_peer_ring(owner);
+	return true;
+}
+
+/* Raises an event for completions of an armed queue, one of which may be solicited. */
+static void notify(struct soft_peer *owner, struct soft_cq_image *image, bool is_solicited,
+		   uint32_t count)
+{
+	if (image->armed == SOFT_ARMED_SOLICITED && !is_solicited)
+		return;
+	if (unlikely(soft_image_read(&image->event_count) > 1) && holds_back(owner, image, count))
+		return;
+	raise_event(owner, image);
 }
 
 /*
@@ -154,7 +178,7 @@ static enum result put(struct soft_peer *owner, struct soft_cq_image *image,
 	soft_image_write(&image->tail, tail);
 	prefetch_to_write(entries[tail & (size - 1)].payload);
 	if (unlikely(image->armed))
-		raise_event(owner, image, entry);
+		notify(owner, image, entry->is_solicited || entry->completion.status, 1);
 	return PUT;
 }
 
@@ -202,6 +226,7 @@ void soft_cq_repair(void *object)
 
 struct early {
 	uint64_t until_ns;
+	uint32_t count;
 	bool is_solicited; /* or has an error */
 };
 
@@ -224,6 +249,7 @@ static struct early find_early(const struct soft_cq *cq)
 			continue;
 		if (entry->time_ns > early.until_ns)
 			early.until_ns = entry->time_ns;
+		early.count++;
 		early.is_solicited |= entry->marks & SOFT_MARK_SOLICITED || entry->status;
 	}
 	if (early.until_ns > most_ns)
@@ -234,7 +260,6 @@ static struct early find_early(const struct soft_cq *cq)
 void soft_cq_await_early(struct soft_cq *cq)
 {
 	struct soft_cq_image *image = cq->image;
-	struct soft_cq_entry entry;
 	struct early early;
 
 	soft_cq_hold(cq);
@@ -244,10 +269,38 @@ void soft_cq_await_early(struct soft_cq *cq)
 		return;
 	while (soft_time_ns() < early.until_ns)
 		cpu_relax();
-	soft_cq_begin(&entry);
-	entry.is_solicited = early.is_solicited;
 	soft_cq_hold(cq);
 	if (image->armed)
-		raise_event(&soft_process.self, image, &entry);
+		notify(&soft_process.self, image, early.is_solicited, early.count);
 	soft_lock_release(&image->lock);
+}
+
+void soft_cq_moderate(struct soft_cq *cq, uint32_t count, uint32_t period_us)
+{
+	struct soft_cq_image *image = cq->image;
+
+	soft_cq_hold(cq);
+	soft_image_write(&image->event_count, count);
+	soft_image_write(&image->event_period_us, period_us);
+	if (image->armed && image->held)
+		raise_event(&soft_process.self, image);
+	soft_lock_release(&image->lock);
+}
+
+uint64_t soft_cq_raise_due(struct soft_cq *cq, uint64_t now_ns)
+{
+	struct soft_cq_image *image = cq->image;
+	uint64_t period_ns;
+	uint64_t due_ns = UINT64_MAX;
+
+	soft_cq_hold(cq);
+	period_ns = image->event_period_us * UINT64_C(1000);
+	if (image->armed && image->held && period_ns)
+		due_ns = image->held_ns + period_ns;
+	if (due_ns <= now_ns) {
+		raise_event(&soft_process.self, image);
+		due_ns = UINT64_MAX;
+	}
+	soft_lock_release(&image->lock);
+	return due_ns;
 }

@@ -29,9 +29,61 @@ SOFT_EXPORT int ibv_dealloc_pd(struct ibv_pd *verbs)
 
 	if (atomic_load(&pd->users))
 		return EBUSY;
-	soft_process_count(SOFT_KIND_PD, -1);
+	if (pd->td)
+		atomic_fetch_sub(&pd->td->users, 1);
+	if (pd->inner)
+		atomic_fetch_sub(&pd->inner->users, 1);
+	else
+		soft_process_count(SOFT_KIND_PD, -1);
 	free(pd);
 	return 0;
+}
+
+struct ibv_td *soft_pd_alloc_td(struct ibv_context *context, struct ibv_td_init_attr *attr)
+{
+	struct soft_td *td = attr->comp_mask ? NULL : calloc(1, sizeof(*td));
+
+	if (!td) {
+		errno = attr->comp_mask ? EINVAL : ENOMEM;
+		return NULL;
+	}
+	td->verbs.context = context;
+	return &td->verbs;
+}
+
+int soft_pd_dealloc_td(struct ibv_td *verbs)
+{
+	struct soft_td *td = CONTAINER_OF(verbs, struct soft_td, verbs);
+
+	if (atomic_load(&td->users))
+		return EBUSY;
+	free(td);
+	return 0;
+}
+
+/* Allocators are not supported: queues that peers access are in the arena. */
+struct ibv_pd *soft_pd_alloc_parent(struct ibv_context *context,
+				    struct ibv_parent_domain_init_attr *attr)
+{
+	struct soft_pd *pd;
+
+	if (!attr->pd || attr->comp_mask & ~(uint32_t)IBV_PARENT_DOMAIN_INIT_ATTR_PD_CONTEXT) {
+		errno = attr->pd ? EOPNOTSUPP : EINVAL;
+		return NULL;
+	}
+	pd = calloc(1, sizeof(*pd));
+	if (!pd) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	pd->verbs = (struct ibv_pd){.context = context, .handle = attr->pd->handle};
+	pd->inner = soft_pd_of(attr->pd);
+	atomic_fetch_add(&pd->inner->users, 1);
+	if (attr->td) {
+		pd->td = CONTAINER_OF(attr->td, struct soft_td, verbs);
+		atomic_fetch_add(&pd->td->users, 1);
+	}
+	return &pd->verbs;
 }
 
 int soft_pd_check_address(const struct ibv_ah_attr *attr)

@@ -26,6 +26,7 @@ struct soft_xrcd;
 
 enum {
 	SOFT_QP_NO_EVENT = -1,
+	SOFT_QP_RATE_MAX = 100000000, /* limit of a rate limit: 100 Gb/s in kbps */
 };
 
 struct soft_qp {
@@ -154,6 +155,7 @@ void soft_qp_await_peer(struct soft_qp *qp);
 /* Verbs that the context calls by pointer. */
 struct ibv_qp *soft_qp_create_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr);
 struct ibv_qp *soft_qp_open(struct ibv_context *context, struct ibv_qp_open_attr *attr);
+int soft_qp_limit_rate(struct ibv_qp *qp, struct ibv_qp_rate_limit_attr *attr);
 int soft_qp_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad);
 int soft_qp_post_receive(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
 

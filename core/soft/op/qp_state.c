@@ -230,6 +230,7 @@ static void reset(struct soft_qp *qp)
 	qp->wait_until_ns = 0;
 	atomic_store_explicit(&qp->coming, 0, memory_order_relaxed);
 	soft_model_reset(qp);
+	soft_model_limit(qp, 0);
 	soft_lock_take(&qp->receive_lock);
 	soft_queue_hold(&qp->image->queue);
 	soft_queue_clear(&qp->image->queue);
@@ -351,4 +352,18 @@ SOFT_EXPORT int ibv_query_qp_data_in_order(struct ibv_qp *qp, enum ibv_wr_opcode
 					   uint32_t flags)
 {
 	return 0;
+}
+
+int soft_qp_limit_rate(struct ibv_qp *verbs, struct ibv_qp_rate_limit_attr *attr)
+{
+	struct soft_qp *qp = soft_qp_of(verbs);
+	int result = EINVAL;
+
+	if (attr->comp_mask || attr->max_burst_sz || attr->rate_limit > SOFT_QP_RATE_MAX)
+		return EINVAL;
+	soft_lock_take(&qp->lock);
+	if (atomic_load(&qp->image->state) == IBV_QPS_RTS)
+		result = soft_model_limit(qp, attr->rate_limit);
+	soft_lock_release(&qp->lock);
+	return result;
 }

@@ -21,7 +21,7 @@
 #include "core/soft/peer/lock.h"
 
 #define SOFT_IMAGE_MAGIC   0x766d7366 /* "vmsf" */
-#define SOFT_IMAGE_VERSION 11
+#define SOFT_IMAGE_VERSION 12
 
 enum {
 	SOFT_SLOT_BITS = 11,
@@ -113,12 +113,16 @@ struct soft_cq_image {
 	uint32_t is_overrun;
 	_Atomic uint32_t raised; /* events raised for its channel so far */
 	uint32_t rung;           /* how many of those were written to the channel's descriptor */
+	uint32_t held;           /* completions since the last event, if moderated */
+	uint64_t held_ns;        /* when the first of them was put */
 	_Alignas(SOFT_LINE) uint64_t offset;
 	uint32_t size;
 	uint32_t channel;
 	uint32_t channel_generation;
 	uint32_t is_timed;
 	uint32_t ignores_overrun;
+	uint32_t event_count; /* above 1: moderated */
+	uint32_t event_period_us;
 	_Alignas(SOFT_LINE) _Atomic uint32_t head;
 };
 

@@ -14,6 +14,7 @@
 #include "core/soft/link/progress.h"
 #include "core/soft/op/cq.h"
 #include "core/soft/op/event.h"
+#include "core/soft/op/moderation.h"
 #include "core/soft/op/qp.h"
 #include "core/soft/op/receive_queue.h"
 #include "core/soft/op/srq.h"
@@ -44,6 +45,7 @@ static bool is_stopped(uint32_t holder)
 static void finish(void)
 {
 	soft_service_close(&soft_process.service);
+	soft_moderation_forget();
 	soft_copy_server_close(&soft_process.copy_server);
 	soft_cm_socket_close_all();
 	soft_fault_end();
@@ -187,6 +189,7 @@ static void forget_parent(void)
 	pthread_mutex_init(&soft_process.xrcds_mutex, NULL);
 	pthread_mutex_init(&soft_process.windows_mutex, NULL);
 	soft_progress_forget();
+	soft_moderation_forget();
 	soft_cm_socket_forget_all();
 }
 

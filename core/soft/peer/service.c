@@ -13,6 +13,7 @@
 #include "core/base/compiler.h"
 #include "core/soft/link/progress.h"
 #include "core/soft/op/event.h"
+#include "core/soft/op/moderation.h"
 #include "core/soft/peer/mapping.h"
 #include "core/soft/time.h"
 
@@ -31,6 +32,7 @@ static void on_doorbell(struct soft_source *source, uint32_t events)
 {
 	drain(source->fd);
 	soft_event_distribute();
+	soft_moderation_run();
 	soft_progress_failed();
 	soft_mappings_sweep();
 }
@@ -39,6 +41,18 @@ static void on_timer(struct soft_source *source, uint32_t events)
 {
 	drain(source->fd);
 	soft_progress_timer(soft_time_ns());
+}
+
+static void on_moderation(struct soft_source *source, uint32_t events)
+{
+	drain(source->fd);
+	soft_moderation_run();
+}
+
+static struct soft_source timer(void (*ready)(struct soft_source *source, uint32_t events))
+{
+	return (struct soft_source){timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK),
+				    ready};
 }
 
 int soft_service_add(struct soft_service *service, struct soft_source *source)
@@ -61,14 +75,17 @@ int soft_service_open(struct soft_service *service)
 	service->epoll = epoll_create1(EPOLL_CLOEXEC);
 	service->doorbell =
 		(struct soft_source){eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), on_doorbell};
-	service->timer = (struct soft_source){
-		timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK), on_timer};
-	if (service->epoll < 0 || service->doorbell.fd < 0 || service->timer.fd < 0)
+	service->timer = timer(on_timer);
+	service->moderation = timer(on_moderation);
+	if (service->epoll < 0 || service->doorbell.fd < 0 || service->timer.fd < 0 ||
+	    service->moderation.fd < 0)
 		result = -errno;
 	else
 		result = soft_service_add(service, &service->doorbell);
 	if (!result)
 		result = soft_service_add(service, &service->timer);
+	if (!result)
+		result = soft_service_add(service, &service->moderation);
 	if (result)
 		soft_service_close(service);
 	return result;
@@ -124,6 +141,7 @@ void soft_service_close(struct soft_service *service)
 	}
 	close_one(service->doorbell.fd);
 	close_one(service->timer.fd);
+	close_one(service->moderation.fd);
 	close_one(service->epoll);
 	memset(service, 0, sizeof(*service));
 }

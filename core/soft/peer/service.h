@@ -24,6 +24,7 @@ struct soft_service {
 	_Atomic bool is_running;
 	struct soft_source doorbell;
 	struct soft_source timer;
+	struct soft_source moderation; /* the timer of moderated events */
 };
 
 /* Creates the descriptors. Nothing is polled until the thread is started. */

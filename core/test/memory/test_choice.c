@@ -64,6 +64,7 @@ static void test_known_kinds(void **unused)
 		{"odp:prefetch",        &memory_odp,    "prefetch",       NULL,          true,  false},
 		{"odp:implicit",        &memory_odp,    "implicit",       NULL,          true,  true },
 		{"nic",                 &memory_nic,    "",               NULL,          false, false},
+		{"null",                &memory_null,   "",               NULL,          false, true },
 		{"dmabuf",              &memory_dmabuf, "udmabuf",        NULL,          true,  false},
 		{"dmabuf:udmabuf",      &memory_dmabuf, "udmabuf",        NULL,          true,  false},
 		{"dmabuf:/h",           &memory_dmabuf, "/h",             "/h",          true,  false},

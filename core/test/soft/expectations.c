@@ -9,6 +9,7 @@
 #include <rdma/rdma_cma.h>
 #include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -267,6 +268,68 @@ static void test_files(void **unused)
 	assert_int_equal(ibv_close_device(context), 0);
 }
 
+static unsigned long long read_counter(int fd)
+{
+	char text[32] = "";
+
+	assert_true(soft_files_read(fd, text, sizeof(text) - 1) > 0);
+	assert_int_equal(soft_files_read(fd, text + 31, 1), 0);
+	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+	return strtoull(text, NULL, 10);
+}
+
+static void check_path(const char *path, const char *real)
+{
+	char *found = soft_files_realpath(path, NULL);
+
+	assert_string_equal(found, real);
+	free(found);
+}
+
+/* perftest resolves the paths, keeps the files open and reads them again. The path MTU is 1024. */
+static void test_counters(void **unused)
+{
+	static const struct {
+		uint32_t length;
+		unsigned int packets;
+	} rows[] = {
+		{8,    1},
+                {1024, 1},
+                {5000, 5}
+        };
+	struct ibv_send_wr wr = {.opcode = IBV_WR_RDMA_WRITE, .send_flags = IBV_SEND_SIGNALED};
+	unsigned long long before;
+	struct stage stage;
+	int sent;
+	int xmit;
+
+	stage_open(&stage, &(struct stage_ways){0});
+	wr.wr.rdma.remote_addr = (uintptr_t)stage.end[1].buffer;
+	wr.wr.rdma.rkey = stage.mr->rkey;
+	sent = soft_files_open("/sys/class/infiniband/soft0/ports/1/hw_counters/sent_pkts",
+			       O_RDONLY);
+	xmit = soft_files_open("/sys/class/infiniband/soft0/ports/1/counters/port_xmit_packets",
+			       O_RDONLY);
+	before = read_counter(sent);
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		assert_int_equal(stage_post(&stage, &wr, rows[i].length), 0);
+		stage_await(stage.end[0].cq);
+		before += rows[i].packets;
+		assert_int_equal(read_counter(sent), before);
+		assert_int_equal(read_counter(xmit), before);
+	}
+	close(sent);
+	close(xmit);
+	assert_int_equal(
+		soft_files_open("/sys/class/infiniband/soft0/ports/1/counters/x", O_RDONLY), -1);
+	assert_int_equal(soft_files_read(sent, &before, 1), -1);
+	assert_int_equal(errno, EBADF);
+	check_path("/sys/class/infiniband/soft0/ports/1/hw_counters/sent_pkts",
+		   "/sys/class/infiniband/soft0/ports/1/hw_counters/sent_pkts");
+	check_path("/proc/../sys", "/sys");
+	stage_close(&stage);
+}
+
 /* The kernel opens all other files, with the program's mode. */
 static void test_other_files(void **unused)
 {
@@ -338,6 +401,7 @@ int main(void)
 		cmocka_unit_test(test_create_flags),
 		cmocka_unit_test(test_inline_size_is_rounded_up),
 		cmocka_unit_test(test_files),
+		cmocka_unit_test(test_counters),
 		cmocka_unit_test(test_other_files),
 		cmocka_unit_test(test_service_level_is_kind_of_header),
 		cmocka_unit_test(test_poll_looks_again_after_yielding),

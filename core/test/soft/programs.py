@@ -92,6 +92,7 @@ PERFTESTS = (
         "ib_send_lat -n 500 -c UD -s 64 -g",
         # The server waits for every message.
         "ib_send_bw -n 500 -c UD -s 2048 -g -r 512 -M 0:0:0:0:0:0:0:0:0:0:255:255:239:1:2:3",
+        "ib_write_bw -n 500 -s 4096 -W counters/port_xmit_packets,hw_counters/sent_pkts",
     ]
 )
 
@@ -107,6 +108,8 @@ CONNECTIONS = [
     "udaddy",
     "udaddy -c 5 -C 10 -S 3000",
     "rdma_server",
+    "rdma_xserver -c x",
+    "rdma_xserver -c r",
 ]
 
 BY_CONNECTION = [
@@ -346,7 +349,7 @@ class Exports(unittest.TestCase):
     def test_exports_nothing_else_and_no_versions(self):
         for name, version in symbols(LIBRARY, "--defined-only").items():
             self.assertEqual(version, "")
-            self.assertRegex(name, r"^(_*(ibv_|rdma_)|(open|stat|access)$)")
+            self.assertRegex(name, r"^(_*(ibv_|rdma_)|(open|stat|access|read|realpath)$)")
 
     def test_does_not_need_the_libraries(self):
         needed = subprocess.run(
@@ -408,6 +411,10 @@ class ByConnection(Connected):
         words = command.split()
         if words[0] == "rping":
             self.check_pings(command)
+            return
+        if words[0] == "rdma_xserver":
+            client = ["rdma_xclient", *words[1:]]
+            self.run_connected(words, [*client, "-s", ADDRESS], is_seen=False)
             return
         client = ["rdma_client"] if words[0] == "rdma_server" else words
         end = "end 0" if words[0] == "rdma_server" else "return status 0"
@@ -481,6 +488,9 @@ class Tables:
             self.assertEqual(list(table), [option(command, "-s", None)], output)
         else:
             self.assertEqual(len(table), 1, output)
+        if " -W " in command:
+            # Each message fits into one packet.
+            self.assertIn(f"sent_pkts={option(command, '-n', None)}\n", output)
         pairs = option(command, "-q", 1)
         for iterations, *figures in table.values():
             self.assertEqual(iterations, option(command, "-n", None) * pairs)

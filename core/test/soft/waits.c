@@ -176,6 +176,49 @@ static void test_adaptive_wait_times_out(void **unused)
 	end(&it);
 }
 
+static struct ibv_modify_cq_attr modified;
+static int modify_result;
+
+static int modify(struct ibv_cq *cq, struct ibv_modify_cq_attr *attr)
+{
+	modified = *attr;
+	return modify_result;
+}
+
+static int open_moderated(struct ibv_context *context, uint16_t count, struct error *error)
+{
+	struct completion completion = {
+		.mode = RDMA_EVENT,
+		.moderation = {count, 20},
+	};
+	int code;
+
+	modified = (struct ibv_modify_cq_attr){0};
+	*error = (struct error){0};
+	code = completion_open(&completion, context, 16, NULL, error);
+	assert_int_equal(completion_close(&completion), 0);
+	return code;
+}
+
+static void test_moderated_events(void **unused)
+{
+	struct ibv_context *context = stage_open_device();
+	struct error error;
+
+	verbs_get_ctx(context)->modify_cq = modify;
+	assert_int_equal(open_moderated(context, 7, &error), 0);
+	assert_int_equal(modified.attr_mask, IBV_CQ_ATTR_MODERATE);
+	assert_int_equal(modified.moderate.cq_count, 7);
+	assert_int_equal(modified.moderate.cq_period, 20);
+	assert_int_equal(open_moderated(context, 0, &error), 0);
+	assert_int_equal(modified.attr_mask, 0);
+	modify_result = EOPNOTSUPP;
+	assert_int_equal(open_moderated(context, 1, &error), -EOPNOTSUPP);
+	assert_string_equal(error.text,
+			    "cannot moderate completion events: Operation not supported");
+	assert_int_equal(ibv_close_device(context), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -184,6 +227,7 @@ int main(void)
 		cmocka_unit_test(test_alarm_ends_sleep),
 		cmocka_unit_test(test_message_before_alarm),
 		cmocka_unit_test(test_adaptive_wait_times_out),
+		cmocka_unit_test(test_moderated_events),
 	};
 
 	return cmocka_run_group_tests(tests, stage_set_up, stage_tear_down);
