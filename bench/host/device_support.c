@@ -14,6 +14,7 @@
 #include "core/rdma/manual_qp.h"
 #include "core/rdma/qp.h"
 #include "core/verbs/device.h"
+#include "core/verbs/device_clock.h"
 #include "core/verbs/verbs.h"
 
 /* Above the inline size of any device. */
@@ -179,6 +180,7 @@ void device_support_tell(json_t *device, json_t *port, struct ibv_context *verbs
 	tell_transports(device, verbs, &attr);
 	tell_memory(device, verbs);
 	tell_capabilities(device, verbs, &attr);
+	tell_number(device, "hca_core_clock", device_clock_khz(verbs));
 	tell_gids(port, verbs, attr.phys_port_cnt, number);
 	if (verbs_result(ibv_query_port(verbs, (uint8_t)number, &port_attr)))
 		return;
@@ -275,6 +277,7 @@ void device_support_read(struct device_support *capacity, const struct result_en
 	capacity->lacking = json_object_get(device, "lacking_memory");
 	capacity->capabilities = (uint64_t)read_number(device, "device_cap_flags", INT64_MAX);
 	capacity->device.device_cap_flags = (unsigned int)capacity->capabilities;
+	capacity->has_timestamps = read_number(device, "hca_core_clock", INT64_MAX) > 0;
 	capacity->memory_bytes = (uint64_t)read_number(device, "max_dm_size", INT64_MAX);
 }
 
@@ -327,6 +330,9 @@ static int check_parameters(const struct device_support *capacity, const struct 
 				 p->inline_size, bytes);
 	if (gid_index < DEVICE_SUPPORT_GIDS && !capacity->gids[gid_index])
 		return lacks_gid(capacity, gid_index, error);
+	if (p->breakdown == 1 && !capacity->is_server && !capacity->has_timestamps)
+		return error_set(error, -EOPNOTSUPP,
+				 "--breakdown: the device has no completion timestamps");
 	if (p->pkey_index != PARAMETER_AUTO && p->pkey_index >= capacity->pkeys)
 		return error_set(error, -EINVAL,
 				 "--pkey-index %" PRIu64 ": the port's P_Key table has %" PRIu64

@@ -33,6 +33,7 @@ struct device_support {
 	uint64_t pkeys;                    /* entries of the port's P_Key table */
 	uint64_t lids;                     /* of the port; 0 on Ethernet */
 	uint64_t memory_bytes;             /* of the device's own memory */
+	bool has_timestamps;               /* of completions, with a readable clock */
 	const json_t *lacking; /* kinds of memory that cannot work: the reason by name; or NULL */
 };
 

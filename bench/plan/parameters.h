@@ -127,7 +127,8 @@ struct parameters {
 	uint64_t post_list;
 	uint64_t bidirectional;
 	uint64_t latencies;
-	uint64_t rate; /* for metric load; see bench/plan/rate.h */
+	uint64_t breakdown; /* 1: time the parts of each operation */
+	uint64_t rate;      /* for metric load; see bench/plan/rate.h */
 	uint64_t arrivals;
 	uint64_t seed;
 	uint64_t outstanding;
@@ -191,7 +192,7 @@ struct parameter {
 	size_t offset;
 };
 
-#define PARAMETERS 61
+#define PARAMETERS 62
 
 /* The mark of parameters that only say how long to measure. They are not part of an id. */
 extern const char parameters_effort[];

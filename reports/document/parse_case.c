@@ -10,6 +10,7 @@
 
 #include "core/base/memory_choice.h"
 #include "reports/document/parse.h"
+#include "reports/document/parse_breakdown.h"
 #include "reports/document/parse_pace.h"
 #include "reports/document/parse_trial.h"
 #include "reports/document/restore.h"
@@ -278,6 +279,8 @@ static int parse_figures(struct result_case *line, const json_t *json, struct er
 		code = parse_warmup(line, json, error);
 	if (has_latency && !code && json_object_get(json, "load"))
 		code = parse_pace(line, json, error);
+	if (has_latency && !code && json_object_get(json, "breakdown_ns"))
+		code = parse_breakdown(line, json, error);
 	if (has_bandwidth && !code)
 		code = parse_bandwidth(line, json, error);
 	if (line->n_trials && !code && json_object_get(json, "shares"))
@@ -290,17 +293,10 @@ static int parse_figures(struct result_case *line, const json_t *json, struct er
 /* Rejects members that imported cases cannot have. */
 static int check_imported(const json_t *json, struct error *error)
 {
-	static const char *const ours[] = {"beside",
-					   "chosen",
-					   "counters",
-					   "cpu",
-					   "flows",
-					   "load",
-					   "loss",
-					   "placement",
-					   "shares",
-					   "semantics",
-					   "warmup_latency_ns"};
+	static const char *const ours[] = {"beside",   "breakdown_ns", "chosen",
+					   "counters", "cpu",          "flows",
+					   "load",     "loss",         "placement",
+					   "shares",   "semantics",    "warmup_latency_ns"};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(ours); i++)
 		if (json_object_get(json, ours[i]))
@@ -320,7 +316,7 @@ static int parse_parameters(struct result_case *line, json_t *json, struct error
 					     "chosen",    "warmup_latency_ns",
 					     "load",      "saturated",
 					     "shares",    "beside",
-					     "flows"};
+					     "flows",     "breakdown_ns"};
 	const char *name;
 	json_t *value;
 	bool is_kept = (line->parameters = json_object()) != NULL;

@@ -35,6 +35,7 @@ static const struct {
 	{"post-list",        "1"      },
 	{"bidirectional",    "false"  },
 	{"latencies",        "false"  },
+	{"breakdown",        ""       },
 	{"rate",             ""       },
 	{"arrivals",         ""       },
 	{"seed",             ""       },

@@ -13,8 +13,8 @@ OPTIONS = {
     "run": {
         "op", "metric", "size", "cq", "server-cq", "tx-depth", "rx-depth", "inline", "cq-mod",
         "timeout", "retries", "hugepages", "iterations", "duration", "trials", "all", "events",
-        "transport", "qps", "threads", "post-list", "bidirectional", "latencies", "outstanding",
-        "mtu", "gid-index", "sl", "tos", "flow-label", "hop-limit", "pkey-index", "path-bits", "secret-file", "connect", "use-srq", "verify", "think",
+        "transport", "qps", "threads", "post-list", "bidirectional", "latencies", "breakdown",
+        "outstanding", "mtu", "gid-index", "sl", "tos", "flow-label", "hop-limit", "pkey-index", "path-bits", "secret-file", "connect", "use-srq", "verify", "think",
         "server-gid-index", "relaxed-ordering", "memory", "server-memory",
         "receives", "needs", "warmup", "pin", "server-pin", "numa", "server-numa", "rate",
         "arrivals", "seed", "sge", "buffer", "access", "doorbell-every", "mr-access",

@@ -196,6 +196,21 @@ static void test_partitions_and_paths(void **unused)
 	check("{}", "pkey-index=65535 path-bits=127", NULL);
 }
 
+/* Only the client reads timestamps. */
+static void test_timestamps(void **unused)
+{
+	struct result_end without = made_up_end("{'device':{'hca_core_clock':0}}");
+	struct result_end with = made_up_end("{'device':{'hca_core_clock':156250}}");
+
+	check_as(&without, false, "breakdown=1",
+		 OWN "--breakdown: the device has no completion timestamps");
+	check_as(&without, false, "", NULL);
+	check_as(&without, true, "breakdown=1", NULL);
+	check_as(&with, false, "breakdown=1", NULL);
+	json_decref(without.facts);
+	json_decref(with.facts);
+}
+
 static void test_above_limits(void **unused)
 {
 	static const char *const rows[][2] = {
@@ -444,6 +459,7 @@ int main(void)
 		cmocka_unit_test(test_memory_rights),
 		cmocka_unit_test(test_gid_indexes),
 		cmocka_unit_test(test_partitions_and_paths),
+		cmocka_unit_test(test_timestamps),
 		cmocka_unit_test(test_above_limits),
 		cmocka_unit_test(test_scatter_gather_entries),
 		cmocka_unit_test(test_scatter_gather_entries_of_reads),

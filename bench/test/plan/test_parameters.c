@@ -55,6 +55,7 @@ static const struct {
 	{"post-list",        'l', "1",          "64",            "1"      },
 	{"bidirectional",    'b', "0",          "1",             "0"      },
 	{"latencies",        0,   "0",          "1",             "0"      },
+	{"breakdown",        0,   "0",          "1",             ""       },
 	{"rate",             0,   "1",          "1000T",         ""       },
 	{"arrivals",         0,   "fixed",      "poisson",       ""       },
 	{"seed",             0,   "0",          "4294967295",    ""       },
