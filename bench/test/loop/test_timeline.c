@@ -9,7 +9,7 @@
 #include "core/test/lib/check.h"
 
 #define MASK   UINT64_C(0xffffffff)
-#define CYCLES 3 /* per tick */
+#define CYCLES 3 /* per tick, at first */
 
 /* A clock of one tick per nanosecond. */
 static const struct clock clock_of_test = {.is_counter = true, .mult = 1ULL << 32};
@@ -18,13 +18,15 @@ static const struct error none;
 static struct verbs_context device;
 static struct timeline timeline;
 static struct error error;
-static uint64_t origin;
+/* A tick, the timestamp at that tick, and the cycles per tick since. */
+static uint64_t base_tick;
+static uint64_t base_cycles;
+static uint64_t rate;
 static uint64_t mask = MASK;
 
-/* The timestamps wrap around soon after the first reading. */
 static uint64_t cycles_of(uint64_t tick)
 {
-	return (tick - origin) * CYCLES + MASK - 500;
+	return base_cycles + (tick - base_tick) * rate;
 }
 
 static int query_rt_values(struct ibv_context *context, struct ibv_values_ex *values)
@@ -52,7 +54,10 @@ static int set_up(void **unused)
 	device.context.abi_compat = __VERBS_ABI_IS_EXTENDED;
 	mask = MASK;
 	error = none;
-	origin = clock_counter();
+	base_tick = clock_counter();
+	/* Timestamps wrap around soon. */
+	base_cycles = MASK - 500;
+	rate = CYCLES;
 	memset(&timeline, 0, sizeof(timeline));
 	assert_int_equal(timeline_open(&timeline, &device.context, &clock_of_test, &error), 0);
 	timeline_clear(&timeline);
@@ -134,6 +139,21 @@ static void test_rate(void **unused)
 	assert_true(timeline.seen.clock_error_ns <= 0);
 }
 
+/* Each turn is converted by its own two readings, so the rate may change. */
+static void test_other_rate(void **unused)
+{
+	static const struct moments round = {100, 600, 50600, UINT64_MAX, 53600};
+
+	add(&round);
+	base_cycles = cycles_of(timeline.last.ticks);
+	base_tick = timeline.last.ticks;
+	rate = 10 * CYCLES;
+	timeline.last.cycles = base_cycles & MASK;
+	breakdown_clear(&timeline.seen);
+	add(&round);
+	check_part(BREAKDOWN_DEVICE, 50000, timeline.seen.clock_error_ns + 1);
+}
+
 static void test_no_clock(void **unused)
 {
 	mask = 0;
@@ -152,6 +172,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_parts, set_up),
 		cmocka_unit_test_setup(test_rate, set_up),
+		cmocka_unit_test_setup(test_other_rate, set_up),
 		cmocka_unit_test_setup(test_no_clock, set_up),
 	};
 

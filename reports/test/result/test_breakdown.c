@@ -201,6 +201,21 @@ static void test_spoilt(void **unused)
 	}
 }
 
+/* There are as many samples of each part as latencies. */
+static void test_other_count(void **unused)
+{
+	json_t *document;
+	struct result again;
+
+	add_breakdown(true);
+	add_breakdown(true);
+	document = document_make(&result);
+	assert_int_equal(parse_document(&again, document, &error), -EINVAL);
+	assert_non_null(strstr(error.text, "breakdown_ns: post: numbers of samples and latencies "
+					   "differ"));
+	json_decref(document);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -211,6 +226,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_merge, open_result, close_result),
 		cmocka_unit_test_setup_teardown(test_table, open_result, close_result),
 		cmocka_unit_test_setup_teardown(test_spoilt, open_result, close_result),
+		cmocka_unit_test_setup_teardown(test_other_count, open_result, close_result),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
