@@ -55,8 +55,8 @@ static int set_up(void **unused)
 	mask = MASK;
 	error = none;
 	base_tick = clock_counter();
-	/* Timestamps wrap around soon. */
-	base_cycles = MASK - 500;
+	/* Timestamps wrap around within the first round. */
+	base_cycles = MASK - 20000 * CYCLES;
 	rate = CYCLES;
 	memset(&timeline, 0, sizeof(timeline));
 	assert_int_equal(timeline_open(&timeline, &device.context, &clock_of_test, &error), 0);
@@ -139,6 +139,33 @@ static void test_rate(void **unused)
 	assert_true(timeline.seen.clock_error_ns <= 0);
 }
 
+/* From 1000 to 2000 ticks, the device counts 100 cycles, the last 60 of them after the wrap. */
+static void test_interpolation(void **unused)
+{
+	static const struct device_clock clock = {.mask = MASK};
+	static const struct device_clock_reading from = {.ticks = 1000, .cycles = MASK - 39};
+	static const struct device_clock_reading to = {.ticks = 2000, .cycles = 60};
+	static const struct {
+		uint64_t cycles;
+		uint64_t ticks;
+	} rows[] = {
+		{MASK - 39,  1000},
+                {MASK - 29,  1100},
+                {MASK,       1390},
+                {0,          1400},
+		{59,         1990},
+                {60,         2000},
+                {61,         2000},
+                {1000000,    2000},
+		{MASK - 40,  1000},
+                {MASK - 999, 1000},
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++)
+		assert_int_equal(device_clock_ticks(&clock, &from, &to, rows[i].cycles),
+				 rows[i].ticks);
+}
+
 /* Each turn is converted by its own two readings, so the rate may change. */
 static void test_other_rate(void **unused)
 {
@@ -173,6 +200,7 @@ int main(void)
 		cmocka_unit_test_setup(test_parts, set_up),
 		cmocka_unit_test_setup(test_rate, set_up),
 		cmocka_unit_test_setup(test_other_rate, set_up),
+		cmocka_unit_test(test_interpolation),
 		cmocka_unit_test_setup(test_no_clock, set_up),
 	};
 
