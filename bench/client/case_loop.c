@@ -59,6 +59,8 @@ static int run_trial(const struct case_loop *loop, const struct plan_case *wante
 					is_bw ? trial->lanes->windows : NULL, error);
 	if (!code && wanted->parameters.metric == METRIC_LOAD)
 		code = pace_add(found, &trial->pacing->seen, error);
+	if (!code && trial->lanes->timeline)
+		code = breakdown_add(found, &trial->lanes->timeline->seen, error);
 	if (!code)
 		code = note_shares(trial, wanted, found, is_first, error);
 	if (!code)

@@ -56,6 +56,7 @@ static struct loop_run make_run(const struct trial *trial, const struct trial_la
 		.messages = UINT64_MAX,
 		.until = UINT64_MAX,
 		.hist = own->hist,
+		.timeline = own->timeline,
 		.windows = own->windows,
 		.load = is_load ? &trial->pacing->load : NULL,
 		.mult = is_half ? clock->mult / 2 : clock->mult,
@@ -66,6 +67,8 @@ static struct loop_run make_run(const struct trial *trial, const struct trial_la
 static void measure_clear(struct trial *trial, struct trial_lane *own)
 {
 	hist_clear(own->hist);
+	if (own->timeline)
+		timeline_clear(own->timeline);
 	rate_windows_init(own->windows, THROUGHPUT_NS);
 	pacing_clear(trial->pacing, trial->wanted);
 }

@@ -21,7 +21,9 @@ void merge_threads_close(struct trial_lane *own)
 	free(own->warmup);
 	free(own->windows);
 	free(own->samples);
+	free(own->timeline);
 	own->samples = NULL;
+	own->timeline = NULL;
 	own->hist = own->warmup = NULL;
 	own->windows = NULL;
 }
@@ -38,6 +40,8 @@ static void merge_lane(struct trial_lane *into, const struct trial_lane *own,
 	result_add_cost(&found->client, &seen->client);
 	hist_merge(into->hist, own->hist);
 	hist_merge(into->warmup, own->warmup);
+	if (own->timeline)
+		breakdown_merge(&into->timeline->seen, &own->timeline->seen);
 	rate_windows_lay_over(into->windows, own->windows);
 }
 

@@ -348,6 +348,17 @@ static int add_combined_figures(struct trial *trial, struct result_trial *found,
 	return 0;
 }
 
+static int open_timeline(struct trial_lane *own, const struct clock *clock, struct error *error)
+{
+	struct endpoint *endpoint = &own->lane.endpoint;
+
+	endpoint->completion.is_counter = clock->is_counter;
+	own->timeline = cacheline_calloc(1, sizeof(*own->timeline));
+	if (!own->timeline)
+		return error_set_errno(error, -ENOMEM, "cannot store the results");
+	return timeline_open(own->timeline, endpoint->verbs, clock, error);
+}
+
 static int thread_open(void *whole, unsigned int number, struct error *error)
 {
 	struct trial *trial = whole;
@@ -367,7 +378,10 @@ static int thread_open(void *whole, unsigned int number, struct error *error)
 	if (code)
 		return code;
 	threads_set_lane(&trial->threads, number, &own->lane);
-	return merge_threads_open(own, trial->settings->has_samples, error);
+	code = merge_threads_open(own, trial->settings->has_samples, error);
+	if (!code && wanted->parameters.breakdown == 1)
+		code = open_timeline(own, trial->settings->clock, error);
+	return code;
 }
 
 static int thread_close(void *whole, unsigned int number, struct error *error)

@@ -11,6 +11,7 @@
 #include "bench/client/pacing.h"
 #include "bench/control/control.h"
 #include "bench/lane/threads.h"
+#include "bench/loop/timeline.h"
 #include "bench/plan/plan.h"
 #include "reports/result/result.h"
 
@@ -32,6 +33,7 @@ struct trial_lane {
 	struct hist *hist;
 	struct hist *warmup; /* latencies before the measurement */
 	struct samples *samples;
+	struct timeline *timeline; /* NULL: without --breakdown */
 	struct rate_windows *windows;
 	double received_per_s; /* messages from the server during the measurement */
 	uint64_t until_ns;     /* when the measurement ended */

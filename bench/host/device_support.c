@@ -19,6 +19,7 @@
 #include "core/rdma/manual_qp.h"
 #include "core/rdma/qp.h"
 #include "core/verbs/device.h"
+#include "core/verbs/device_clock.h"
 #include "core/verbs/verbs.h"
 
 /* Above the inline size of any device. */
@@ -194,6 +195,7 @@ void device_support_tell(json_t *device, json_t *port, struct ibv_context *verbs
 	tell_transports(device, verbs, &attr);
 	tell_memory(device, verbs);
 	tell_capabilities(device, verbs, &attr);
+	tell_number(device, "hca_core_clock", device_clock_khz(verbs));
 	tell_gids(port, verbs, attr.phys_port_cnt, number);
 	if (verbs_result(ibv_query_port(verbs, (uint8_t)number, &port_attr)))
 		return;
@@ -297,6 +299,7 @@ void device_support_read(struct device_support *capacity, const struct result_en
 		(uint64_t)read_number(device, "qp_rate_limit_types", UINT32_MAX);
 	capacity->event_count = read_count(device, "max_cq_count");
 	capacity->event_period_us = read_count(device, "max_cq_period");
+	capacity->has_timestamps = read_number(device, "hca_core_clock", INT64_MAX) > 0;
 	capacity->memory_bytes = (uint64_t)read_number(device, "max_dm_size", INT64_MAX);
 }
 
@@ -430,6 +433,9 @@ static int check_parameters(const struct device_support *capacity, const struct 
 				 p->inline_size, bytes);
 	if (gid_index < DEVICE_SUPPORT_GIDS && !capacity->gids[gid_index])
 		return lacks_gid(capacity, gid_index, error);
+	if (p->breakdown == 1 && !capacity->is_server && !capacity->has_timestamps)
+		return error_set(error, -EOPNOTSUPP,
+				 "--breakdown: the device has no completion timestamps");
 	if (p->pkey_index != PARAMETER_AUTO && p->pkey_index >= capacity->pkeys)
 		return error_set(error, -EINVAL,
 				 "--pkey-index %" PRIu64 ": the port's P_Key table has %" PRIu64

@@ -153,6 +153,7 @@ static struct endpoint_settings endpoint_settings(const struct lane *lane, enum 
 						(p->use_srq ? p->rx_depth : 0)),
 		.wait = cq,
 		.moderation = moderation(p, cq),
+		.is_timed = p->breakdown == 1 && !lane->settings.is_server,
 		/* Keep the events of each thread on their own interrupt. */
 		.vector = lane->settings.number,
 		.srq_depth = p->use_srq ? (uint32_t)p->rx_depth : 0,

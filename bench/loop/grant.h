@@ -22,7 +22,7 @@ static ALWAYS_INLINE int grant_ask(struct lane *lane, const struct loop_run *run
 	*ticks = 0;
 	grant_pool_write(lane, words);
 	start = clock_ticks(run->is_counter);
-	if (unlikely(pingpong_post(lane, kind, error)))
+	if (unlikely(pingpong_post(lane, kind, NULL, error)))
 		return error->code;
 	code = pingpong_await(lane, kind, lane->settings.stalled_ns, error);
 	*ticks = clock_ticks(run->is_counter) - start;
@@ -67,7 +67,7 @@ static ALWAYS_INLINE int grant_respond(struct lane *lane, struct grant_pool *poo
 			return code;
 		lane_think(lane);
 		lane->result.messages += grant_pool_answer(pool, lane);
-		if (unlikely(pingpong_post(lane, kind, error)))
+		if (unlikely(pingpong_post(lane, kind, NULL, error)))
 			return error->code;
 	}
 }

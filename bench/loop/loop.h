@@ -11,6 +11,7 @@
 
 #include "bench/lane/lane.h"
 #include "bench/loop/samples.h"
+#include "bench/loop/timeline.h"
 #include "core/base/clock.h"
 #include "core/base/hist.h"
 #include "reports/result/rate_windows.h"
@@ -23,6 +24,7 @@ struct loop_run {
 	uint64_t origin;              /* tick at which throughput windows start; 0: with the loop */
 	struct hist *hist;            /* latencies in nanoseconds */
 	struct samples *samples;      /* the same in order; NULL: not wanted */
+	struct timeline *timeline;    /* parts of latencies; NULL: not wanted */
 	struct rate_windows *windows; /* bandwidth: counts of local completions, */
 	bool counts_received;         /* or, if bidirectional, of received messages */
 	struct load *load;            /* for a load */

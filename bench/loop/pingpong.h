@@ -46,7 +46,9 @@ static ALWAYS_INLINE int pingpong_await(struct lane *lane, const struct round_ki
 
 	do {
 		struct ibv_wc wc;
-		int code = completion_wait(&lane->endpoint.completion, 1, &wc, timeout_ns, error);
+		struct completion *completion = &lane->endpoint.completion;
+		int code = kind.is_split ? completion_wait_timed(completion, &wc, timeout_ns, error)
+					 : completion_wait(completion, 1, &wc, timeout_ns, error);
 
 		if (unlikely(code < 0))
 			return code;
@@ -85,9 +87,9 @@ static inline int pingpong_missed(struct lane *lane, uint64_t number, int code, 
 	return code == -ETIMEDOUT ? 0 : code;
 }
 
-/* Posts the message, then the receive that was deferred. */
+/* Posts the message, then the receive that was deferred. round: NULL for a reply. */
 static ALWAYS_INLINE int pingpong_post(struct lane *lane, const struct round_kind kind,
-				       struct error *error)
+				       const struct round *round, struct error *error)
 {
 	struct flow *flow = &lane->flows[0];
 	int code;
@@ -95,6 +97,8 @@ static ALWAYS_INLINE int pingpong_post(struct lane *lane, const struct round_kin
 	if (kind.walks && !kind.rings)
 		lane_walk(flow, &flow->work);
 	code = kind.rings ? round_ring(lane, kind, error) : round_post(lane, kind, error);
+	if (round)
+		round_posted(round, kind);
 	return unlikely(code) ? code : lane_post_deferred(lane, kind.walks, error);
 }
 
@@ -105,10 +109,11 @@ static ALWAYS_INLINE int pingpong_once(struct lane *lane, const struct round_kin
 
 	if (kind.is_verified)
 		loop_fill(lane);
-	if (unlikely(pingpong_post(lane, kind, error)))
+	if (unlikely(pingpong_post(lane, kind, round, error)))
 		return error->code;
 	round_record(round);
 	code = pingpong_await(lane, kind, lane->settings.lost_ns, error);
+	round_completed(round, kind, lane);
 	round->took = likely(!code);
 	return unlikely(code) ? pingpong_missed(lane, number, code, error) : 0;
 }
@@ -130,7 +135,7 @@ static ALWAYS_INLINE int pingpong_respond(struct lane *lane, const struct round_
 			if (unlikely(loop_check(lane, error)))
 				return error->code;
 		}
-		if (unlikely(pingpong_post(lane, kind, error)))
+		if (unlikely(pingpong_post(lane, kind, NULL, error)))
 			return error->code;
 		lane->result.messages++;
 	}

@@ -20,7 +20,9 @@ static ALWAYS_INLINE int request_once(struct lane *lane, const struct round_kind
 	code = post_send(&flow->queue, &flow->work, kind.operation, kind.path, IBV_SEND_SIGNALED);
 	if (unlikely(code))
 		return lane_post_failed(code, error);
-	code = completion_poll(&lane->endpoint.completion, 1, &wc);
+	round_posted(round, kind);
+	code = kind.is_split ? completion_poll_timed(&lane->endpoint.completion, &wc)
+			     : completion_poll(&lane->endpoint.completion, 1, &wc);
 	if (code <= 0) {
 		if (unlikely(code < 0))
 			return completion_poll_failed(error);
@@ -30,6 +32,7 @@ static ALWAYS_INLINE int request_once(struct lane *lane, const struct round_kind
 		if (unlikely(code < 0))
 			return code == -ETIMEDOUT ? lane_stalled(lane, error) : code;
 	}
+	round_completed(round, kind, lane);
 	round->took = true;
 	/* Only posts complete here, and each does: request_each counts them. */
 	return likely(wc.status == IBV_WC_SUCCESS) ? 0 : lane_completion_failed(&wc, error);

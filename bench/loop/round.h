@@ -15,7 +15,7 @@
 struct round_kind;
 
 /* Most rounds in a turn. Each round stores one more word. */
-#define ROUND_MOST 64
+#define ROUND_MOST TIMELINE_ROUNDS
 
 /*
  * Target length of a turn. The alarm is checked between turns; a longer turn is followed by a
@@ -49,6 +49,7 @@ struct round_kind {
 	bool rings;       /* a message is a series of writes up to a doorbell */
 	bool is_verified; /* sent and received payloads */
 	bool walks;       /* each message uses another address */
+	bool is_split;    /* record the parts of each round */
 };
 
 /* Posts the operation; one in signal_every is signaled. */
@@ -121,6 +122,20 @@ static inline uint64_t round_most(const struct round *round, uint64_t most)
 	return most > 1 ? most / 2 : most;
 }
 
+/* Records the end of the post, and the completion of this round, if its parts are wanted. */
+static ALWAYS_INLINE void round_posted(const struct round *round, const struct round_kind kind)
+{
+	if (kind.is_split)
+		timeline_post(round->run->timeline, round->n);
+}
+
+static ALWAYS_INLINE void round_completed(const struct round *round, const struct round_kind kind,
+					  const struct lane *lane)
+{
+	if (kind.is_split)
+		timeline_complete(round->run->timeline, round->n, &lane->endpoint.completion);
+}
+
 static ALWAYS_INLINE int round_each(struct lane *lane, const struct loop_run *run,
 				    const struct round_kind kind, struct error *error)
 {
@@ -132,6 +147,8 @@ static ALWAYS_INLINE int round_each(struct lane *lane, const struct loop_run *ru
 	round.run = run;
 	round.flow = &lane->flows[0];
 	round.took = false;
+	if (kind.is_split)
+		code = timeline_begin(run->timeline, error);
 	while (!code && left) {
 		/* On a fast device no poll is ever empty, so check the alarm here. */
 		if (unlikely(alarm_raised(&lane->endpoint.alarm)))
@@ -145,6 +162,8 @@ static ALWAYS_INLINE int round_each(struct lane *lane, const struct loop_run *ru
 			round_record(&round);
 		if (unlikely(run->samples))
 			round_store(&round);
+		if (kind.is_split && likely(!code))
+			code = timeline_turn(run->timeline, round.ticks, round.n, error);
 		left -= round.n;
 		lane->result.messages += round.n;
 		most = round_most(&round, most);
@@ -156,11 +175,20 @@ static ALWAYS_INLINE int round_each(struct lane *lane, const struct loop_run *ru
 typedef int round_shape(struct lane *lane, const struct loop_run *run, const struct round_kind kind,
 			struct error *error);
 
-/* Runs a shape: one instance of it for plain rounds on each path, and one for all other rounds. */
+/*
+ * Runs a shape: one instance of it for plain rounds on each path, one for rounds whose parts are
+ * recorded, and one for all other rounds.
+ */
 static ALWAYS_INLINE int round_run(round_shape *shape, struct lane *lane,
 				   const struct loop_run *run, struct round_kind kind,
 				   struct error *error)
 {
+	if (run->timeline) {
+		kind.path = lane->path;
+		kind.walks = lane->settings.walks;
+		kind.is_split = true;
+		return shape(lane, run, kind, error);
+	}
 	if (lane->settings.walks || lane->verify.every) {
 		kind.path = lane->path;
 		kind.is_verified = lane->verify.every;

@@ -99,6 +99,13 @@ bool applicable_registration(const struct operation *op, const struct parameters
 	return (op->takes & OPERATION_TAKES_REGISTRATION) && wanted->metric == METRIC_LAT;
 }
 
+bool applicable_breakdown(const struct operation *op, const struct parameters *wanted)
+{
+	return wanted->metric == METRIC_LAT && !operation_is_timed_call(op) &&
+	       !operation_is_local(op) && !op->shape.is_granted &&
+	       wanted->registration != REGISTRATION_EACH;
+}
+
 /* Unreliable transports have no acknowledgments, retries, READs or atomics. */
 static void drop_of_reliable(struct parameters *wanted)
 {

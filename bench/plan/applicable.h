@@ -12,6 +12,7 @@ void applicable_keep(const struct operation *op, struct parameters *wanted);
 bool applicable_memory(const struct operation *op, const struct parameters *unused);
 bool applicable_server_memory(const struct operation *op, const struct parameters *unused);
 
+bool applicable_breakdown(const struct operation *op, const struct parameters *wanted);
 bool applicable_registration(const struct operation *op, const struct parameters *wanted);
 
 bool applicable_receives(const struct operation *op, const struct parameters *wanted);

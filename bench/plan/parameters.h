@@ -130,6 +130,7 @@ struct parameters {
 	uint64_t recv_post_list;
 	uint64_t bidirectional;
 	uint64_t latencies;
+	uint64_t breakdown;  /* 1: time the parts of each operation */
 	uint64_t rate;       /* for metric load; see bench/plan/rate.h */
 	uint64_t rate_limit; /* of each queue pair, in RATE_BITS */
 	uint64_t arrivals;
@@ -199,7 +200,7 @@ struct parameter {
 	size_t offset;
 };
 
-#define PARAMETERS 68
+#define PARAMETERS 69
 
 /* The mark of parameters that only say how long to measure. They are not part of an id. */
 extern const char parameters_effort[];

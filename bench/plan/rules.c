@@ -591,6 +591,21 @@ static bool is_interleaved_budget(const struct operation *op, const struct param
 	return has_budget(p) && p->interleave == 1;
 }
 
+static bool is_split_otherwise(const struct operation *op, const struct parameters *p)
+{
+	return p->breakdown == 1 && !applicable_breakdown(op, p);
+}
+
+static bool is_split_in_memory(const struct operation *op, const struct parameters *p)
+{
+	return p->breakdown == 1 && op->polls_memory && operation_kind(op, p) == RESULT_HALF;
+}
+
+static bool is_split_verified(const struct operation *op, const struct parameters *p)
+{
+	return p->breakdown == 1 && p->verify;
+}
+
 static bool is_budget_too_few(const struct operation *op, const struct parameters *p)
 {
 	return has_budget(p) && p->trials < TRIALS;
@@ -627,6 +642,11 @@ static const struct rule {
 	{is_lat_of_lists,        "latency is measured one message at a time; use --post-list 1"      },
 	{is_bidirectional_lat,   "--bidirectional applies only to bw"                                },
 	{is_timed_otherwise,     "--latencies applies only to bw without --post-list"                },
+	{is_split_otherwise,
+	 "--breakdown applies only to the latency of messages, reads and atomics"                    },
+	{is_split_in_memory,
+	 "--breakdown: write latency polls memory, without a completion; use --cq event"             },
+	{is_split_verified,      "--breakdown and --verify cannot be used together"                  },
 	{is_cm_without,
 	 "rdma_cm connects RC only, and chooses MTU, GID and path itself; use --connect qp"          },
 	{is_list_too_long,       "--post-list exceeds --tx-depth"                                    },

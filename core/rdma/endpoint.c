@@ -147,6 +147,7 @@ int endpoint_build(struct endpoint *endpoint, struct ibv_context *verbs,
 	if (!endpoint->pd)
 		return error_set_errno(error, verbs_null(), "cannot allocate a protection domain");
 	completion->mode = settings->wait;
+	completion->is_timed = settings->is_timed;
 	if (verbs->num_comp_vectors > 0)
 		completion->vector = settings->vector % (unsigned int)verbs->num_comp_vectors;
 	completion->spin_ns = spin_us * NS_PER_US;

@@ -32,6 +32,7 @@ struct endpoint_settings {
 	int numa_node;                    /* of the buffer; -1: the device's; or ENDPOINT_NO_NODE */
 	uint32_t cq_depth;                /* outstanding completions of all queue pairs together */
 	enum rdma_wait_mode wait;
+	bool is_timed;       /* completions have timestamps */
 	unsigned int vector; /* completion vector, modulo the device's number of vectors */
 	struct ibv_moderate_cq moderation; /* of its CQ's events; cq_count 0: none */
 	unsigned int spin_us; /* RDMA_ADAPTIVE polls this long before it sleeps; 50 if 0 */

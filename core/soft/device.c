@@ -135,7 +135,7 @@ static int query_device_ex(struct ibv_context *context,
 {
 	struct ibv_device_attr_ex all = {
 		.completion_timestamp_mask = UINT64_MAX,
-		.hca_core_clock = SOFT_SECOND_NS / 1000, /* kHz */
+		.hca_core_clock = SOFT_CYCLES_KHZ,
 		.phys_port_cnt_ex = 1,
 		.packet_pacing_caps =
 			{
@@ -176,13 +176,14 @@ static int query_device_ex(struct ibv_context *context,
 	return 0;
 }
 
-/* Reads the clock of completion timestamps. */
+/* Reads the clock of completion timestamps. As on mlx5, the nanoseconds are cycles. */
 static int query_rt_values(struct ibv_context *context, struct ibv_values_ex *values)
 {
 	if (values->comp_mask & ~(uint32_t)IBV_VALUES_MASK_RAW_CLOCK)
 		return EINVAL;
 	if (values->comp_mask & IBV_VALUES_MASK_RAW_CLOCK)
-		values->raw_clock = soft_time_split(soft_time_ns());
+		values->raw_clock =
+			(struct timespec){.tv_nsec = (long)soft_time_cycles(soft_time_ns())};
 	return 0;
 }
 

@@ -25,6 +25,28 @@ static int moderate(struct completion *completion, struct error *error)
 	return code ? error_set_errno(error, code, "cannot moderate completion events") : 0;
 }
 
+static struct ibv_cq *create_timed(struct completion *completion, struct ibv_context *verbs,
+				   uint32_t depth)
+{
+	struct ibv_cq_init_attr_ex attr = {
+		.cqe = depth,
+		.channel = completion->channel,
+		.comp_vector = completion->vector,
+		.wc_flags = IBV_WC_STANDARD_FLAGS | (uint64_t)IBV_WC_EX_WITH_COMPLETION_TIMESTAMP,
+	};
+
+	completion->timed = ibv_create_cq_ex(verbs, &attr);
+	return completion->timed ? ibv_cq_ex_to_cq(completion->timed) : NULL;
+}
+
+static struct ibv_cq *create(struct completion *completion, struct ibv_context *verbs,
+			     uint32_t depth)
+{
+	if (completion->is_timed)
+		return create_timed(completion, verbs, depth);
+	return ibv_create_cq(verbs, (int)depth, NULL, completion->channel, (int)completion->vector);
+}
+
 int completion_open(struct completion *completion, struct ibv_context *verbs, uint32_t depth,
 		    struct alarm *alarm, struct error *error)
 {
@@ -38,8 +60,7 @@ int completion_open(struct completion *completion, struct ibv_context *verbs, ui
 	flags = fcntl(completion->channel->fd, F_GETFL);
 	if (flags < 0 || fcntl(completion->channel->fd, F_SETFL, flags | O_NONBLOCK))
 		return error_set_errno(error, -errno, "cannot set up the completion channel");
-	completion->cq = ibv_create_cq(verbs, (int)depth, NULL, completion->channel,
-				       (int)completion->vector);
+	completion->cq = create(completion, verbs, depth);
 	if (!completion->cq)
 		return verbs_memory_error(error, verbs_null(), "create a completion queue");
 	code = completion->moderation.cq_count ? moderate(completion, error) : 0;
@@ -73,11 +94,45 @@ int completion_poll_failed(struct error *error)
 	return error_set(error, -EIO, "cannot poll the completion queue; did it overrun?");
 }
 
+int completion_poll_timed(struct completion *completion, struct ibv_wc *wc)
+{
+	struct ibv_poll_cq_attr nothing = {0};
+	struct ibv_cq_ex *cq = completion->timed;
+	int code = ibv_start_poll(cq, &nothing);
+
+	if (code)
+		return code == ENOENT ? 0 : -EIO;
+	*wc = (struct ibv_wc){
+		.wr_id = cq->wr_id,
+		.status = cq->status,
+		.vendor_err = ibv_wc_read_vendor_err(cq),
+		.qp_num = ibv_wc_read_qp_num(cq),
+	};
+	if (likely(wc->status == IBV_WC_SUCCESS)) {
+		wc->opcode = ibv_wc_read_opcode(cq);
+		wc->byte_len = ibv_wc_read_byte_len(cq);
+		wc->imm_data = ibv_wc_read_imm_data(cq);
+		wc->src_qp = ibv_wc_read_src_qp(cq);
+		wc->wc_flags = ibv_wc_read_wc_flags(cq);
+		completion->stamp = ibv_wc_read_completion_ts(cq);
+	}
+	ibv_end_poll(cq);
+	return 1;
+}
+
+/* Polls after an empty poll. */
+static ALWAYS_INLINE int poll_again(struct completion *completion, int max, struct ibv_wc *wc,
+				    bool is_timed)
+{
+	return is_timed ? completion_poll_timed(completion, wc)
+			: completion_poll(completion, max, wc);
+}
+
 /* Completions before the alarm count, such as the last message before the peer closes. */
 static COLD int last_look(struct completion *completion, int max, struct ibv_wc *wc,
 			  struct error *error)
 {
-	int got = completion_poll(completion, max, wc);
+	int got = poll_again(completion, max, wc, completion->timed);
 
 	if (got < 0)
 		return completion_poll_failed(error);
@@ -88,8 +143,8 @@ static COLD int last_look(struct completion *completion, int max, struct ibv_wc 
  * Polls until a completion, the alarm or the timeout. Returns 0 after the timeout. A pause
  * instruction would add tens of nanoseconds to the measured latency.
  */
-static int spin(struct completion *completion, int max, struct ibv_wc *wc, uint64_t timeout_ns,
-		struct error *error)
+static ALWAYS_INLINE int spin_on(struct completion *completion, int max, struct ibv_wc *wc,
+				 uint64_t timeout_ns, bool is_timed, struct error *error)
 {
 	uint64_t start = 0;
 
@@ -97,7 +152,7 @@ static int spin(struct completion *completion, int max, struct ibv_wc *wc, uint6
 		uint64_t now;
 
 		for (int i = 0; i < POLLS_PER_LOOK; i++) {
-			int got = completion_poll(completion, max, wc);
+			int got = poll_again(completion, max, wc, is_timed);
 
 			if (likely(got > 0))
 				return got;
@@ -112,6 +167,13 @@ static int spin(struct completion *completion, int max, struct ibv_wc *wc, uint6
 		else if (now - start >= timeout_ns)
 			return 0;
 	}
+}
+
+static int spin(struct completion *completion, int max, struct ibv_wc *wc, uint64_t timeout_ns,
+		struct error *error)
+{
+	return completion->timed ? spin_on(completion, max, wc, timeout_ns, true, error)
+				 : spin_on(completion, max, wc, timeout_ns, false, error);
 }
 
 int completion_take_event(struct completion *completion, struct error *error)
@@ -174,6 +236,8 @@ static int sleep_once(struct completion *completion, uint64_t deadline_ns, struc
 
 	if (ppoll(fds, ARRAY_LENGTH(fds), deadline_ns == UINT64_MAX ? NULL : &left, NULL) < 0)
 		return errno == EINTR ? 0 : error_set_errno(error, -errno, "cannot sleep");
+	if (completion->timed)
+		completion->woken = clock_ticks(completion->is_counter);
 	if (fds[0].revents) {
 		completion->rung = true;
 		completion->events++;
@@ -236,7 +300,7 @@ static int wait_event(struct completion *completion, int max, struct ibv_wc *wc,
 			code = sleep_until_event(completion, deadline_ns, error);
 		if (code)
 			return code;
-		got = completion_poll(completion, max, wc);
+		got = poll_again(completion, max, wc, completion->timed);
 	}
 	return got > 0 ? got : completion_poll_failed(error);
 }

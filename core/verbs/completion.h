@@ -27,9 +27,18 @@ struct completion {
 	bool rung;          /* the channel woke a sleeper, but its event is not taken yet */
 	unsigned int taken; /* events not yet acknowledged */
 	uint64_t events;    /* total: woke a sleeper or were taken */
+	/* With timestamps: */
+	bool is_timed;           /* requested, before completion_open */
+	bool is_counter;         /* of clock_ticks for woken */
+	struct ibv_cq_ex *timed; /* the same CQ; NULL: without timestamps */
+	uint64_t stamp;          /* of the last completion taken, in cycles of the device */
+	uint64_t woken;          /* ticks when the last sleep ended */
 };
 
-/* Creates channel and CQ, armed unless the mode is RDMA_POLL. The alarm belongs to the caller. */
+/*
+ * Creates channel and CQ, armed unless the mode is RDMA_POLL. The alarm belongs to the caller. Fails
+ * if the device lacks requested timestamps.
+ */
 int completion_open(struct completion *completion, struct ibv_context *verbs, uint32_t depth,
 		    struct alarm *alarm, struct error *error);
 
@@ -47,6 +56,9 @@ static ALWAYS_INLINE int completion_poll(struct completion *completion, int max,
 {
 	return ibv_poll_cq(completion->cq, max, wc);
 }
+
+/* Takes at most one completion, and its timestamp if it is successful. */
+int completion_poll_timed(struct completion *completion, struct ibv_wc *wc);
 
 /* Makes the next completion raise an event. */
 static inline int completion_arm(struct completion *completion)
@@ -84,6 +96,18 @@ static ALWAYS_INLINE int completion_wait(struct completion *completion, int max,
 		return got;
 	return unlikely(got < 0) ? completion_poll_failed(error)
 				 : completion_wait_on(completion, max, wc, timeout_ns, error);
+}
+
+/* The same for one completion and its timestamp. */
+static ALWAYS_INLINE int completion_wait_timed(struct completion *completion, struct ibv_wc *wc,
+					       uint64_t timeout_ns, struct error *error)
+{
+	int got = completion_poll_timed(completion, wc);
+
+	if (got > 0)
+		return got;
+	return unlikely(got < 0) ? completion_poll_failed(error)
+				 : completion_wait_on(completion, 1, wc, timeout_ns, error);
 }
 
 #endif

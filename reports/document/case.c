@@ -145,6 +145,19 @@ static json_t *make_load(const struct result_case *line, struct document_bins *a
 	return document_whole(load, failed);
 }
 
+static json_t *make_breakdown(const struct breakdown *breakdown, struct document_bins *aside)
+{
+	json_t *parts = json_pack("{s:{s:f, s:f}}", "clock", "hz", breakdown->clock_hz, "error_ns",
+				  breakdown->clock_error_ns);
+	int failed = 0;
+
+	for (size_t i = 0; i < BREAKDOWN_PARTS; i++)
+		if (i != BREAKDOWN_WAKEUP || breakdown_has_wakeup(breakdown))
+			failed |= json_object_set_new(parts, breakdown_names[i],
+						      make_beside(&breakdown->parts[i], aside));
+	return document_whole(parts, failed);
+}
+
 static json_t *make_windows(const struct result_case *line)
 {
 	json_t *rates = json_array();
@@ -364,6 +377,9 @@ static int add_figures(json_t *object, const struct result_case *line, struct do
 	if (line->warmup)
 		failed |= json_object_set_new(object, "warmup_latency_ns",
 					      make_beside(line->warmup, aside));
+	if (line->breakdown)
+		failed |= json_object_set_new(object, "breakdown_ns",
+					      make_breakdown(line->breakdown, aside));
 	if (line->windows)
 		failed |= json_object_set_new(object, "bandwidth", make_bandwidth(line));
 	if (line->pace) {

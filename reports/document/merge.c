@@ -205,7 +205,7 @@ static int check_figures(const struct result_case *line, const struct result_cas
 			 struct error *error)
 {
 	if (!line->latency != !from->latency || !line->windows != !from->windows ||
-	    !line->pace != !from->pace)
+	    !line->pace != !from->pace || !line->breakdown != !from->breakdown)
 		return error_set(error, -EINVAL, "one is a bandwidth and the other a latency");
 	if (line->latency && line->kind != from->kind)
 		return check_text("its latency", result_kind_name(line->kind),
@@ -268,6 +268,8 @@ static int add_trials(struct result_case *line, const struct result_case *from, 
 		code = result_add_warmup(line, from->warmup, error);
 	if (!code && from->pace)
 		code = pace_add(line, from->pace, error);
+	if (!code && from->breakdown)
+		code = breakdown_add(line, from->breakdown, error);
 	/* The pooled histogram and windows are added with the first trial. */
 	for (size_t i = 0; i < from->n_trials && !code; i++)
 		code = result_add_trial(line, &from->trials[i], i ? NULL : from->latency,

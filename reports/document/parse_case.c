@@ -10,6 +10,7 @@
 
 #include "core/base/memory_choice.h"
 #include "reports/document/parse.h"
+#include "reports/document/parse_breakdown.h"
 #include "reports/document/parse_pace.h"
 #include "reports/document/parse_trial.h"
 #include "reports/document/restore.h"
@@ -294,6 +295,8 @@ static int parse_figures(struct result_case *line, const json_t *json, struct er
 		code = parse_warmup(line, json, error);
 	if (has_latency && !code && json_object_get(json, "load"))
 		code = parse_pace(line, json, error);
+	if (has_latency && !code && json_object_get(json, "breakdown_ns"))
+		code = parse_breakdown(line, json, error);
 	if (has_bandwidth && !code)
 		code = parse_bandwidth(line, json, error);
 	if (line->n_trials && !code && json_object_get(json, "shares"))
@@ -308,9 +311,19 @@ static int parse_figures(struct result_case *line, const json_t *json, struct er
 /* Rejects members that imported cases cannot have. */
 static int check_imported(const json_t *json, struct error *error)
 {
-	static const char *const ours[] = {"beside",    "chosen", "counters",  "cpu",
-					   "flows",     "load",   "loss",      "placement",
-					   "receivers", "shares", "semantics", "warmup_latency_ns"};
+	static const char *const ours[] = {"beside",
+					   "breakdown_ns",
+					   "chosen",
+					   "counters",
+					   "cpu",
+					   "flows",
+					   "load",
+					   "loss",
+					   "placement",
+					   "receivers",
+					   "semantics",
+					   "shares",
+					   "warmup_latency_ns"};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(ours); i++)
 		if (json_object_get(json, ours[i]))
@@ -321,16 +334,17 @@ static int check_imported(const json_t *json, struct error *error)
 /* Keeps all members that are parsed nowhere else, under the names of options. */
 static int parse_parameters(struct result_case *line, json_t *json, struct error *error)
 {
-	static const char *const others[] = {"id",        "transport",
-					     "trials",    "status",
-					     "error",     "latency_ns",
-					     "bandwidth", "cpu",
-					     "loss",      "counters",
-					     "semantics", "placement",
-					     "chosen",    "warmup_latency_ns",
-					     "load",      "saturated",
-					     "shares",    "beside",
-					     "flows",     "receivers"};
+	static const char *const others[] = {"id",          "transport",
+					     "trials",      "status",
+					     "error",       "latency_ns",
+					     "bandwidth",   "cpu",
+					     "loss",        "counters",
+					     "semantics",   "placement",
+					     "chosen",      "warmup_latency_ns",
+					     "load",        "saturated",
+					     "shares",      "beside",
+					     "flows",       "receivers",
+					     "breakdown_ns"};
 	const char *name;
 	json_t *value;
 	bool is_kept = (line->parameters = json_object()) != NULL;

@@ -17,6 +17,7 @@
 #include "reports/page/table.h"
 #include "reports/page/tiles.h"
 #include "reports/result/banner.h"
+#include "reports/table/breakdown_grid.h"
 #include "reports/table/memory_matrix.h"
 #include "reports/table/sentences.h"
 
@@ -113,6 +114,19 @@ static void print_metric(FILE *out, const struct charts *figures, enum cells_tab
 		charts_print_before(out, figures, which);
 		page_table(out, &grid);
 		print_details(out, figures, which);
+	}
+	grid_close(&grid);
+}
+
+static void print_breakdown(FILE *out, const struct result *result)
+{
+	char note[BREAKDOWN_GRID_NOTE];
+	struct grid grid;
+
+	if (breakdown_grid(&grid, result)) {
+		breakdown_grid_note(note, result);
+		html_element(out, "p", note);
+		page_table(out, &grid);
 	}
 	grid_close(&grid);
 }
@@ -373,6 +387,7 @@ void page_add(FILE *out, const struct charts *figures, const char *name)
 		print_metric(out, figures, CELLS_CALLS);
 		print_metric(out, figures, CELLS_BANDWIDTH);
 		print_metric(out, figures, CELLS_LOAD);
+		print_breakdown(out, result);
 		print_matrices(out, figures);
 	}
 	print_said(out, "Knees", result, said_knees);

@@ -220,11 +220,13 @@ void result_drop_trials(struct result_case *line)
 	free(line->warmup);
 	free(line->windows);
 	free(line->pace);
+	free(line->breakdown);
 	free(line->trials);
 	line->latency = NULL;
 	line->warmup = NULL;
 	line->windows = NULL;
 	line->pace = NULL;
+	line->breakdown = NULL;
 	line->trials = NULL;
 	line->n_trials = 0;
 	line->has_figures = false;

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "core/base/hist.h"
+#include "reports/result/breakdown.h"
 #include "reports/result/case_id.h"
 #include "reports/result/effective.h"
 #include "reports/result/fingerprint.h"
@@ -101,6 +102,7 @@ struct result_case {
 	struct hist *warmup;          /* latencies during warm-up, of all trials; NULL: none */
 	struct rate_windows *windows; /* of all trials; NULL: not a bandwidth case */
 	struct pace *pace;            /* of all trials; NULL: not an open-loop case */
+	struct breakdown *breakdown;  /* of all trials; NULL: without --breakdown */
 	struct result_cost client;
 	struct result_cost server;
 	json_t *counters; /* {"client", "server"}: device counters; or NULL */

@@ -38,6 +38,7 @@ static const struct {
 	{"recv-post-list",   ""       },
 	{"bidirectional",    "false"  },
 	{"latencies",        "false"  },
+	{"breakdown",        ""       },
 	{"rate",             ""       },
 	{"rate-limit",       ""       },
 	{"arrivals",         ""       },

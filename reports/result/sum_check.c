@@ -43,6 +43,14 @@ static bool are_paces_beyond(const struct result_case *line, const struct result
 		sum_check_are_beyond(pace_unsent(line), pace_unsent(from)));
 }
 
+static bool are_breakdowns_beyond(const struct breakdown *one, const struct breakdown *other)
+{
+	for (size_t i = 0; i < BREAKDOWN_PARTS && one && other; i++)
+		if (are_hists_beyond(&one->parts[i], &other->parts[i]))
+			return true;
+	return false;
+}
+
 /* Only equal numbers of threads are added. Messages are checked as part of the case's total. */
 static bool are_shares_beyond(const struct shares *one, const struct shares *other)
 {
@@ -76,6 +84,7 @@ bool sum_check_case_is_beyond(const struct result_case *line, const struct resul
 		line->messages + from->messages > INT64_MAX / line->size) ||
 	       are_hists_beyond(line->latency, from->latency) ||
 	       are_hists_beyond(line->warmup, from->warmup) || are_paces_beyond(line, from) ||
+	       are_breakdowns_beyond(line->breakdown, from->breakdown) ||
 	       are_shares_beyond(&line->shares, &from->shares) ||
 	       are_flows_beyond(&line->flows, &from->flows) ||
 	       receivers_are_beyond(&line->receivers, &from->receivers);

@@ -8,6 +8,7 @@
 #include "reports/finding/semantics.h"
 #include "reports/io/json_member.h"
 #include "reports/result/banner.h"
+#include "reports/table/breakdown_grid.h"
 #include "reports/table/markdown_writer.h"
 #include "reports/table/sentences.h"
 
@@ -21,6 +22,20 @@ static void add_metric(struct markdown *page, const struct table_unit *unit,
 
 	if (cells_grid(&grid, unit, result, which, false))
 		markdown_grid(page, &grid);
+	grid_close(&grid);
+}
+
+static void add_breakdown(struct markdown *page, const struct result *result)
+{
+	char note[BREAKDOWN_GRID_NOTE];
+	struct grid grid;
+
+	page->before = "\n**Breakdown**\n\n";
+	if (breakdown_grid(&grid, result)) {
+		breakdown_grid_note(note, result);
+		markdown_say(page, note);
+		markdown_grid(page, &grid);
+	}
 	grid_close(&grid);
 }
 
@@ -99,6 +114,7 @@ void markdown_add(FILE *out, const struct table_unit *unit, const struct result 
 		add_metric(&page, unit, result, CELLS_CALLS);
 		add_metric(&page, unit, result, CELLS_BANDWIDTH);
 		add_metric(&page, unit, result, CELLS_LOAD);
+		add_breakdown(&page, result);
 	}
 	page.before = "\n**Knees**\n\n";
 	said_knees(result, markdown_say, &page);

@@ -10,6 +10,7 @@
 #include "reports/finding/semantics.h"
 #include "reports/finding/summary.h"
 #include "reports/result/banner.h"
+#include "reports/table/breakdown_grid.h"
 #include "reports/table/memory_matrix.h"
 #include "reports/table/sentences.h"
 
@@ -248,6 +249,20 @@ static struct table_count count_cases(const struct result *result)
 	return count;
 }
 
+static void print_breakdown(const struct table *table)
+{
+	struct block block = {.terminal = &table->terminal, .prefix = ""};
+	char note[BREAKDOWN_GRID_NOTE];
+	struct grid grid;
+
+	if (breakdown_grid(&grid, table->result) && banner_allows_times(table->result)) {
+		breakdown_grid_note(note, table->result);
+		say(&block, note);
+		grid_text(&table->terminal, &grid);
+	}
+	grid_close(&grid);
+}
+
 /* Shows figures by kind of memory. */
 static void print_matrices(const struct table *table)
 {
@@ -302,6 +317,7 @@ struct table_count table_foot(const struct table *table)
 	said_printed(result, semantics_print, say, &findings);
 	said_printed(result, paired_trials_print, say, &findings);
 	said_printed(result, precision_print, say, &findings);
+	print_breakdown(table);
 	print_matrices(table);
 	said_printed(result, coverage_print, say, &findings);
 	say_skipped(table, &gaps);

@@ -257,6 +257,21 @@ static void test_rate_limits(void **unused)
 	check("{}", "transport=UC rate-limit=4Tb/s", NULL);
 }
 
+/* Only the client reads timestamps. */
+static void test_timestamps(void **unused)
+{
+	struct result_end without = made_up_end("{'device':{'hca_core_clock':0}}");
+	struct result_end with = made_up_end("{'device':{'hca_core_clock':156250}}");
+
+	check_as(&without, false, "breakdown=1",
+		 OWN "--breakdown: the device has no completion timestamps");
+	check_as(&without, false, "", NULL);
+	check_as(&without, true, "breakdown=1", NULL);
+	check_as(&with, false, "breakdown=1", NULL);
+	json_decref(without.facts);
+	json_decref(with.facts);
+}
+
 static void test_above_limits(void **unused)
 {
 	static const char *const rows[][2] = {
@@ -507,6 +522,7 @@ int main(void)
 		cmocka_unit_test(test_partitions_and_paths),
 		cmocka_unit_test(test_event_moderation),
 		cmocka_unit_test(test_rate_limits),
+		cmocka_unit_test(test_timestamps),
 		cmocka_unit_test(test_above_limits),
 		cmocka_unit_test(test_scatter_gather_entries),
 		cmocka_unit_test(test_multicast),

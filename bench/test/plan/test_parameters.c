@@ -58,6 +58,7 @@ static const struct {
 	{"recv-post-list",   0,   "1",          "64",            ""       },
 	{"bidirectional",    'b', "0",          "1",             "0"      },
 	{"latencies",        0,   "0",          "1",             "0"      },
+	{"breakdown",        0,   "0",          "1",             ""       },
 	{"rate",             0,   "1",          "1000T",         ""       },
 	{"rate-limit",       0,   "1",          "1000T",         ""       },
 	{"arrivals",         0,   "fixed",      "poisson",       ""       },

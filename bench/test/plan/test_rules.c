@@ -427,6 +427,38 @@ static void test_access_rules(void **unused)
 }
 
 /* Writes that ring are signaled; by default one doorbell stands for half of the queue depth. */
+static void test_breakdown(void **unused)
+{
+	static const char otherwise[] =
+		"--breakdown applies only to the latency of messages, reads and atomics";
+	static const char polled[] =
+		"--breakdown: write latency polls memory, without a completion; use --cq event";
+	static const char *const rows[][3] = {
+		{"send",     "",                  NULL					      },
+		{"read",     "",                  NULL					      },
+		{"doorbell", "cq=event",          NULL					      },
+		{"send-inv", "",                  NULL					      },
+		{"write",    "",                  polled					    },
+		{"write",    "cq=event",          NULL					      },
+		{"send",     "metric=bw",         otherwise                                         },
+		{"alloc",    "",                  otherwise					 },
+		{"register", "",                  otherwise                                         },
+		{"bind-mw",  "",                  otherwise					 },
+		{"read",     "registration=each", otherwise                                         },
+		{"send",     "verify=1",          "--breakdown and --verify cannot be used together"},
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		char text[128];
+		const char *const row[1][3] = {
+			{rows[i][0], text, rows[i][2]}
+                };
+
+		snprintf(text, sizeof(text), "breakdown=1 %s", rows[i][1]);
+		check_refusals(row, 1);
+	}
+}
+
 static void test_doorbells(void **unused)
 {
 	static const char apart[] =
@@ -616,6 +648,7 @@ int main(void)
 		cmocka_unit_test(test_sge_rules),
 		cmocka_unit_test(test_transports),
 		cmocka_unit_test(test_access_rules),
+		cmocka_unit_test(test_breakdown),
 		cmocka_unit_test(test_doorbells),
 		cmocka_unit_test(test_calls_and_grants),
 		cmocka_unit_test(test_registration),

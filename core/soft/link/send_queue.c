@@ -131,9 +131,11 @@ static void execute(struct soft_qp *qp, struct soft_flight *flight, uint64_t beg
 		flight->is_exact = true;
 		return;
 	}
-	qp->arrives_ns = is_early ? flight->arrives_ns : 0;
+	qp->arrives_ns = flight->arrives_ns;
+	qp->is_early = is_early;
 	outcome = soft_execute(qp, operation, &rnr_timer);
 	qp->arrives_ns = 0;
+	qp->is_early = false;
 	if (outcome == SOFT_DONE) {
 		soft_model_learn(qp, operation, begun_ns);
 		end_with(qp, flight, outcome);
@@ -180,7 +182,8 @@ static bool end_due(struct soft_qp *qp, uint64_t now_ns)
 		if (now_ns < flight->ends_ns)
 			break;
 		wire->fetches -= soft_model_is_fetch(operation);
-		soft_send_complete(qp, operation, (enum ibv_wc_status)flight->outcome);
+		soft_send_complete(qp, operation, (enum ibv_wc_status)flight->outcome,
+				   flight->ends_ns);
 		qp->sends.head++;
 		if (flight->outcome != SOFT_DONE) {
 			soft_send_fail(qp);
@@ -193,7 +196,7 @@ static bool end_due(struct soft_qp *qp, uint64_t now_ns)
 static void flush(struct soft_qp *qp)
 {
 	for (; qp->sends.head != qp->sends.tail; qp->sends.head++)
-		soft_send_complete(qp, operation_at(qp, qp->sends.head), IBV_WC_WR_FLUSH_ERR);
+		soft_send_complete(qp, operation_at(qp, qp->sends.head), IBV_WC_WR_FLUSH_ERR, 0);
 	soft_model_reset(qp);
 }
 

@@ -321,7 +321,7 @@ static uint8_t read_path_bits(struct ibv_cq_ex *cq)
 
 static uint64_t read_time(struct ibv_cq_ex *cq)
 {
-	return current(cq)->time_ns;
+	return soft_time_cycles(current(cq)->time_ns);
 }
 
 /* The same moment as wall-clock time. */

@@ -62,7 +62,8 @@ static ALWAYS_INLINE void describe(const struct delivery *delivery, struct soft_
 		completion->imm = operation->imm;
 	}
 	entry->is_solicited = operation->flags & IBV_SEND_SOLICITED;
-	if (unlikely(delivery->qp->arrives_ns))
+	entry->completion.time_ns = delivery->qp->arrives_ns;
+	if (unlikely(delivery->qp->is_early))
 		soft_cq_postpone(entry, delivery->qp->arrives_ns);
 }
 

@@ -57,7 +57,8 @@ struct soft_qp {
 	uint32_t fetched_events;
 	/* For a modeled link: */
 	struct soft_model *wire; /* NULL: no link */
-	uint64_t arrives_ns;     /* arrival of the message being executed early; else 0 */
+	uint64_t arrives_ns;     /* arrival of the message that is being executed; else 0 */
+	bool is_early;           /* it has not arrived yet */
 	/* For progress: */
 	uint64_t wait_until_ns; /* 0: the first operation does not wait */
 	uint64_t due_ns;

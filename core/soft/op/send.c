@@ -74,7 +74,7 @@ static enum ibv_wc_opcode completion_of(uint32_t opcode)
 }
 
 static ALWAYS_INLINE void complete(struct soft_qp *qp, const struct soft_operation *operation,
-				   enum ibv_wc_status status)
+				   enum ibv_wc_status status, uint64_t time_ns)
 {
 	struct soft_cq_entry entry;
 
@@ -87,13 +87,14 @@ static ALWAYS_INLINE void complete(struct soft_qp *qp, const struct soft_operati
 	entry.completion.opcode = (uint8_t)completion_of(operation->opcode);
 	entry.completion.byte_len = (uint32_t)operation->length;
 	entry.completion.qp_num = qp->verbs.qp_base.qp_num;
+	entry.completion.time_ns = time_ns;
 	soft_cq_put(&soft_process.self, qp->send_cq->number, &entry);
 }
 
 void soft_send_complete(struct soft_qp *qp, const struct soft_operation *operation,
-			enum ibv_wc_status status)
+			enum ibv_wc_status status, uint64_t time_ns)
 {
-	complete(qp, operation, status);
+	complete(qp, operation, status, time_ns);
 }
 
 /* IBTA specification, RNR NAK timer field: units of 10 microseconds. */
@@ -182,7 +183,7 @@ static ALWAYS_INLINE bool run_first(struct soft_qp *qp)
 	} else {
 		status = (enum ibv_wc_status)outcome;
 	}
-	complete(qp, operation, status);
+	complete(qp, operation, status, 0);
 	advance(qp);
 	if (status != IBV_WC_SUCCESS)
 		soft_send_fail(qp);
@@ -191,7 +192,7 @@ static ALWAYS_INLINE bool run_first(struct soft_qp *qp)
 
 static void flush_first(struct soft_qp *qp)
 {
-	complete(qp, soft_send_at(&qp->sends, qp->sends.head), IBV_WC_WR_FLUSH_ERR);
+	complete(qp, soft_send_at(&qp->sends, qp->sends.head), IBV_WC_WR_FLUSH_ERR, 0);
 	advance(qp);
 }
 

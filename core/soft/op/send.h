@@ -88,9 +88,12 @@ static inline void soft_send_add(struct soft_sends *sends)
 /* Executes what can be executed. */
 void soft_send_run(struct soft_qp *qp);
 
-/* Puts the completion of an operation, unless it is successful and unsignaled. */
+/*
+ * Puts the completion of an operation, unless it is successful and unsignaled. time_ns is when the
+ * operation completed; 0: now.
+ */
 void soft_send_complete(struct soft_qp *qp, const struct soft_operation *operation,
-			enum ibv_wc_status status);
+			enum ibv_wc_status status, uint64_t time_ns);
 
 /*
  * Handles a failed operation: a reliable queue pair enters the error state, others only stop

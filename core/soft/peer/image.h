@@ -145,7 +145,8 @@ struct soft_completion {
 	uint32_t qp_num;
 	uint32_t src_qp;
 	uint32_t flags;
-	uint64_t time_ns; /* when it was put, if the queue has timestamps; or when it is due */
+	/* When the link model completes the operation, or when it was put, if timestamps are on. */
+	uint64_t time_ns;
 	/* Data that the receiver copies to its memory when it polls the completion. */
 	uint64_t address;
 	uint32_t key;

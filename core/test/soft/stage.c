@@ -104,6 +104,28 @@ void stage_connect(struct ibv_qp *qp, const union ibv_gid *gid, uint32_t number,
 	modify(qp, &attr, rts);
 }
 
+static struct ibv_cq *create_cq(struct stage *stage, struct stage_end *end,
+				const struct stage_ways *ways)
+{
+	struct ibv_cq_init_attr_ex attr = {
+		.cqe = ways->cqe ? (uint32_t)ways->cqe : 64,
+		.cq_context = end,
+		.channel = ways->no_channel ? NULL : stage->channel,
+		.wc_flags = ways->wc_flags,
+	};
+	struct ibv_cq *cq;
+
+	if (ways->wc_flags) {
+		struct ibv_cq_ex *extended = ibv_create_cq_ex(stage->context, &attr);
+
+		assert_non_null(extended);
+		return ibv_cq_ex_to_cq(extended);
+	}
+	cq = ibv_create_cq(stage->context, (int)attr.cqe, end, attr.channel, 0);
+	assert_non_null(cq);
+	return cq;
+}
+
 static void open_end(struct stage *stage, unsigned int i, const struct stage_ways *ways)
 {
 	struct stage_end *end = &stage->end[i];
@@ -121,9 +143,7 @@ static void open_end(struct stage *stage, unsigned int i, const struct stage_way
 	};
 
 	end->buffer = stage->buffer + (size_t)i * STAGE_HALF;
-	end->cq = ibv_create_cq(stage->context, ways->cqe ? ways->cqe : 64, end,
-				ways->no_channel ? NULL : stage->channel, 0);
-	assert_non_null(end->cq);
+	end->cq = create_cq(stage, end, ways);
 	attr.send_cq = attr.recv_cq = end->cq;
 	end->qp = ibv_create_qp_ex(stage->context, &attr);
 	assert_non_null(end->qp);

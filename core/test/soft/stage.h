@@ -52,6 +52,7 @@ struct stage_ways {
 	bool no_channel;      /* no completion channel */
 	bool is_shared;       /* memory is a sealed memfd; also if SOFT_SHARED is set */
 	int cqe;
+	uint64_t wc_flags; /* of the CQs; not 0: they are extended */
 };
 
 /* Returns the private directory, which is created once per program. */
