@@ -92,7 +92,7 @@ static void launch(struct soft_qp *qp, uint64_t now_ns)
 		 * Connect now: the service thread may execute the operation, and it cannot connect
 		 * to new peers.
 		 */
-		if (qp->verbs.qp_base.qp_type == IBV_QPT_UD)
+		if (soft_qp_is_addressed(qp))
 			soft_peer_find(soft_image_slot(operation->remote_qp));
 		soft_model_launch(qp, operation, flight_at(qp, wire->launched), now_ns);
 		wire->fetches += soft_model_is_fetch(operation);
