@@ -14,6 +14,7 @@
 #include "core/rdma/manual_qp.h"
 #include "core/rdma/qp.h"
 #include "core/verbs/device.h"
+#include "core/verbs/qp_kind.h"
 #include "core/verbs/verbs.h"
 
 /* Above the inline size of any device. */
@@ -72,7 +73,7 @@ static uint32_t most_inline(struct ibv_pd *pd, enum transport transport,
 			    const struct ibv_device_attr *device)
 {
 	const struct ibv_qp_init_attr_ex least = {
-		.qp_type = qp_type_of(transport),
+		.qp_type = qp_kinds[transport].type,
 		.cap = {.max_send_wr = 1,
 			.max_recv_wr = 1,
 			.max_send_sge = POST_SGES,
@@ -83,7 +84,7 @@ static uint32_t most_inline(struct ibv_pd *pd, enum transport transport,
 		.send_ops_flags = qp_operations(transport, device),
 	};
 
-	return limits_inline(&least);
+	return limits_inline(transport, &least);
 }
 
 /*
@@ -98,7 +99,7 @@ static void tell_transports(json_t *section, struct ibv_context *verbs,
 	int code = 0;
 
 	for (enum transport i = TRANSPORT_RC; i < TRANSPORTS && pd && code >= 0; i++) {
-		code = limits_has_type(pd, qp_type_of(i));
+		code = limits_has_transport(pd, i);
 		if (code > 0)
 			tell_number(found, transport_names[i], most_inline(pd, i, device));
 	}

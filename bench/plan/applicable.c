@@ -130,7 +130,7 @@ void applicable_keep(const struct operation *op, struct parameters *wanted)
 		drop_of_messages(op, wanted);
 	if (operation_is_local(op))
 		drop_of_windows(wanted);
-	/* XRC receives only from a shared receive queue. */
+	/* XRC and DC receive only from a shared receive queue. */
 	if (!parameters_has(wanted, TRANSPORT_TWO_WAY))
 		wanted->use_srq = 1;
 }

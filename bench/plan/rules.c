@@ -604,6 +604,8 @@ const char *rules_refuse(const struct operation *op, const struct parameters *pa
 {
 	const char *refusal = transports[parameters->transport].refusal;
 
+	if (transports[parameters->transport].unavailable)
+		return transports[parameters->transport].unavailable;
 	if (!parameters_has(parameters, op->needs))
 		return refusal ? refusal : "the transport does not support this operation";
 	for (size_t i = 0; i < ARRAY_LENGTH(rules); i++)

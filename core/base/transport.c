@@ -25,6 +25,17 @@ const struct transport_row transports[] = {
 		.refusal = "XRC supports neither memory windows nor timed calls other than "
 			   "post-send and poll-cq; use -c RC",
 	},
+	[TRANSPORT_DC] = {
+		.has = TRANSPORT_WRITES | TRANSPORT_READS | TRANSPORT_ATOMICS |
+		       TRANSPORT_CONNECTED | TRANSPORT_RELIABLE,
+		.route = ROUTE_TARGET,
+		.refusal = "DC supports neither memory windows nor timed calls other than "
+			   "post-send and poll-cq; use -c RC",
+#ifndef HAVE_MLX5DV
+		.unavailable = "DC needs libmlx5, and verbmark was built without it; install "
+			       "its header infiniband/mlx5dv.h and build again",
+#endif
+	},
 };
 // clang-format on
 

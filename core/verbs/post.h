@@ -43,7 +43,7 @@ enum post_operation {
 enum post_path {
 	POST_CLASSIC,
 	POST_EXTENDED,        /* one element */
-	POST_EXTENDED_LIST,   /* no elements */
+	POST_EXTENDED_LIST,   /* any number of elements */
 	POST_EXTENDED_INLINE, /* one element of inline data */
 };
 
@@ -121,7 +121,7 @@ static inline enum post_path post_choose(const struct post_queue *queue,
 					 const struct post_work *work)
 {
 	/* rdma-core's rxe miscounts the bytes of a list here; the two paths may be mixed. */
-	if (!queue->qpx || work->n_sges > 1)
+	if (!queue->qpx || (work->n_sges > 1 && work->route.kind != ROUTE_TARGET))
 		return POST_CLASSIC;
 	if (work->flags & IBV_SEND_INLINE)
 		return POST_EXTENDED_INLINE;

@@ -132,6 +132,7 @@ DRIVERS = [
     Run("granting", "--op", "alloc", "--cq", "event"),
     Pool("poll"),
     Run("xrc", "--op", "send", "-c", "xrc", "--cq", "event"),
+    Run("dc", "--op", "send", "--metric", "bw", "-q", "2", "-c", "dc", "--cq", "event"),
 ]
 
 
@@ -517,3 +518,6 @@ class Others(Drivers):
 
     def test_xrc(self):
         self.faults(DRIVERS[7])
+
+    def test_dc(self):
+        self.faults(DRIVERS[8])
