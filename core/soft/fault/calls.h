@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The verbs, rdma_cm and mlx5 calls that a fault plan can make fail, and how each reports an error:
+ * The verbs, rdma_cm, mlx5 and EFA calls that a fault plan can make fail, and how each reports an error:
  * NULL with errno, -1 with errno, an errno, or a negative errno. Calls that go through function
  * pointers of a context, queue pair or other object are listed by name only.
  */
@@ -16,6 +16,16 @@
 	     (context, attr, own), NOTHING)
 #else
 #define SOFT_DC_CALLS(CALL)
+#endif
+
+#ifdef HAVE_EFADV
+#include <infiniband/efadv.h>
+#define SOFT_SRD_CALLS(CALL) \
+	CALL(struct ibv_qp *, efadv_create_qp_ex, \
+	     (struct ibv_context *context, struct ibv_qp_init_attr_ex *attr, struct efadv_qp_init_attr *own, uint32_t size), \
+	     (context, attr, own, size), NOTHING)
+#else
+#define SOFT_SRD_CALLS(CALL)
 #endif
 
 #define SOFT_EXPORTED_CALLS(CALL) \
@@ -208,7 +218,8 @@
 	CALL(int, rdma_getaddrinfo, \
 	     (const char *node, const char *service, const struct rdma_addrinfo *hints, struct rdma_addrinfo **info), \
 	     (node, service, hints, info), MINUS_ONE) \
-	SOFT_DC_CALLS(CALL)
+	SOFT_DC_CALLS(CALL) \
+	SOFT_SRD_CALLS(CALL)
 
 #define SOFT_POINTED_CALLS(CALL) \
 	CALL(ibv_post_send) \

@@ -27,7 +27,7 @@ static uint32_t number_of(const struct soft_qp *qp, const struct soft_operation 
 	return soft_qp_is_addressed(qp) ? operation->remote_qp : qp->attr.dest_qp_num;
 }
 
-/* Returns whether messages of a connection are numbered; DC connects anew when it likes. */
+/* Returns whether messages of a connection are numbered; DC connects anew when it likes, and SRD has none. */
 static bool is_numbered(const struct soft_qp *qp)
 {
 	return soft_qp_is_reliable(qp) && !soft_qp_is_addressed(qp);
@@ -63,10 +63,10 @@ bool soft_execute_is_open(const struct soft_qp *qp, const struct soft_target *ta
 	    remote->type != soft_qp_peer_type(qp->type) ||
 	    atomic_load_explicit(&remote->pkey_index, memory_order_relaxed) != qp->attr.pkey_index)
 		return false;
-	if (is_datagram(qp))
-		return atomic_load(&remote->qkey) == qkey_of(qp, operation);
-	if (soft_qp_is_addressed(qp))
+	if (unlikely(qp->type == SOFT_QPT_DCI))
 		return remote->dc_key == operation->dc_key;
+	if (soft_qp_is_addressed(qp))
+		return atomic_load(&remote->qkey) == qkey_of(qp, operation);
 	if (atomic_load_explicit(&remote->peer, memory_order_relaxed) != local->qp_num)
 		return false;
 	return !is_numbered(qp) ||
@@ -355,7 +355,7 @@ static void expect_next(const struct soft_qp *qp, const struct soft_target *targ
 /*
  * If the target rejects the operation, its queue pair fails; if no receive can report the error, it
  * raises an event. On unreliable queue pairs, errors go unnoticed. A target of DC keeps serving
- * others.
+ * others, and so does a queue pair of SRD.
  */
 static enum soft_outcome answer(const struct soft_qp *qp, const struct soft_target *target,
 				const struct soft_operation *operation, enum soft_outcome outcome)

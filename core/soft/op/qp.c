@@ -63,6 +63,7 @@ static int soft_op_qp_check(const struct ibv_qp_init_attr_ex *attr)
 	case IBV_QPT_UD:
 	case SOFT_QPT_DCI:
 	case SOFT_QPT_DCT:
+	case SOFT_QPT_SRD:
 		return attr->send_cq && attr->recv_cq ? 0 : EINVAL;
 	case IBV_QPT_XRC_SEND:
 		return attr->send_cq ? 0 : EINVAL;

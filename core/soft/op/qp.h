@@ -35,6 +35,7 @@ enum {
 enum {
 	SOFT_QPT_DCI = 0x1000, /* the initiator of DC */
 	SOFT_QPT_DCT,          /* the target of DC */
+	SOFT_QPT_SRD,
 };
 
 struct soft_qp {
@@ -77,6 +78,9 @@ struct soft_qp {
 	struct soft_operation *building;
 	uint32_t tail_before;
 	int build_error;
+	/* For SRD: */
+	uint64_t chance; /* state of random_next() */
+	bool is_held;    /* the first operation waits for others to pass it */
 #ifdef HAVE_MLX5DV
 	struct mlx5dv_qp_ex dc;
 #endif
@@ -103,7 +107,8 @@ static inline void soft_qp_expect(struct soft_qp *qp)
 
 static inline bool soft_qp_is_reliable(const struct soft_qp *qp)
 {
-	return qp->type == IBV_QPT_RC || qp->type == IBV_QPT_XRC_SEND || qp->type == SOFT_QPT_DCI;
+	return qp->type == IBV_QPT_RC || qp->type == IBV_QPT_XRC_SEND || qp->type == SOFT_QPT_DCI ||
+	       qp->type == SOFT_QPT_SRD;
 }
 
 /* Returns whether it is the initiator of XRC. */
@@ -115,7 +120,8 @@ static inline bool soft_qp_is_xrc(const struct soft_qp *qp)
 /* Returns whether each of its requests names a peer, so that it is not connected to one. */
 static inline bool soft_qp_is_addressed(const struct soft_qp *qp)
 {
-	return unlikely(qp->type == IBV_QPT_UD || qp->type == SOFT_QPT_DCI);
+	return unlikely(qp->type == IBV_QPT_UD || qp->type == SOFT_QPT_DCI ||
+			qp->type == SOFT_QPT_SRD);
 }
 
 /* Returns the type of the peers that a queue pair of this type sends to. */
@@ -196,8 +202,11 @@ static inline bool soft_qp_can(int type, enum ibv_wr_opcode opcode)
 		return type != IBV_QPT_UD;
 	case IBV_WR_BIND_MW:
 	case IBV_WR_LOCAL_INV:
-		return type != IBV_QPT_UD && type != SOFT_QPT_DCI;
+		return type != IBV_QPT_UD && type < IBV_QPT_DRIVER;
 	case IBV_WR_RDMA_READ:
+		if (type == SOFT_QPT_SRD)
+			return true;
+		__attribute__((fallthrough));
 	case IBV_WR_ATOMIC_CMP_AND_SWP:
 	case IBV_WR_ATOMIC_FETCH_AND_ADD:
 	case SOFT_ATOMIC_WRITE:

@@ -22,9 +22,15 @@ enum {
 	TGT = 16, /* IBV_QPT_XRC_RECV */
 	DCI = 32,
 	DCT = 64,
+	SRD = 128,
 	CONNECTED = RC | UC | INI | TGT,
-	ALL = CONNECTED | UD,
+	ALL = CONNECTED | UD | SRD,
 	PATHS = IBV_QP_ALT_PATH | IBV_QP_PATH_MIG_STATE,
+};
+
+enum {
+	SRD_TIMEOUT = 10, /* 4 ms */
+	SRD_RETRIES = 7,
 };
 
 /* IBTA specification, 11.2.5.2: required and optional attributes of each transition. */
@@ -37,20 +43,20 @@ static const struct transition {
 } transitions[] = {
 	{IBV_QPS_RESET, IBV_QPS_INIT, CONNECTED,
 	 IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS,                                         0                                                        },
-	{IBV_QPS_RESET, IBV_QPS_INIT, UD,        IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY,         0                                                        },
+	{IBV_QPS_RESET, IBV_QPS_INIT, UD | SRD,  IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY,         0                                                        },
 	{IBV_QPS_RESET, IBV_QPS_INIT, DCI,       IBV_QP_PKEY_INDEX | IBV_QP_PORT,                       0                                                        },
 	{IBV_QPS_RESET, IBV_QPS_INIT, DCT,       IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS,
 	 0																		       },
 	{IBV_QPS_INIT,  IBV_QPS_INIT, CONNECTED, 0,
 	 IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS												   },
-	{IBV_QPS_INIT,  IBV_QPS_INIT, UD,        0,						     IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY            },
+	{IBV_QPS_INIT,  IBV_QPS_INIT, UD | SRD,  0,						     IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY            },
 	{IBV_QPS_INIT,  IBV_QPS_RTR,  RC,
 	 IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |
 		 IBV_QP_MIN_RNR_TIMER,								  IBV_QP_PKEY_INDEX | IBV_QP_ACCESS_FLAGS | IBV_QP_ALT_PATH},
 	{IBV_QPS_INIT,  IBV_QPS_RTR,  UC | INI,
 	 IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN,
 	 IBV_QP_PKEY_INDEX | IBV_QP_ACCESS_FLAGS | IBV_QP_ALT_PATH											       },
-	{IBV_QPS_INIT,  IBV_QPS_RTR,  UD,        0,						     IBV_QP_PKEY_INDEX | IBV_QP_QKEY                          },
+	{IBV_QPS_INIT,  IBV_QPS_RTR,  UD | SRD,  0,						     IBV_QP_PKEY_INDEX | IBV_QP_QKEY                          },
  /* Linux, mlx5_ib: modify_dci_qp_is_ok and mlx5_ib_modify_dct. */
 	{IBV_QPS_INIT,  IBV_QPS_RTR,  DCI,       IBV_QP_PATH_MTU,                                       IBV_QP_AV | IBV_QP_PKEY_INDEX                            },
 	{IBV_QPS_INIT,  IBV_QPS_RTR,  DCT,       IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_MIN_RNR_TIMER,    0                                                        },
@@ -72,11 +78,11 @@ static const struct transition {
 	{IBV_QPS_RTR,   IBV_QPS_RTS,  UD,        IBV_QP_SQ_PSN,                                         IBV_QP_QKEY                                              },
 	{IBV_QPS_RTS,   IBV_QPS_RTS,  RC | TGT,  0,						     IBV_QP_ACCESS_FLAGS | IBV_QP_MIN_RNR_TIMER | PATHS       },
 	{IBV_QPS_RTS,   IBV_QPS_RTS,  UC | INI,  0,						     IBV_QP_ACCESS_FLAGS | PATHS                              },
-	{IBV_QPS_RTS,   IBV_QPS_RTS,  UD,        0,						     IBV_QP_QKEY                                              },
+	{IBV_QPS_RTS,   IBV_QPS_RTS,  UD | SRD,  0,						     IBV_QP_QKEY                                              },
 	{IBV_QPS_RTS,   IBV_QPS_SQD,  ALL,       0,						     IBV_QP_EN_SQD_ASYNC_NOTIFY                               },
 	{IBV_QPS_SQD,   IBV_QPS_RTS,  RC | TGT,  0,						     IBV_QP_ACCESS_FLAGS | IBV_QP_MIN_RNR_TIMER | PATHS       },
 	{IBV_QPS_SQD,   IBV_QPS_RTS,  UC | INI,  0,						     IBV_QP_ACCESS_FLAGS | PATHS                              },
-	{IBV_QPS_SQD,   IBV_QPS_RTS,  UD,        0,						     IBV_QP_QKEY                                              },
+	{IBV_QPS_SQD,   IBV_QPS_RTS,  UD | SRD,  0,						     IBV_QP_QKEY                                              },
 	{IBV_QPS_SQD,   IBV_QPS_SQD,  RC,        0,
 	 IBV_QP_PKEY_INDEX | IBV_QP_AV | IBV_QP_ACCESS_FLAGS | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
 		 IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC | IBV_QP_MAX_DEST_RD_ATOMIC |
@@ -89,9 +95,10 @@ static const struct transition {
 		 IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER | PATHS											},
 	{IBV_QPS_SQD,   IBV_QPS_SQD,  UC,        0,
 	 IBV_QP_PKEY_INDEX | IBV_QP_AV | IBV_QP_ACCESS_FLAGS | PATHS											     },
-	{IBV_QPS_SQD,   IBV_QPS_SQD,  UD,        0,						     IBV_QP_PKEY_INDEX | IBV_QP_QKEY                          },
+	{IBV_QPS_SQD,   IBV_QPS_SQD,  UD | SRD,  0,						     IBV_QP_PKEY_INDEX | IBV_QP_QKEY                          },
 	{IBV_QPS_SQE,   IBV_QPS_RTS,  UC,        0,						     IBV_QP_ACCESS_FLAGS                                      },
-	{IBV_QPS_SQE,   IBV_QPS_RTS,  UD,        0,						     IBV_QP_QKEY                                              },
+	{IBV_QPS_SQE,   IBV_QPS_RTS,  UD | SRD,  0,						     IBV_QP_QKEY                                              },
+	{IBV_QPS_RTR,   IBV_QPS_RTS,  SRD,       IBV_QP_SQ_PSN,                                         IBV_QP_QKEY | IBV_QP_RNR_RETRY                           },
 };
 
 static int type_of(const struct soft_qp *qp)
@@ -109,6 +116,8 @@ static int type_of(const struct soft_qp *qp)
 		return DCI;
 	case SOFT_QPT_DCT:
 		return DCT;
+	case SOFT_QPT_SRD:
+		return SRD;
 	default:
 		return UD;
 	}
@@ -214,6 +223,23 @@ static const struct value {
 	VALUE(IBV_QP_PATH_MIG_STATE, path_mig_state),
 };
 
+/* Chooses what programs cannot set, or did not. */
+static void choose_values(struct soft_qp *qp, int mask)
+{
+	if (qp->type < IBV_QPT_DRIVER)
+		return;
+	qp->attr.max_dest_rd_atomic = SOFT_RD_ATOMIC_MAX;
+	if (qp->type != SOFT_QPT_SRD)
+		return;
+	qp->attr.max_rd_atomic = SOFT_RD_ATOMIC_MAX;
+	qp->attr.qp_access_flags = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
+	qp->attr.min_rnr_timer = 1;
+	qp->attr.timeout = SRD_TIMEOUT;
+	qp->attr.retry_cnt = SRD_RETRIES;
+	if (mask & IBV_QP_QKEY && !(mask & IBV_QP_RNR_RETRY))
+		qp->attr.rnr_retry = SOFT_SEND_FOR_EVER;
+}
+
 static void take_values(struct soft_qp *qp, const struct ibv_qp_attr *attr, int mask)
 {
 	for (size_t i = 0; i < ARRAY_LENGTH(values); i++)
@@ -224,9 +250,7 @@ static void take_values(struct soft_qp *qp, const struct ibv_qp_attr *attr, int 
 		qp->attr.sq_psn = attr->sq_psn & 0xffffff;
 	if (mask & IBV_QP_RQ_PSN)
 		atomic_store(&qp->image->queue.psn, attr->rq_psn & 0xffffff);
-	/* Programs cannot set it. */
-	if (qp->type == SOFT_QPT_DCT)
-		qp->attr.max_dest_rd_atomic = SOFT_RD_ATOMIC_MAX;
+	choose_values(qp, mask);
 }
 
 static void publish(struct soft_qp *qp)

@@ -50,6 +50,9 @@ struct soft_operation {
 	struct ibv_sge sge[];
 };
 
+/* The value of rnr_retry that means no limit. */
+#define SOFT_SEND_FOR_EVER 7
+
 struct soft_sends {
 	unsigned char *ring;
 	uint32_t size;
