@@ -79,7 +79,7 @@ bool applicable_registration(const struct operation *op, const struct parameters
 	return (op->takes & OPERATION_TAKES_REGISTRATION) && wanted->metric == METRIC_LAT;
 }
 
-/* Unreliable transports have no acknowledgments, retries, READs or atomics. */
+/* Other transports have no timers, retries, or numbers of READs and atomics to choose. */
 static void drop_of_reliable(struct parameters *wanted)
 {
 	const struct parameters fallback = parameters_default();
@@ -98,7 +98,7 @@ void applicable_keep(const struct operation *op, struct parameters *wanted)
 		wanted->budget_ns = PARAMETER_AUTO;
 	if (wanted->budget_ns == PARAMETER_AUTO)
 		wanted->precision = PARAMETER_AUTO;
-	if (!parameters_has(wanted, TRANSPORT_RELIABLE))
+	if (!transport_is_acknowledged((enum transport)wanted->transport))
 		drop_of_reliable(wanted);
 	if (!is_load)
 		wanted->rate = PARAMETER_AUTO;

@@ -450,7 +450,7 @@ static int make_route(struct rdma_context *ctx, struct error *error)
 
 	path->route.kind = transports[ctx->state->transport].route;
 	path->route.srqn = path->other.srqn;
-	if (path->route.kind != ROUTE_ADDRESS && path->route.kind != ROUTE_TARGET)
+	if (path->route.kind == ROUTE_CONNECTED || path->route.kind == ROUTE_SRQ)
 		return 0;
 	path->route.qpn = is_dc(ctx->state) ? path->other.target : path->other.qpn;
 	path->route.qkey = path->other.qkey;

@@ -16,6 +16,12 @@ static bool is_dc(const struct rdma_state *state)
 	return transports[state->transport].route == ROUTE_TARGET;
 }
 
+/* Returns whether requests can be posted only by ibv_wr_*. */
+static bool is_extended(const struct rdma_state *state)
+{
+	return is_dc(state) || transports[state->transport].route == ROUTE_SRD;
+}
+
 static struct ibv_qp_cap capabilities(const struct rdma_context *ctx)
 {
 	uint32_t n_senders = is_dc(ctx->state) ? ctx->state->endpoint->n_senders : 1;
@@ -145,7 +151,7 @@ int qp_open(struct rdma_context *ctx, struct error *error)
 		.qp = ctx->qp, .srq = state->endpoint->srq, .receiver = ctx->qp->qp_num};
 	if (attr.comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)
 		state->queue.qpx = ibv_qp_to_qp_ex(ctx->qp);
-	else if (state->endpoint->send_ops || is_dc(state))
+	else if (state->endpoint->send_ops || is_extended(state))
 		return error_set(error, -EOPNOTSUPP,
 				 "the device's library does not support the operation");
 	return transport_has(state->transport, TRANSPORT_TWO_WAY) ? 0 : open_target(ctx, error);

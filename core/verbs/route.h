@@ -23,9 +23,16 @@ struct route {
 	void *initiator; /* DC only: from dc_extend */
 };
 
+/* Returns whether only ibv_wr_* can set the peer. */
+static inline bool route_is_extended(const struct route *route)
+{
+	return route->kind == ROUTE_TARGET || route->kind == ROUTE_SRD;
+}
+
 /*
  * Set the peer of a work request: one that is being built by ibv_wr_*, and one for ibv_post_send.
- * Only sends have a route by address. ibv_post_send has no route to a target of DC.
+ * Only sends have a route by address. ibv_post_send has no route to a target of DC,
+ * and none for reads and writes of SRD.
  */
 static ALWAYS_INLINE void route_set(const struct route *route, struct ibv_qp_ex *qpx)
 {

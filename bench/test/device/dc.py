@@ -37,7 +37,9 @@ class Measured(Served):
         self.measure(*send, "--metric", "bw", "-s", "64,9000", "-n", 600, "-q", 3, "-b", count=2)
         self.measure(*send, "--metric", "bw", "-n", 600, "-q", 2, "--threads", 2, "--cq", "event",
                      "-l", 4, count=1)
-        self.measure(*send, "--metric", "bw", "-n", 100, "--sge", 3, count=1)
+        self.measure("--op", "send,write,read", "--metric", "lat,bw", "-n", 100, "--sge", 3,
+                     count=6)
+        self.measure("--op", "write", "--metric", "bw", "-n", 100, "--sge", 3, "-l", 4, count=1)
         self.measure("--verify", "--op", "read", "--metric", "bw", "-n", 600, "-q", 3, count=1)
 
     def test_many_targets(self):

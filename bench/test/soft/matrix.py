@@ -133,6 +133,7 @@ DRIVERS = [
     Pool("poll"),
     Run("xrc", "--op", "send", "-c", "xrc", "--cq", "event"),
     Run("dc", "--op", "send", "--metric", "bw", "-q", "2", "-c", "dc", "--cq", "event"),
+    Run("srd", "--op", "send", "-c", "srd", "--cq", "event"),
 ]
 
 
@@ -521,3 +522,6 @@ class Others(Drivers):
 
     def test_dc(self):
         self.faults(DRIVERS[8])
+
+    def test_srd(self):
+        self.faults(DRIVERS[9])

@@ -381,6 +381,23 @@ static void test_connecting_dc(void **unused)
 	assert_int_equal(passed.n_handles, 2);
 }
 
+/* SRD has the attributes of UD, and a route for all requests. */
+static void test_connecting_srd(void **unused)
+{
+	struct post_work work = {0};
+	struct rdma_context ctx;
+	struct rdma_state state;
+
+	connect_pair(&ctx, &state, TRANSPORT_SRD, IBV_LINK_LAYER_ETHERNET);
+	assert_int_equal(passed.mask[0], IBV_QP_STATE);
+	assert_int_equal(passed.mask[1], IBV_QP_STATE | IBV_QP_SQ_PSN);
+	manual_qp_aim(&ctx, &work);
+	assert_int_equal(work.route.kind, ROUTE_SRD);
+	assert_ptr_equal(work.route.ah, &handle);
+	assert_int_equal(work.route.qpn, remote.qpn);
+	assert_int_equal(work.route.qkey, remote.qkey);
+}
+
 /* The peer's numbers are not trusted. */
 static void test_invalid_numbers_of_xrc(void **unused)
 {
@@ -415,6 +432,7 @@ int main(void)
 		cmocka_unit_test(test_connecting_ud),
 		cmocka_unit_test(test_connecting_xrc),
 		cmocka_unit_test(test_connecting_dc),
+		cmocka_unit_test(test_connecting_srd),
 		cmocka_unit_test(test_invalid_numbers_of_xrc),
 	};
 

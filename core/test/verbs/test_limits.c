@@ -194,7 +194,7 @@ static void test_operations(void **unused)
 {
 	static const struct {
 		enum post_operation operation;
-		const char *texts[5]; /* on RC, UC, UD, XRC, DC; NULL: supported */
+		const char *texts[6]; /* on RC, UC, UD, XRC, DC, SRD; NULL: supported */
 	} rows[] = {
 		{POST_SEND,         {NULL, NULL, NULL}					      },
 		{POST_SEND_IMM,     {NULL, NULL, NULL}                                              },
@@ -202,19 +202,23 @@ static void test_operations(void **unused)
 		{POST_WRITE_IMM,    {NULL, NULL, "UD does not support writes"}                      },
 		{POST_READ,         {NULL, "UC does not support reads", "UD does not support reads"}},
 		{POST_FETCH_ADD,
-		 {NULL, "UC does not support atomics", "UD does not support atomics"}               },
+		 {NULL, "UC does not support atomics", "UD does not support atomics", NULL, NULL,
+		  "SRD does not support atomics"}						   },
 		{POST_SEND_INV,
 		 {NULL, "UC does not support sends with invalidate",
 		  "UD does not support sends with invalidate",
 		  "XRC does not support sends with invalidate",
-		  "DC does not support sends with invalidate"}                                      },
+		  "DC does not support sends with invalidate",
+		  "SRD does not support sends with invalidate"}                                     },
 		{POST_BIND_MW,
 		 {NULL, "UC does not support memory windows of type 2",
 		  "UD does not support memory windows of type 2",
 		  "XRC does not support memory windows of type 2",
-		  "DC does not support memory windows of type 2"}                                   },
+		  "DC does not support memory windows of type 2",
+		  "SRD does not support memory windows of type 2"}                                  },
 		{POST_COMPARE_SWAP,
-		 {NULL, "UC does not support atomics", "UD does not support atomics"}               },
+		 {NULL, "UC does not support atomics", "UD does not support atomics", NULL, NULL,
+		  "SRD does not support atomics"}						   },
 	};
 	const struct ibv_device_attr atomic = {
 		.atomic_cap = IBV_ATOMIC_HCA,

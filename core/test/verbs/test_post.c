@@ -304,6 +304,11 @@ static const struct request requests[] = {
 	{POST_WRITE_IMM,    ROUTE_SRQ      },
 	{POST_FETCH_ADD,    ROUTE_SRQ      },
 	{POST_COMPARE_SWAP, ROUTE_SRQ      },
+	{POST_SEND,         ROUTE_SRD      },
+	{POST_WRITE,        ROUTE_SRD      },
+	{POST_READ,         ROUTE_SRD      },
+	{POST_SEND_IMM,     ROUTE_SRD      },
+	{POST_WRITE_IMM,    ROUTE_SRD      },
 #ifdef HAVE_MLX5DV
 	{POST_SEND,         ROUTE_TARGET   },
 	{POST_WRITE,        ROUTE_TARGET   },
@@ -315,20 +320,20 @@ static const struct request requests[] = {
 #endif
 };
 
-/* ibv_post_send has no route to a target of DC. */
 static bool is_extended_only(struct request request)
 {
-	return request.route == ROUTE_TARGET;
+	const struct route route = {.kind = request.route};
+
+	return route_is_extended(&route);
 }
 
 /* Selects the type of queue pair for the request. */
 static void prepare(struct request request)
 {
 	static const enum ibv_qp_type types[] = {
-		[ROUTE_CONNECTED] = IBV_QPT_RC,
-		[ROUTE_ADDRESS] = IBV_QPT_UD,
-		[ROUTE_SRQ] = IBV_QPT_XRC_SEND,
-		[ROUTE_TARGET] = IBV_QPT_DRIVER,
+		[ROUTE_CONNECTED] = IBV_QPT_RC, [ROUTE_ADDRESS] = IBV_QPT_UD,
+		[ROUTE_SRQ] = IBV_QPT_XRC_SEND, [ROUTE_TARGET] = IBV_QPT_DRIVER,
+		[ROUTE_SRD] = IBV_QPT_DRIVER,
 	};
 
 	forget(NULL);
@@ -391,7 +396,7 @@ static struct seen wanted_of(struct request request, unsigned int i, unsigned in
 		wanted.compare_add = 0x6000 + i;
 		wanted.swap = 0x7000 + i;
 	}
-	if (request.route == ROUTE_ADDRESS || request.route == ROUTE_TARGET) {
+	if (request.route != ROUTE_CONNECTED && request.route != ROUTE_SRQ) {
 		wanted.ah = (struct ibv_ah *)(uintptr_t)(0x8000 + 8 * i);
 		wanted.qpn = 0x9000 + i;
 		wanted.qkey = 0xa000 + i;
@@ -522,10 +527,10 @@ static void test_paths(void **unused)
 	work = (struct post_work){
 		.n_sges = 2, .sges = {{.length = 3}, {.length = 4}}
         };
-	work.route.kind = ROUTE_TARGET;
-	work.route.initiator = INITIATOR;
-	assert_int_equal(post_choose(&queue, &work), POST_EXTENDED_LIST);
-	assert_int_equal(post_send(&queue, &work, POST_SEND, POST_EXTENDED_LIST, 0), 0);
+	work.route.kind = ROUTE_SRD;
+	assert_int_equal(post_choose(&queue, &work), POST_CLASSIC);
+	assert_int_equal(post_send(&queue, &work, POST_SEND, POST_CLASSIC, 0), 0);
+	assert_int_equal(n_starts, 2);
 	assert_int_equal(seen[1].length, 7);
 }
 
