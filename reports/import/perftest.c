@@ -57,7 +57,8 @@ static const struct word transports[] = {
         {"UC",  "UC" },
         {"UD",  "UD" },
         {"XRC", "XRC"},
-        {"DC",  "DC" }
+        {"DC",  "DC" },
+        {"SRD", "SRD"}
 };
 
 static const struct word link_layers[] = {
@@ -194,7 +195,8 @@ static int run_set(struct perftest_run *run, const char *name, const char *value
 	if (!strcasecmp(plain, "Connection type") &&
 	    !(run->transport = find_word(transports, ARRAY_LENGTH(transports), value)))
 		return error_set(error, -EINVAL,
-				 "connection type '%.40s' is not RC, UC, UD, XRC or DC", value);
+				 "connection type '%.40s' is not RC, UC, UD, XRC, DC or SRD",
+				 value);
 	if (!strncasecmp(plain, "Dual", 4) && !strcmp(value, "ON"))
 		return error_set(error, -EINVAL, "dual-port runs are not supported");
 	if (!strcasecmp(plain, "Device")) {
