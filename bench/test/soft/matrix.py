@@ -132,7 +132,7 @@ DRIVERS = [
     Run("granting", "--op", "alloc", "--cq", "event"),
     Pool("poll"),
     Run("xrc", "--op", "send", "-c", "xrc", "--cq", "event"),
-    Run("dc", "--op", "send", "--metric", "bw", "-q", "2", "-c", "dc", "--cq", "event"),
+    Run("dc", "--op", "send", "--metric", "bw", "-q", "2", "-c", "dc"),
     Run("srd", "--op", "send", "-c", "srd", "--cq", "event"),
 ]
 
