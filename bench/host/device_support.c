@@ -20,6 +20,7 @@
 #include "core/rdma/qp.h"
 #include "core/verbs/device.h"
 #include "core/verbs/device_clock.h"
+#include "core/verbs/qp_kind.h"
 #include "core/verbs/verbs.h"
 
 /* Above the inline size of any device. */
@@ -80,7 +81,7 @@ static uint32_t most_inline(struct ibv_pd *pd, enum transport transport,
 			    const struct ibv_device_attr *device)
 {
 	const struct ibv_qp_init_attr_ex least = {
-		.qp_type = qp_type_of(transport),
+		.qp_type = qp_kinds[transport].type,
 		.cap = {.max_send_wr = 1,
 			.max_recv_wr = 1,
 			.max_send_sge = POST_SGES,
@@ -91,7 +92,17 @@ static uint32_t most_inline(struct ibv_pd *pd, enum transport transport,
 		.send_ops_flags = qp_operations(transport, device),
 	};
 
-	return limits_inline(&least);
+	return limits_inline(transport, &least);
+}
+
+/* Adds what SRD supports besides sends. */
+static void tell_srd(json_t *section, struct ibv_context *verbs)
+{
+	const struct srd_support srd = srd_query(verbs);
+
+	json_object_set_new(section, "srd",
+			    json_pack("{s:b, s:b, s:I}", "reads", srd.has_reads, "writes",
+				      srd.has_writes, "max_bytes", (json_int_t)srd.most_bytes));
 }
 
 /*
@@ -106,7 +117,7 @@ static void tell_transports(json_t *section, struct ibv_context *verbs,
 	int code = 0;
 
 	for (enum transport i = TRANSPORT_RC; i < TRANSPORTS && pd && code >= 0; i++) {
-		code = limits_has_type(pd, qp_type_of(i));
+		code = limits_has_transport(pd, i);
 		if (code > 0)
 			tell_number(found, transport_names[i], most_inline(pd, i, device));
 	}
@@ -114,6 +125,8 @@ static void tell_transports(json_t *section, struct ibv_context *verbs,
 		ibv_dealloc_pd(pd);
 	if (json_object_size(found) && code >= 0)
 		json_object_set(section, "max_inline", found);
+	if (json_object_get(found, transport_names[TRANSPORT_SRD]))
+		tell_srd(section, verbs);
 	json_decref(found);
 }
 
@@ -272,6 +285,17 @@ static void read_transports(struct device_support *capacity, const json_t *secti
 	}
 }
 
+static void read_srd(struct device_support *capacity, const json_t *section)
+{
+	json_int_t bytes = read_number(section, "max_bytes", UINT32_MAX);
+
+	capacity->srd = (struct srd_support){
+		.has_reads = json_is_true(json_object_get(section, "reads")),
+		.has_writes = json_is_true(json_object_get(section, "writes")),
+		.most_bytes = bytes < 0 ? 0 : (uint32_t)bytes,
+	};
+}
+
 void device_support_read(struct device_support *capacity, const struct result_end *end,
 			 bool is_server, const char *whose)
 {
@@ -290,6 +314,7 @@ void device_support_read(struct device_support *capacity, const struct result_en
 	read_attributes(&capacity->device, device);
 	read_transports(capacity, json_object_get(device, "max_inline"));
 	read_port(capacity, end, json_object_get(end->facts, "port"));
+	read_srd(capacity, json_object_get(device, "srd"));
 	capacity->lacking = json_object_get(device, "lacking_memory");
 	capacity->capabilities = (uint64_t)read_number(device, "device_cap_flags", INT64_MAX);
 	capacity->device.device_cap_flags = (unsigned int)capacity->capabilities;
@@ -376,6 +401,14 @@ static int check_multicast(const struct device_support *capacity, const struct p
 	return check_group_address(capacity, p, error);
 }
 
+/* Types of providers' own have no bit. */
+static bool limits_rate(const struct device_support *capacity, enum transport transport)
+{
+	enum ibv_qp_type type = qp_kinds[transport].type;
+
+	return type < 32 && capacity->rate_limit_types >> type & 1;
+}
+
 static int check_rate_limit(const struct device_support *capacity, const struct parameters *p,
 			    struct error *error)
 {
@@ -384,7 +417,7 @@ static int check_rate_limit(const struct device_support *capacity, const struct 
 
 	if (p->rate_limit == PARAMETER_AUTO)
 		return 0;
-	if (!(capacity->rate_limit_types >> qp_type_of(transport) & 1))
+	if (!limits_rate(capacity, transport))
 		return error_set(error, -EOPNOTSUPP,
 				 "the device does not limit the rate of %s queue pairs; omit "
 				 "--rate-limit",
@@ -484,6 +517,22 @@ static int check_operation(const struct device_support *capacity, const struct o
 	return code;
 }
 
+/* Reads and writes of SRD are optional, and have another limit than sends. */
+static int check_srd(const struct device_support *capacity, const struct operation *op,
+		     const struct parameters *p, struct ibv_port_attr *port, struct error *error)
+{
+	bool reads = op->needs & TRANSPORT_READS;
+	bool writes = op->needs & TRANSPORT_WRITES;
+
+	if (p->transport != TRANSPORT_SRD || !(reads || writes))
+		return 0;
+	port->max_msg_sz = capacity->srd.most_bytes;
+	if (reads ? capacity->srd.has_reads : capacity->srd.has_writes)
+		return 0;
+	return error_set(error, -EOPNOTSUPP, "the device does not support %s on SRD",
+			 reads ? "reads" : "writes");
+}
+
 static int check_memory(const struct device_support *capacity, const struct parameters *p,
 			const struct limits *wanted, struct error *error)
 {
@@ -512,12 +561,15 @@ int device_support_check(const struct device_support *capacity, const struct ope
 			 const struct parameters *parameters, const struct limits *wanted,
 			 struct error *error)
 {
+	struct ibv_port_attr port = capacity->port;
 	int code = check_transport(capacity, op, parameters, error);
 
 	if (!code)
 		code = check_operation(capacity, op, parameters, error);
 	if (!code)
-		code = limits_check(wanted, &capacity->device, &capacity->port, error);
+		code = check_srd(capacity, op, parameters, &port, error);
+	if (!code)
+		code = limits_check(wanted, &capacity->device, &port, error);
 	if (!code)
 		code = check_parameters(capacity, parameters, error);
 	if (!code)

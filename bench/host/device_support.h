@@ -11,6 +11,7 @@
 
 #include "bench/plan/operation.h"
 #include "core/verbs/limits.h"
+#include "core/verbs/srd.h"
 
 /* Number of GID indexes that a case can name. */
 #define DEVICE_SUPPORT_GIDS 256
@@ -31,6 +32,7 @@ struct device_support {
 	unsigned int transports;           /* bit mask of supported transports */
 	uint64_t inline_bytes[TRANSPORTS]; /* maximum inline size of a queue pair */
 	bool gids[DEVICE_SUPPORT_GIDS];    /* whether the port has a GID at that index */
+	struct srd_support srd;            /* only if that transport is supported */
 	uint64_t pkeys;                    /* entries of the port's P_Key table */
 	uint64_t lids;                     /* of the port; 0 on Ethernet */
 	uint64_t memory_bytes;             /* of the device's own memory */

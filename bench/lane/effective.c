@@ -67,7 +67,7 @@ static void add_reliability(struct effective *chosen, const struct ibv_qp_attr *
 	effective_set(chosen, EFFECTIVE_RNR_RETRIES, attr->rnr_retry);
 }
 
-/* With XRC, another queue pair responds. */
+/* With XRC and DC, another queue pair responds. */
 static void add_target(struct ibv_qp_attr *attr, struct ibv_qp *target)
 {
 	struct ibv_qp_init_attr made = {0};

@@ -158,7 +158,8 @@ static struct endpoint_settings endpoint_settings(const struct lane *lane, enum 
 		.vector = lane->settings.number,
 		.srq_depth = p->use_srq ? (uint32_t)p->rx_depth : 0,
 		.sges = (uint32_t)p->sge,
-		.is_xrc = !parameters_has(p, TRANSPORT_TWO_WAY),
+		.is_xrc = transports[p->transport].route == ROUTE_SRQ,
+		.n_senders = lane->settings.n_flows,
 		.send_ops = lane->settings.shape->stores ? ATOMIC_WRITE : 0,
 	};
 }
@@ -460,8 +461,9 @@ struct limits lane_limits(const struct parameters *parameters, const struct oper
 		shape->is_read && (!is_server || parameters->bidirectional || is_answered);
 	bool registers_each = parameters->registration == REGISTRATION_EACH && !is_server;
 	uint32_t n_lanes = pattern_lanes(parameters, is_server);
-	/* XRC has one to send and one to receive. */
-	unsigned int each = parameters_has(parameters, TRANSPORT_TWO_WAY) ? 1 : 2;
+	bool is_dc = transports[parameters->transport].route == ROUTE_TARGET;
+	/* XRC has one to send and one to receive; DC, one to send for all. */
+	unsigned int each = parameters_has(parameters, TRANSPORT_TWO_WAY) || is_dc ? 1 : 2;
 	const struct lane_wish wish = {
 		.parameters = parameters, .shape = shape, .is_server = is_server};
 	struct lane lane;
@@ -475,7 +477,7 @@ struct limits lane_limits(const struct parameters *parameters, const struct oper
 	settings = lane_context_settings(&lane);
 	return (struct limits){
 		.transport = (enum transport)parameters->transport,
-		.send_depth = settings_send_depth(&settings),
+		.send_depth = settings_send_depth(&settings) * (is_dc ? lane.settings.n_flows : 1),
 		.recv_depth = endpoint.srq_depth ? 0 : settings_recv_depth(&settings),
 		.srq_depth = endpoint.srq_depth,
 		.cq_depth = makes_cq && parameters->tx_depth > endpoint.cq_depth
@@ -483,7 +485,7 @@ struct limits lane_limits(const struct parameters *parameters, const struct oper
 				    : endpoint.cq_depth,
 		.sge = settings_sges(&settings),
 		.read_sge = posts_reads ? (uint32_t)parameters->sge : 0,
-		.queue_pairs = (lane.settings.n_flows * each + makes_pair) * n_lanes,
+		.queue_pairs = (lane.settings.n_flows * each + is_dc + makes_pair) * n_lanes,
 		.completion_queues = (1 + makes_cq) * n_lanes,
 		.srqs = endpoint.srq_depth ? n_lanes : 0,
 		.regions = ((parameters->mr_per_qp == 1 ? lane.settings.n_flows : 1) +

@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "core/rdma/qp.h"
+#include "core/verbs/qp_kind.h"
 #include "core/verbs/verbs.h"
 
 struct ibv_qp_init_attr timed_call_queue(const struct lane *lane)
@@ -20,7 +21,7 @@ struct ibv_qp_init_attr timed_call_queue(const struct lane *lane)
 			.max_recv_sge = lane->endpoint.srq ? 0 : (uint32_t)p->sge,
 			.max_inline_data =
 				p->inline_size == PARAMETER_AUTO ? 0 : (uint32_t)p->inline_size},
-		.qp_type = qp_type_of((enum transport)p->transport),
+		.qp_type = qp_kinds[p->transport].type,
 	};
 }
 

@@ -106,7 +106,7 @@ bool applicable_breakdown(const struct operation *op, const struct parameters *w
 	       wanted->registration != REGISTRATION_EACH;
 }
 
-/* Unreliable transports have no acknowledgments, retries, READs or atomics. */
+/* Other transports have no timers, retries, or numbers of READs and atomics to choose. */
 static void drop_of_reliable(struct parameters *wanted)
 {
 	const struct parameters fallback = parameters_default();
@@ -125,7 +125,7 @@ void applicable_keep(const struct operation *op, struct parameters *wanted)
 		wanted->budget_ns = PARAMETER_AUTO;
 	if (wanted->budget_ns == PARAMETER_AUTO)
 		wanted->precision = PARAMETER_AUTO;
-	if (!parameters_has(wanted, TRANSPORT_RELIABLE))
+	if (!transport_is_acknowledged((enum transport)wanted->transport))
 		drop_of_reliable(wanted);
 	if (!is_load)
 		wanted->rate = wanted->burst = PARAMETER_AUTO;
@@ -165,7 +165,7 @@ void applicable_keep(const struct operation *op, struct parameters *wanted)
 		drop_of_messages(op, wanted);
 	if (operation_is_local(op))
 		drop_of_windows(wanted);
-	/* XRC receives only from a shared receive queue. */
+	/* XRC and DC receive only from a shared receive queue. */
 	if (!parameters_has(wanted, TRANSPORT_TWO_WAY))
 		wanted->use_srq = 1;
 }

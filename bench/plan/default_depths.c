@@ -78,8 +78,9 @@ void default_depths_choose(const struct operation *op, struct parameters *parame
 		choose_doorbell(parameters);
 	parameter_choose(&parameters->tx_depth, is_bw ? stream_depth(parameters) : LAT_DEPTH);
 	parameter_choose(&parameters->rx_depth, is_bw ? stream_receives(parameters) : LAT_DEPTH);
-	/* Each timed message needs its own completion. */
-	if (parameters->latencies || parameters->metric == METRIC_LOAD)
+	/* Each timed message needs its own completion. Without order, it stands for one message. */
+	if (parameters->latencies || parameters->metric == METRIC_LOAD ||
+	    !parameters_has(parameters, TRANSPORT_ORDERED))
 		parameter_choose(&parameters->cq_mod, 1);
 	parameter_choose(&parameters->cq_mod, max_u64(parameters->tx_depth / (is_bw ? 4 : 2), 1));
 }

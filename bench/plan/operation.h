@@ -50,18 +50,18 @@
 	     .kind = RESULT_COMPLETION) \
 	EACH(WRITE_NOTIFY, write_notify, "write-notify", \
 	     "RDMA WRITE, then a SEND to notify the peer", \
-	     .needs = TRANSPORT_WRITES | TRANSPORT_RELIABLE, .shape = {.is_notified = true}, \
+	     .needs = TRANSPORT_WRITES | TRANSPORT_RELIABLE | TRANSPORT_ORDERED, .shape = {.is_notified = true}, \
 	     .is_received = true, .kind = RESULT_HALF) \
 	EACH(READ_NOTIFY, read_notify, "read-notify", \
 	     "RDMA READ, then a SEND to notify the peer", \
-	     .needs = TRANSPORT_READS | TRANSPORT_RELIABLE, \
+	     .needs = TRANSPORT_READS | TRANSPORT_RELIABLE | TRANSPORT_ORDERED, \
 	     .shape = {.is_read = true, .is_notified = true}, .is_received = true, \
 	     .kind = RESULT_HALF) \
 	EACH(DOORBELL, doorbell, "doorbell", "stream of RDMA WRITEs, some with immediate data", \
-	     .needs = TRANSPORT_WRITES | TRANSPORT_RELIABLE, .shape = {.rings = true}, \
+	     .needs = TRANSPORT_WRITES | TRANSPORT_RELIABLE | TRANSPORT_ORDERED, .shape = {.rings = true}, \
 	     .is_received = true, .has_immediate = true, .kind = RESULT_HALF) \
 	EACH(ALLOC, alloc, "alloc", "memory granted by the server's pool", \
-	     .needs = TRANSPORT_RELIABLE, .shape = {.is_granted = true}, .is_received = true, \
+	     .needs = TRANSPORT_RELIABLE | TRANSPORT_ORDERED, .shape = {.is_granted = true}, .is_received = true, \
 	     .kind = RESULT_FULL) \
 	EACH(REGISTER, register, "register", "ibv_reg_mr()", \
 	     .needs = TRANSPORT_DEFAULT, .shape = {.is_call = true, .registers = true}, \
@@ -70,7 +70,7 @@
 	     .needs = TRANSPORT_DEFAULT, .shape = {.is_call = true, .registers = true}, \
 	     .takes = OPERATION_TAKES_SIZE, .kind = RESULT_CALL) \
 	EACH(CREATE_QP, create_qp, "create-qp", "ibv_create_qp()", \
-	     .needs = TRANSPORT_TWO_WAY, .shape = {.is_call = true, .makes_pair = true}, \
+	     .needs = TRANSPORT_TWO_WAY | TRANSPORT_STANDARD, .shape = {.is_call = true, .makes_pair = true}, \
 	     .takes = OPERATION_TAKES_PAIR, .kind = RESULT_CALL) \
 	EACH(CREATE_CQ, create_cq, "create-cq", "ibv_create_cq()", \
 	     .needs = TRANSPORT_DEFAULT, .shape = {.is_call = true, .makes_cq = true}, \

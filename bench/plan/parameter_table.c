@@ -34,10 +34,12 @@ static const struct option_value modes[] = {
 	[CQ_ADAPTIVE] = {"adaptive", "poll for 50 us, then sleep"    },
 };
 static const struct option_value transport_values[TRANSPORTS] = {
-	[TRANSPORT_RC] = {"RC",  "reliable connection"                        },
-	[TRANSPORT_UC] = {"UC",  "unreliable connection: sends and writes"    },
-	[TRANSPORT_UD] = {"UD",  "unreliable datagram: sends, up to the MTU"  },
-	[TRANSPORT_XRC] = {"XRC", "RC with one shared receive queue per thread"},
+	[TRANSPORT_RC] = {"RC",  "reliable connection"                              },
+	[TRANSPORT_UC] = {"UC",  "unreliable connection: sends and writes"          },
+	[TRANSPORT_UD] = {"UD",  "unreliable datagram: sends, up to the MTU"        },
+	[TRANSPORT_XRC] = {"XRC", "RC with one shared receive queue per thread"      },
+	[TRANSPORT_DC] = {"DC",  "one initiator per thread, to --qps targets (mlx5)"},
+	[TRANSPORT_SRD] = {"SRD", "reliable datagrams in any order (EFA)"            },
 };
 static const struct option_value connects[] = {
 	[CONNECT_CM] = {"cm", "rdma_cm connects the queue pairs"         },
@@ -167,7 +169,7 @@ const struct parameter parameter_table[PARAMETERS] = {
 	    "completion mode of the server (same as --cq)",
 	    WORDS(modes), PARAMETER_WORD, 0, 0, AUTO, "server-", TARGET(server_cq)),
 	ROW("transport", 'c', "LIST", OPTION_WHAT, COMMON,
-	    "transport: RC, UC, UD or XRC (RC)",
+	    "transport: RC, UC, UD, XRC, DC or SRD (RC)",
 	    WORDS(transport_values), PARAMETER_WORD, 0, 0, TRANSPORT_RC, "", TARGET(transport)),
 	ROW("qps", 'q', "LIST", OPTION_QUEUES, COMMON,
 	    "queue pairs per thread (1)",

@@ -7,6 +7,7 @@
 #include "bench/plan/applicable.h"
 #include "bench/plan/default_depths.h"
 #include "bench/plan/memory_name.h"
+#include "bench/plan/order.h"
 #include "bench/plan/pattern.h"
 #include "bench/plan/rate.h"
 #include "core/base/clock.h"
@@ -714,10 +715,12 @@ const char *rules_refuse(const struct operation *op, const struct parameters *pa
 {
 	const char *refusal = transports[parameters->transport].refusal;
 
+	if (transports[parameters->transport].unavailable)
+		return transports[parameters->transport].unavailable;
 	if (!parameters_has(parameters, op->needs))
 		return refusal ? refusal : "the transport does not support this operation";
 	for (size_t i = 0; i < ARRAY_LENGTH(rules); i++)
 		if (rules[i].applies(op, parameters))
 			return rules[i].sentence;
-	return NULL;
+	return order_refuse(op, parameters);
 }

@@ -10,7 +10,7 @@
 #include <stddef.h>
 
 /* All transports in the order in which users see them. */
-#define TRANSPORT_LIST(EACH) EACH(RC) EACH(UC) EACH(UD) EACH(XRC)
+#define TRANSPORT_LIST(EACH) EACH(RC) EACH(UC) EACH(UD) EACH(XRC) EACH(DC) EACH(SRD)
 
 #define TRANSPORT_NUMBER(name) TRANSPORT_##name,
 enum transport {
@@ -21,18 +21,22 @@ enum transport {
 #define TRANSPORT_WRITES    (1U << 0)
 #define TRANSPORT_READS     (1U << 1)
 #define TRANSPORT_ATOMICS   (1U << 2)
-#define TRANSPORT_RELIABLE  (1U << 3) /* acknowledges messages and retransmits lost ones */
-#define TRANSPORT_DATAGRAM  (1U << 4) /* one packet per message, received with a GRH */
-#define TRANSPORT_BY_CM     (1U << 5) /* rdma_cm connects its queue pairs */
-#define TRANSPORT_CONNECTED (1U << 6) /* a queue pair has one peer */
-#define TRANSPORT_DEFAULT   (1U << 7) /* for calls that are the same on all transports */
-#define TRANSPORT_TWO_WAY   (1U << 8) /* a queue pair both sends and receives */
+#define TRANSPORT_RELIABLE  (1U << 3)  /* acknowledges messages and retransmits lost ones */
+#define TRANSPORT_DATAGRAM  (1U << 4)  /* one packet per message, received with a GRH */
+#define TRANSPORT_BY_CM     (1U << 5)  /* rdma_cm connects its queue pairs */
+#define TRANSPORT_CONNECTED (1U << 6)  /* a queue pair has a path to one other side */
+#define TRANSPORT_DEFAULT   (1U << 7)  /* for calls that are the same on all transports */
+#define TRANSPORT_TWO_WAY   (1U << 8)  /* a queue pair both sends and receives */
+#define TRANSPORT_ORDERED   (1U << 9)  /* messages arrive, and requests complete, in order */
+#define TRANSPORT_STANDARD  (1U << 10) /* libibverbs creates its queue pairs */
 
 /* How a work request names its peer: see core/verbs/route.h. */
 enum route_kind {
 	ROUTE_CONNECTED, /* implicitly: the queue pair is connected */
 	ROUTE_ADDRESS,   /* by an address handle, a queue pair number and a Q_Key */
 	ROUTE_SRQ,       /* connected, and by the number of the peer's shared receive queue */
+	ROUTE_TARGET,    /* by an address handle, and the number and the key of a target of DC */
+	ROUTE_SRD,       /* as ROUTE_ADDRESS, also for reads and writes */
 };
 
 struct transport_row {
@@ -43,6 +47,8 @@ struct transport_row {
 	 * all.
 	 */
 	const char *refusal;
+	/* Why this build has no such transport, or NULL. */
+	const char *unavailable;
 };
 
 extern const struct transport_row transports[TRANSPORTS];

@@ -55,7 +55,7 @@ struct rdma_state {
 	struct endpoint *endpoint; /* the endpoint in use, own or borrowed */
 	struct ibv_mr *region;     /* the context's own part of a borrowed one's buffer, or NULL */
 	struct post_queue queue;
-	struct ibv_qp *target;              /* XRC only: the queue pair that receives */
+	struct ibv_qp *target;              /* XRC and DC only: the queue pair that receives */
 	struct rdma_event_channel *channel; /* conn's own, where ec belongs to the listener */
 	struct rdma_event_channel *watched; /* the channel that reports conn's events */
 	struct rdma_cm_id *conn;            /* the context's, for the watcher */

@@ -155,6 +155,7 @@ int endpoint_build(struct endpoint *endpoint, struct ibv_context *verbs,
 	code = completion_open(completion, verbs, settings->cq_depth, &endpoint->alarm, error);
 	endpoint->srq_depth = settings->srq_depth;
 	endpoint->sges = sges(settings);
+	endpoint->n_senders = settings->n_senders ? settings->n_senders : 1;
 	endpoint->spare = settings->spare;
 	endpoint->send_ops = settings->send_ops;
 	endpoint->ordering = settings->is_relaxed ? IBV_ACCESS_RELAXED_ORDERING : 0;

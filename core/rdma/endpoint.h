@@ -39,6 +39,7 @@ struct endpoint_settings {
 	uint32_t srq_depth; /* depth of the shared receive queue; 0: each queue pair has its own */
 	uint32_t sges;      /* scatter/gather elements of a shared receive; at least POST_SGES */
 	bool is_xrc;        /* its queue pairs are of XRC: srq_depth is not 0 */
+	uint32_t n_senders; /* contexts that share one initiator of DC; 1 if 0 */
 	uint64_t send_ops;  /* IBV_QP_EX_WITH_... that queue pairs need besides the usual ones */
 	struct memory *spare; /* reused if it fits, and receives the buffer on close; NULL: none */
 };
@@ -53,12 +54,14 @@ struct endpoint {
 	struct memory *spare; /* or NULL */
 	uint64_t send_ops;    /* as in the settings */
 	size_t buffer_size;
-	struct ibv_mr *mr;     /* of the buffer: the peer reads, writes and does atomics on it; or
-				* NULL */
-	int access;            /* of that region, or of its parts */
-	int ordering;          /* of the region: IBV_ACCESS_RELAXED_ORDERING, or 0 */
-	struct ibv_xrcd *xrcd; /* NULL: not for XRC */
-	struct ibv_srq *srq;   /* or NULL */
+	/* Of the buffer: the peer reads, writes and does atomics on it; or NULL. */
+	struct ibv_mr *mr;
+	int access;               /* of that region, or of its parts */
+	int ordering;             /* of the region: IBV_ACCESS_RELAXED_ORDERING, or 0 */
+	struct ibv_xrcd *xrcd;    /* NULL: not for XRC */
+	struct ibv_qp *initiator; /* of DC, of all contexts; NULL: none yet */
+	uint32_t n_senders;       /* as in the settings */
+	struct ibv_srq *srq;      /* or NULL */
 	uint32_t srq_depth;
 	uint32_t sges;
 	unsigned int n_contexts;           /* contexts that borrow the endpoint */

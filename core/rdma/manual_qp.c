@@ -12,6 +12,7 @@
 #include "core/rdma/guard.h"
 #include "core/rdma/multicast.h"
 #include "core/rdma/settings.h"
+#include "core/verbs/dc.h"
 #include "core/verbs/device.h"
 #include "core/verbs/verbs.h"
 
@@ -180,11 +181,53 @@ static unsigned int access_flags(const struct rdma_state *state)
 	return flags;
 }
 
+static struct ibv_ah_attr address_vector(const struct rdma_state *state)
+{
+	const struct manual_qp_settings *settings = &state->path.settings;
+	struct ibv_ah_attr attr = {
+		.dlid = (uint16_t)(state->path.other.lid + settings->path_bits),
+		.sl = settings->sl,
+		.src_path_bits = settings->path_bits,
+		.port_num = state->port_num,
+		.is_global = has_gid(state),
+	};
+
+	if (!attr.is_global)
+		return attr;
+	attr.grh = (struct ibv_global_route){
+		.sgid_index = (uint8_t)settings->gid_index,
+		.hop_limit = settings->hop_limit ? settings->hop_limit : DEFAULT_HOPS,
+		.traffic_class = settings->traffic_class,
+		.flow_label = settings->flow_label,
+	};
+	memcpy(attr.grh.dgid.raw, state->path.other.gid, sizeof(attr.grh.dgid.raw));
+	return attr;
+}
+
+static bool is_dc(const struct rdma_state *state)
+{
+	return transports[state->transport].route == ROUTE_TARGET;
+}
+
+/* Changes the initiator of DC, which other contexts may have changed already. */
+static int modify_initiator(const struct rdma_context *ctx, struct ibv_qp_attr *attr, int mask)
+{
+	const int others = IBV_QP_ACCESS_FLAGS | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
+			   IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
+
+	if (ctx->qp->state >= attr->qp_state)
+		return 0;
+	return verbs_result(ibv_modify_qp(ctx->qp, attr, mask & ~others));
+}
+
 /* Changes both queue pairs of XRC alike, and the only one otherwise. */
 static int modify(const struct rdma_context *ctx, struct ibv_qp_attr *attr, int mask)
 {
-	int code = verbs_result(ibv_modify_qp(ctx->qp, attr, mask));
+	int code;
 
+	if (is_dc(ctx->state))
+		return modify_initiator(ctx, attr, mask);
+	code = verbs_result(ibv_modify_qp(ctx->qp, attr, mask));
 	if (code || !ctx->state->target)
 		return code;
 	/* The target is connected to the peer's sending queue pair, and vice versa. */
@@ -208,7 +251,26 @@ static int ready_to_init(struct rdma_context *ctx, struct error *error)
 	mask |= transport_has(state->transport, TRANSPORT_CONNECTED) ? IBV_QP_ACCESS_FLAGS
 								     : IBV_QP_QKEY;
 	code = modify(ctx, &attr, mask);
+	if (!code && is_dc(state))
+		code = verbs_result(ibv_modify_qp(state->target, &attr, mask));
 	return code ? error_set_errno(error, code, "cannot set up the queue pair") : 0;
+}
+
+/* A target of DC receives from anybody who has its key, so it is complete before there is a peer. */
+static int open_dc_target(const struct rdma_context *ctx, struct error *error)
+{
+	const struct rdma_state *state = ctx->state;
+	struct ibv_qp_attr attr = {
+		.qp_state = IBV_QPS_RTR,
+		.path_mtu = state->path.own.mtu,
+		.ah_attr = address_vector(state),
+	};
+	int mask = IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_MIN_RNR_TIMER;
+	int code;
+
+	attr.min_rnr_timer = settings_rnr_timer(&ctx->settings);
+	code = verbs_result(ibv_modify_qp(state->target, &attr, mask));
+	return code ? error_set_errno(error, code, "cannot set up a target of DC") : 0;
 }
 
 /* Returns random numbers, so that late packets of earlier connections are not accepted. */
@@ -229,6 +291,8 @@ static int build(struct rdma_context *ctx, struct error *error)
 
 	if (!code)
 		code = choose_gid(state, error);
+	own->qkey = state->path.settings.group ? state->path.settings.group->qkey
+					       : random_bits() & ~CONTROLLED_QKEY;
 	if (!code)
 		code = context_open_qp(ctx, error);
 	if (code)
@@ -236,21 +300,23 @@ static int build(struct rdma_context *ctx, struct error *error)
 	own->lid = state->port.lid;
 	own->qpn = ctx->qp->qp_num;
 	own->psn = random_bits() & BITS_24;
-	own->qkey = state->path.settings.group ? state->path.settings.group->qkey
-					       : random_bits() & ~CONTROLLED_QKEY;
 	own->mtu = state->path.settings.mtu ? state->path.settings.mtu : state->port.active_mtu;
 	own->reads = settings_reads(&ctx->settings, &ctx->state->device);
 	own->address = (uintptr_t)ctx->buffer;
 	own->size = ctx->buffer_size;
 	own->rkey = ctx->mr->rkey;
-	if (state->target) {
-		own->target = state->target->qp_num;
+	if (state->endpoint->xrcd)
 		code = verbs_result(ibv_get_srq_num(state->endpoint->srq, &own->srqn));
-	}
 	if (code)
 		return error_set_errno(error, code,
 				       "cannot get the number of the shared receive queue");
-	return ready_to_init(ctx, error);
+	code = ready_to_init(ctx, error);
+	if (!code && is_dc(state))
+		code = open_dc_target(ctx, error);
+	/* A target of DC has no number before. */
+	if (!code && state->target)
+		own->target = state->queue.receiver = state->target->qp_num;
+	return code;
 }
 
 int manual_qp_open(struct rdma_context *ctx, struct endpoint *endpoint,
@@ -332,29 +398,6 @@ static int manual_qp_check(const struct rdma_context *ctx, const struct manual_q
 				 "message size %" PRIu64 " exceeds the peer's MTU %u",
 				 ctx->settings.max_message, limits_mtu_bytes(remote->mtu));
 	return has_gid(state) ? check_gid(state, remote, error) : 0;
-}
-
-static struct ibv_ah_attr address_vector(const struct rdma_state *state)
-{
-	const struct manual_qp_settings *settings = &state->path.settings;
-	struct ibv_ah_attr attr = {
-		.dlid = (uint16_t)(state->path.other.lid + settings->path_bits),
-		.sl = settings->sl,
-		.src_path_bits = settings->path_bits,
-		.port_num = state->port_num,
-		.is_global = has_gid(state),
-	};
-
-	if (!attr.is_global)
-		return attr;
-	attr.grh = (struct ibv_global_route){
-		.sgid_index = (uint8_t)settings->gid_index,
-		.hop_limit = settings->hop_limit ? settings->hop_limit : DEFAULT_HOPS,
-		.traffic_class = settings->traffic_class,
-		.flow_label = settings->flow_label,
-	};
-	memcpy(attr.grh.dgid.raw, state->path.other.gid, sizeof(attr.grh.dgid.raw));
-	return attr;
 }
 
 static int ready_to_receive(struct rdma_context *ctx, struct error *error)
@@ -457,13 +500,18 @@ static int make_route(struct rdma_context *ctx, struct error *error)
 
 	path->route.kind = transports[ctx->state->transport].route;
 	path->route.srqn = path->other.srqn;
-	if (path->route.kind != ROUTE_ADDRESS)
+	if (path->route.kind == ROUTE_CONNECTED || path->route.kind == ROUTE_SRQ)
 		return 0;
-	path->route.qpn = is_to_group ? MULTICAST_QPN : path->other.qpn;
+	if (is_to_group)
+		path->route.qpn = MULTICAST_QPN;
+	else
+		path->route.qpn = is_dc(ctx->state) ? path->other.target : path->other.qpn;
 	path->route.qkey = path->other.qkey;
 	path->route.ah = ibv_create_ah(ctx->pd, &attr);
 	if (!path->route.ah)
 		return error_set_errno(error, verbs_null(), "cannot reach the peer");
+	if (is_dc(ctx->state))
+		path->route.initiator = dc_extend(ctx->state->queue.qpx);
 	return 0;
 }
 

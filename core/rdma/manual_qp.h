@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Queue pairs connected without rdma_cm: for fabrics without IP addresses, for UC, UD and XRC,
- * and for an MTU, GID index, service level or traffic class that rdma_cm cannot set. Client
+ * Queue pairs connected without rdma_cm: for fabrics without IP addresses, for UC, UD, XRC,
+ * DC and SRD, and for an MTU, GID index, service level or traffic class that rdma_cm cannot set. Client
  * and server exchange their struct manual_qp_address over a channel of their own, which
  * must also report when the peer goes away. The context borrows an endpoint. Its settings
  * provide depths, retries, timers and outstanding reads. Operations are posted with
@@ -54,9 +54,9 @@ struct manual_qp_address {
 	uint32_t psn;
 	enum ibv_mtu mtu;
 	uint8_t reads;   /* reads and atomics that this side can answer concurrently */
-	uint32_t qkey;   /* UD only */
-	uint32_t target; /* XRC only: the queue pair that receives, */
-	uint32_t srqn;   /* and the shared receive queue */
+	uint32_t qkey;   /* of UD and SRD, or the key of a target of DC */
+	uint32_t target; /* XRC and DC only: the queue pair that receives */
+	uint32_t srqn;   /* XRC only: the shared receive queue */
 	uint64_t address;
 	uint64_t size;
 	uint32_t rkey;

@@ -5,30 +5,29 @@
 #include <string.h>
 
 #include "core/rdma/settings.h"
+#include "core/verbs/dc.h"
+#include "core/verbs/qp_kind.h"
 #include "core/verbs/verbs.h"
 
 #define DEFAULT_INLINE 256
 
-enum ibv_qp_type qp_type_of(enum transport transport)
+static bool is_dc(const struct rdma_state *state)
 {
-	switch (transport) {
-	case TRANSPORT_UC:
-		return IBV_QPT_UC;
-	case TRANSPORT_UD:
-		return IBV_QPT_UD;
-	case TRANSPORT_XRC:
-		return IBV_QPT_XRC_SEND;
-	case TRANSPORT_RC:
-	case TRANSPORTS:
-		break;
-	}
-	return IBV_QPT_RC;
+	return transports[state->transport].route == ROUTE_TARGET;
+}
+
+/* Returns whether requests can be posted only by ibv_wr_*. */
+static bool is_extended(const struct rdma_state *state)
+{
+	return is_dc(state) || transports[state->transport].route == ROUTE_SRD;
 }
 
 static struct ibv_qp_cap capabilities(const struct rdma_context *ctx)
 {
+	uint32_t n_senders = is_dc(ctx->state) ? ctx->state->endpoint->n_senders : 1;
+
 	return (struct ibv_qp_cap){
-		.max_send_wr = settings_send_depth(&ctx->settings),
+		.max_send_wr = settings_send_depth(&ctx->settings) * n_senders,
 		.max_recv_wr = ctx->state->endpoint->srq ? 0 : settings_recv_depth(&ctx->settings),
 		.max_send_sge = settings_sges(&ctx->settings),
 		.max_recv_sge = settings_sges(&ctx->settings),
@@ -36,15 +35,16 @@ static struct ibv_qp_cap capabilities(const struct rdma_context *ctx)
 }
 
 /* Queue pairs of an endpoint are mostly alike: reuse the last result if it applies. */
-static uint32_t find_inline(struct endpoint *endpoint, const struct ibv_qp_init_attr_ex *wanted)
+static uint32_t find_inline(struct endpoint *endpoint, enum transport transport,
+			    const struct ibv_qp_init_attr_ex *wanted)
 {
 	struct limits_inline *found = &endpoint->taken_inline;
 
 	/* A result of 0 may be a temporary failure. */
-	if (!found->bytes || found->type != wanted->qp_type ||
+	if (!found->bytes || found->transport != transport ||
 	    memcmp(&found->cap, &wanted->cap, sizeof(wanted->cap)) != 0)
-		*found =
-			(struct limits_inline){wanted->qp_type, wanted->cap, limits_inline(wanted)};
+		*found = (struct limits_inline){transport, wanted->cap,
+						limits_inline(transport, wanted)};
 	return found->bytes;
 }
 
@@ -58,7 +58,7 @@ static int choose_inline(struct rdma_context *ctx, struct ibv_qp_init_attr_ex *a
 	if (asked == RDMA_NO_INLINE)
 		return 0;
 	attr->cap.max_inline_data = asked ? asked : DEFAULT_INLINE;
-	ctx->max_inline = find_inline(ctx->state->endpoint, attr);
+	ctx->max_inline = find_inline(ctx->state->endpoint, ctx->state->transport, attr);
 	attr->cap.max_inline_data = ctx->max_inline;
 	if (ctx->max_inline < asked)
 		return error_set(error, -EINVAL, "inline size %u exceeds the device's limit %u",
@@ -81,34 +81,39 @@ uint64_t qp_operations(enum transport transport, const struct ibv_device_attr *d
 
 static int create(struct rdma_context *ctx, struct ibv_qp_init_attr_ex *attr)
 {
+	struct endpoint *endpoint = ctx->state->endpoint;
 	int code;
 
-	if (!ctx->conn) {
-		ctx->qp = ibv_create_qp_ex(ctx->state->endpoint->verbs, attr);
+	ctx->qp = endpoint->initiator;
+	if (!ctx->conn && !ctx->qp)
+		ctx->qp = qp_kinds[ctx->state->transport].create(endpoint->verbs, attr);
+	if (!ctx->conn)
 		return ctx->qp ? 0 : verbs_null();
-	}
 	code = verbs_result(rdma_create_qp_ex(ctx->conn, attr));
 	if (!code)
 		ctx->qp = ctx->conn->qp;
 	return code;
 }
 
-/* Creates the queue pair of XRC that receives. */
+/* Creates the queue pair that receives, where the context's only sends. */
 static int open_target(struct rdma_context *ctx, struct error *error)
 {
 	struct rdma_state *state = ctx->state;
+	const struct endpoint *endpoint = state->endpoint;
 	struct ibv_qp_init_attr_ex attr = {
 		.qp_type = IBV_QPT_XRC_RECV,
 		.comp_mask = IBV_QP_INIT_ATTR_XRCD,
-		.xrcd = state->endpoint->xrcd,
+		.xrcd = endpoint->xrcd,
 	};
 
-	if (!attr.xrcd || !state->endpoint->srq)
-		return error_set(error, -EINVAL, "XRC needs a shared receive queue");
-	state->target = ibv_create_qp_ex(state->endpoint->verbs, &attr);
+	if (!endpoint->srq || (!endpoint->xrcd && !is_dc(state)))
+		return error_set(error, -EINVAL, "%s needs a shared receive queue",
+				 transport_names[state->transport]);
+	state->target = is_dc(state) ? dc_create_target(endpoint->pd, endpoint->srq, ctx->cq,
+							state->path.own.qkey)
+				     : ibv_create_qp_ex(endpoint->verbs, &attr);
 	if (!state->target)
 		return verbs_memory_error(error, verbs_null(), "create a target queue pair");
-	state->queue.receiver = state->target->qp_num;
 	return 0;
 }
 
@@ -119,17 +124,15 @@ int qp_open(struct rdma_context *ctx, struct error *error)
 		.send_cq = ctx->cq,
 		.recv_cq = ctx->cq,
 		.srq = state->endpoint->srq,
-		.qp_type = qp_type_of(state->transport),
+		.qp_type = qp_kinds[state->transport].type,
 		.cap = capabilities(ctx),
 		.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
 		.pd = ctx->pd,
 		.send_ops_flags =
 			qp_operations(state->transport, &state->device) | state->endpoint->send_ops,
 	};
-	int code;
+	int code = choose_inline(ctx, &attr, error);
 
-	limits_drop_receives(&attr);
-	code = choose_inline(ctx, &attr, error);
 	if (code)
 		return code;
 	code = create(ctx, &attr);
@@ -140,16 +143,29 @@ int qp_open(struct rdma_context *ctx, struct error *error)
 	}
 	if (code)
 		return verbs_memory_error(error, code, "create a queue pair");
+	if (is_dc(state))
+		state->endpoint->initiator = ctx->qp;
 	state->endpoint->n_queues++;
 	state->endpoint->is_used = true;
 	state->queue = (struct post_queue){
 		.qp = ctx->qp, .srq = state->endpoint->srq, .receiver = ctx->qp->qp_num};
 	if (attr.comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)
 		state->queue.qpx = ibv_qp_to_qp_ex(ctx->qp);
-	else if (state->endpoint->send_ops)
+	else if (state->endpoint->send_ops || is_extended(state))
 		return error_set(error, -EOPNOTSUPP,
 				 "the device's library does not support the operation");
-	return attr.qp_type == IBV_QPT_XRC_SEND ? open_target(ctx, error) : 0;
+	return transport_has(state->transport, TRANSPORT_TWO_WAY) ? 0 : open_target(ctx, error);
+}
+
+/* Destroys it with the last context that uses it. */
+static int close_initiator(struct endpoint *endpoint)
+{
+	struct ibv_qp *qp = endpoint->initiator;
+
+	if (endpoint->n_queues > 1)
+		return 0;
+	endpoint->initiator = NULL;
+	return verbs_result(ibv_destroy_qp(qp));
 }
 
 int qp_close(struct rdma_context *ctx)
@@ -161,6 +177,8 @@ int qp_close(struct rdma_context *ctx)
 	manual_qp_detach(ctx);
 	if (ctx->conn)
 		rdma_destroy_qp(ctx->conn);
+	else if (ctx->state->endpoint->initiator)
+		code = close_initiator(ctx->state->endpoint);
 	else
 		code = verbs_result(ibv_destroy_qp(ctx->qp));
 	if (ctx->state->target)

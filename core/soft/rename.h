@@ -42,6 +42,8 @@
 #define ibv_create_ah_from_wc     soft_inner_ibv_create_ah_from_wc
 #define ibv_destroy_ah            soft_inner_ibv_destroy_ah
 #define ibv_fork_init             soft_inner_ibv_fork_init
+#define mlx5dv_create_qp          soft_inner_mlx5dv_create_qp
+#define efadv_create_qp_ex        soft_inner_efadv_create_qp_ex
 #define rdma_create_event_channel soft_inner_rdma_create_event_channel
 #define rdma_create_id            soft_inner_rdma_create_id
 #define rdma_destroy_id           soft_inner_rdma_destroy_id

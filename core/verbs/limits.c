@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <inttypes.h>
 
+#include "core/verbs/qp_kind.h"
 #include "core/verbs/verbs.h"
 
 #define BITS_5 31
@@ -150,30 +151,20 @@ static bool is_refusal(int code)
 	return code == -EOPNOTSUPP || code == -ENOSYS || code == -EINVAL;
 }
 
-void limits_drop_receives(struct ibv_qp_init_attr_ex *attr)
-{
-	if (attr->qp_type != IBV_QPT_XRC_SEND)
-		return;
-	attr->recv_cq = NULL;
-	attr->srq = NULL;
-	attr->cap.max_recv_wr = attr->cap.max_recv_sge = 0;
-}
-
 /* Returns whether such a queue pair can be created with that inline size. */
-static bool takes_inline(const struct ibv_qp_init_attr_ex *wanted, uint32_t bytes)
+static bool takes_inline(enum transport transport, const struct ibv_qp_init_attr_ex *wanted,
+			 uint32_t bytes)
 {
 	struct ibv_qp_init_attr_ex attr = *wanted;
 	struct ibv_qp *qp;
 
-	limits_drop_receives(&attr);
 	attr.cap.max_inline_data = bytes;
-	qp = ibv_create_qp_ex(attr.pd->context, &attr);
+	qp = qp_kinds[transport].create(attr.pd->context, &attr);
 	if (!qp && attr.comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS && is_refusal(verbs_null())) {
 		attr = *wanted;
-		limits_drop_receives(&attr);
 		attr.comp_mask = IBV_QP_INIT_ATTR_PD;
 		attr.cap.max_inline_data = bytes;
-		qp = ibv_create_qp_ex(attr.pd->context, &attr);
+		qp = qp_kinds[transport].create(attr.pd->context, &attr);
 	}
 	if (!qp)
 		return false;
@@ -181,13 +172,13 @@ static bool takes_inline(const struct ibv_qp_init_attr_ex *wanted, uint32_t byte
 	return attr.cap.max_inline_data >= bytes;
 }
 
-int limits_has_type(struct ibv_pd *pd, enum ibv_qp_type type)
+int limits_has_transport(struct ibv_pd *pd, enum transport transport)
 {
 	struct ibv_cq *cq = ibv_create_cq(pd->context, 2, NULL, NULL, 0);
 	const struct ibv_qp_init_attr_ex attr = {
 		.send_cq = cq,
 		.recv_cq = cq,
-		.qp_type = type,
+		.qp_type = qp_kinds[transport].type,
 		.cap = {.max_send_wr = 1, .max_recv_wr = 1, .max_send_sge = 1, .max_recv_sge = 1},
 		.comp_mask = IBV_QP_INIT_ATTR_PD,
 		.pd = pd,
@@ -196,7 +187,7 @@ int limits_has_type(struct ibv_pd *pd, enum ibv_qp_type type)
 
 	if (!cq)
 		return verbs_null();
-	if (!takes_inline(&attr, 0)) {
+	if (!takes_inline(transport, &attr, 0)) {
 		int code = verbs_null();
 
 		result = is_refusal(code) ? 0 : code;
@@ -205,7 +196,7 @@ int limits_has_type(struct ibv_pd *pd, enum ibv_qp_type type)
 	return result;
 }
 
-uint32_t limits_inline(const struct ibv_qp_init_attr_ex *wanted)
+uint32_t limits_inline(enum transport transport, const struct ibv_qp_init_attr_ex *wanted)
 {
 	struct ibv_cq *cq = ibv_create_cq(wanted->pd->context, 2, NULL, NULL, 0);
 	struct ibv_qp_init_attr_ex attr = *wanted;
@@ -216,12 +207,12 @@ uint32_t limits_inline(const struct ibv_qp_init_attr_ex *wanted)
 		return 0;
 	attr.send_cq = cq;
 	attr.recv_cq = cq;
-	if (bad && takes_inline(&attr, bad))
+	if (bad && takes_inline(transport, &attr, bad))
 		good = bad;
 	while (good + 1 < bad) {
 		uint32_t middle = good + (bad - good) / 2;
 
-		if (takes_inline(&attr, middle))
+		if (takes_inline(transport, &attr, middle))
 			good = middle;
 		else
 			bad = middle;

@@ -50,30 +50,27 @@ int limits_operation(enum transport transport, enum post_operation operation,
 /* Returns whether the device supports atomics. */
 bool limits_has_atomics(const struct ibv_device_attr *device);
 
-/* Removes receives from the attributes of a queue pair of XRC that only sends. */
-void limits_drop_receives(struct ibv_qp_init_attr_ex *attr);
-
 /* A known inline limit of a queue pair. */
 struct limits_inline {
-	enum ibv_qp_type type; /* 0: none is known */
+	enum transport transport;
 	struct ibv_qp_cap cap;
-	uint32_t bytes;
+	uint32_t bytes; /* 0: none is known */
 };
 
 /*
- * Returns 1 if the device can create queue pairs of that type, 0 if not, or a negative
+ * Returns 1 if the device can create queue pairs of that transport, 0 if not, or a negative
  * errno if that could not be determined. No attribute reports it, so the function creates
  * one.
  */
-int limits_has_type(struct ibv_pd *pd, enum ibv_qp_type type);
+int limits_has_transport(struct ibv_pd *pd, enum transport transport);
 
 /*
  * Returns the number of bytes that such a queue pair can send inline, at most the requested
- * number. No attribute reports it, so the function creates and destroys queue pairs. Type,
+ * number. No attribute reports it, so the function creates and destroys queue pairs. Transport,
  * depths and scatter/gather elements affect the limit and must be those of the final queue
  * pair; only the CQ is replaced. Falls back to queue pairs without the extended interface.
  */
-uint32_t limits_inline(const struct ibv_qp_init_attr_ex *wanted);
+uint32_t limits_inline(enum transport transport, const struct ibv_qp_init_attr_ex *wanted);
 
 /* Convert between an MTU and its bytes. Return 0 if there is no such MTU. */
 unsigned int limits_mtu_bytes(enum ibv_mtu mtu);

@@ -56,3 +56,15 @@ void post_cut(struct post_work *work, const struct ibv_sge *whole, unsigned int 
 	}
 	post_move(work, whole->addr);
 }
+
+int post_routed(const struct post_queue *queue, const struct post_work *work,
+		enum post_operation operation, unsigned int signaled)
+{
+	return post_extended(queue, work, operation, POST_EXTENDED_LIST, signaled);
+}
+
+int post_routed_list(const struct post_queue *queue, const struct post_list *list,
+		     unsigned int count, enum post_operation operation, unsigned int signaled)
+{
+	return post_extended_list(queue, list, count, operation, POST_EXTENDED_LIST, signaled);
+}

@@ -41,7 +41,7 @@ enum post_operation {
 };
 
 enum post_path {
-	POST_CLASSIC,
+	POST_CLASSIC,         /* any number of elements */
 	POST_EXTENDED,        /* one element */
 	POST_EXTENDED_LIST,   /* no elements */
 	POST_EXTENDED_INLINE, /* one element of inline data */
@@ -329,6 +329,15 @@ static ALWAYS_INLINE void post_list_aim(struct post_list *list, unsigned int i,
 		list->sends[i].wr.rdma.remote_addr = list->works[i].remote;
 }
 
+/*
+ * Post what ibv_post_send cannot, because it has no such route: one request, and the last count
+ * requests of a list.
+ */
+int post_routed(const struct post_queue *queue, const struct post_work *work,
+		enum post_operation operation, unsigned int signaled);
+int post_routed_list(const struct post_queue *queue, const struct post_list *list,
+		     unsigned int count, enum post_operation operation, unsigned int signaled);
+
 /* signaled is IBV_SEND_SIGNALED or 0. */
 static ALWAYS_INLINE int post_send(const struct post_queue *queue, struct post_work *work,
 				   enum post_operation operation, enum post_path path,
@@ -342,6 +351,8 @@ static ALWAYS_INLINE int post_send(const struct post_queue *queue, struct post_w
 		struct ibv_send_wr wr;
 		struct ibv_send_wr *bad;
 
+		if (unlikely(route_is_extended(&work->route)))
+			return post_routed(queue, work, operation, signaled);
 		post_request(&wr, work, operation, signaled);
 		return ibv_post_send(queue->qp, &wr, &bad);
 	}
@@ -363,6 +374,8 @@ static ALWAYS_INLINE int post_send_list(const struct post_queue *queue,
 	    operation != POST_ATOMIC_WRITE) {
 		struct ibv_send_wr *bad;
 
+		if (unlikely(route_is_extended(&list->works[last].route)))
+			return post_routed_list(queue, list, count, operation, signaled);
 		list->sends[last].send_flags = list->works[last].flags | signaled;
 		return ibv_post_send(queue->qp, &list->sends[list->n - count], &bad);
 	}

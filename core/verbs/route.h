@@ -12,18 +12,27 @@
 
 #include "core/base/compiler.h"
 #include "core/base/transport.h"
+#include "core/verbs/dc.h"
 
 struct route {
 	enum route_kind kind;
 	uint32_t qpn;
 	struct ibv_ah *ah;
-	uint32_t qkey;
+	uint32_t qkey; /* or the key of a target of DC */
 	uint32_t srqn;
+	void *initiator; /* DC only: from dc_extend */
 };
+
+/* Returns whether only ibv_wr_* can set the peer. */
+static inline bool route_is_extended(const struct route *route)
+{
+	return route->kind == ROUTE_TARGET || route->kind == ROUTE_SRD;
+}
 
 /*
  * Set the peer of a work request: one that is being built by ibv_wr_*, and one for ibv_post_send.
- * Only sends have a route by address.
+ * Only sends have a route by address. ibv_post_send has no route to a target of DC,
+ * and none for reads and writes of SRD.
  */
 static ALWAYS_INLINE void route_set(const struct route *route, struct ibv_qp_ex *qpx)
 {
@@ -31,6 +40,8 @@ static ALWAYS_INLINE void route_set(const struct route *route, struct ibv_qp_ex 
 		return;
 	if (route->kind == ROUTE_SRQ)
 		ibv_wr_set_xrc_srqn(qpx, route->srqn);
+	else if (route->kind == ROUTE_TARGET)
+		dc_set_target(route);
 	else
 		ibv_wr_set_ud_addr(qpx, route->ah, route->qpn, route->qkey);
 }

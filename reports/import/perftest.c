@@ -57,7 +57,9 @@ static const struct word transports[] = {
 	{"RC",  "RC" },
         {"UC",  "UC" },
         {"UD",  "UD" },
-        {"XRC", "XRC"}
+        {"XRC", "XRC"},
+        {"DC",  "DC" },
+        {"SRD", "SRD"}
 };
 
 static const struct word link_layers[] = {
@@ -220,7 +222,8 @@ static int run_set(struct perftest_run *run, const char *name, const char *value
 		run->link_layer = find_word(link_layers, ARRAY_LENGTH(link_layers), value);
 	if (!strcasecmp(plain, "Connection type") &&
 	    !(run->transport = find_word(transports, ARRAY_LENGTH(transports), value)))
-		return error_set(error, -EINVAL, "connection type '%.40s' is not RC, UC, UD or XRC",
+		return error_set(error, -EINVAL,
+				 "connection type '%.40s' is not RC, UC, UD, XRC, DC or SRD",
 				 value);
 	if (!strncasecmp(plain, "Dual", 4) && !strcmp(value, "ON"))
 		return error_set(error, -EINVAL, "dual-port runs are not supported");
@@ -234,13 +237,15 @@ static int run_set(struct perftest_run *run, const char *name, const char *value
 	return 0;
 }
 
-/* Where both sides send by XRC, perftest also counts the queue pairs that receive. */
+/* Where both sides send by XRC or DC, perftest also counts the queue pairs that receive. */
 static void drop_targets(struct perftest_run *run)
 {
 	json_t *pairs = json_object_get(run->parameters, "qps");
 	bool is_two_way = !run->is_bandwidth || run->is_bidirectional;
+	bool is_split =
+		run->transport && (!strcmp(run->transport, "XRC") || !strcmp(run->transport, "DC"));
 
-	if (run->transport && !strcmp(run->transport, "XRC") && is_two_way)
+	if (is_split && is_two_way)
 		json_integer_set(pairs, json_integer_value(pairs) / 2);
 }
 

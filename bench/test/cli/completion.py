@@ -76,7 +76,7 @@ class OtherShells(unittest.TestCase):
             (["help", "hi"], {"run", "history"}),
             (["run", "--server-"], {"--server-cq", "--op", "--json", "--help"}),
             (["run", "--cq", ""], {"poll", "event", "adaptive", "all"}),
-            (["run", "-c", "U"], {"RC", "UC", "UD", "XRC"}),
+            (["run", "-c", "U"], {"RC", "UC", "UD", "XRC", "DC", "SRD"}),
             (["run", "--access", "s"], {"same", "sequential", "random", "stride="}),
             (["serve", "-d", ""], {"soft0", "auto"}),
             (["run", "--json", "a"], {"files"}),
@@ -136,7 +136,7 @@ class Completion(unittest.TestCase):
         self.assertLessEqual({"send", "write", "read", "all"}, self.completed("run", "--op", ""))
         self.assertLessEqual({"lat", "bw", "load", "all"}, self.completed("run", "--metric", ""))
         for option in ("-c", "--transport"):
-            self.assertLessEqual({"RC", "UC", "UD", "XRC"}, self.completed("run", option, ""))
+            self.assertLessEqual({"RC", "UC", "UD", "XRC", "DC", "SRD"}, self.completed("run", option, ""))
         self.assertEqual(self.completed("pool", "--cq", ""), {"poll", "event"})
         self.assertLessEqual(
             {"quick", "standard", "full", "semantics"}, self.completed("run", "--preset", "")

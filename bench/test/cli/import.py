@@ -293,18 +293,22 @@ class Import(unittest.TestCase):
                         for word in ("GID", "Gid"))
         self.assertEqual(len(self.imported(self.write("a", mixed))["cases"][0]["trials"]), 2)
 
-    def test_xrc(self):
+    def test_targets(self):
         """Where both sides send, perftest counts the queue pairs that receive, too."""
+        for transport in ("XRC", "DC"):
+            self.check_targets(transport)
+
+    def check_targets(self, transport):
         lat = TITLES + ROW + LINE
         bw = BW_TITLES + " 64      1000             10.00              9.00      0.147456\n" + LINE
         for head, table, qps in (
             (HEAD, lat, 1), (BW, bw, 2), (BW.replace("Send", "Send Bidirectional"), bw, 1),
         ):
-            head = head.replace("RC\t", "XRC\t").replace("OFF", "ON") + " Number of qps   : 2\n"
+            head = head.replace("RC\t", f"{transport}\t").replace("OFF", "ON") + " Number of qps   : 2\n"
             with self.subTest(head):
                 line, = self.imported(self.write("a", head + table))["cases"]
                 self.assertEqual((line["transport"], line["use_srq"], line.get("qps", 1)),
-                                 ("XRC", True, qps))
+                                 (transport, True, qps))
 
     def test_multicast(self):
         """The group is the MGID of the last line that has one, which is the peer's."""
@@ -333,7 +337,7 @@ class Import(unittest.TestCase):
             (HEAD + TITLES + LINE, "no figures"), (TITLES + ROW + LINE, "header of the run"),
             (table + HEAD + LINE, "is not a row"),
             (table + LINE + HEAD.replace("mlx5_0", "mlx5_1") + TITLES + ROW + LINE, "device"),
-            (table.replace("RC", "DC") + LINE, "DC"),
+            (table.replace("RC", "RD") + LINE, "RD"),
             (HEAD + " MGID: 255:14:00\n" + TITLES + ROW + LINE, "MGID"),
             (HEAD + " MGID: " + ":".join(["999"] * 16) + "\n" + TITLES + ROW + LINE, "MGID"),
             (table.replace("Send", "Raw") + LINE, "Raw"),

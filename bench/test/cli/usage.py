@@ -159,7 +159,7 @@ class Usage(unittest.TestCase):
             (("run", "--op"), ("send", "compare-swap", "connect", "all")),
             (("run", "--metric"), ("lat", "bw", "load")),
             (("run", "--step"), ("whole", "destroy")),
-            (("run", "-c"), ("RC", "UC", "UD", "XRC")),
+            (("run", "-c"), ("RC", "UC", "UD", "XRC", "DC", "SRD")),
             (("run", "--preset"), ("quick", "gate")),
             (("run", "--units"), ("Gb/s", "MiB/s")),
             (("run", "--color"), ("auto", "always", "never")),

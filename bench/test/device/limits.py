@@ -13,7 +13,7 @@ from verbmark import (
 )
 
 WHERE = f"{DEVICE}/1"
-TRANSPORTS = {"RC", "UC", "UD", "XRC"} if IS_SOFT else {"RC", "UC", "UD"}
+TRANSPORTS = {"RC", "UC", "UD", "XRC", "DC", "SRD"} if IS_SOFT else {"RC", "UC", "UD"}
 
 
 def shown():

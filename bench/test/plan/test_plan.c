@@ -138,6 +138,8 @@ static void test_default_sizes(void **unused)
 	check_cases("--metric|bw|--op|fetch-add,send|h", "fetch-add/bw/8/poll send/bw/64k/poll");
 	check_cases("--metric|bw|-c|RC,UD|h", "send/bw/64/poll send/bw/64/poll/UD");
 	check_cases("-c|RC,XRC|h", "send/lat/64/poll send/lat/64/poll/XRC/srq");
+	check_cases("-c|DC|h", "send/lat/64/poll/DC/srq");
+	check_cases("-c|SRD|h", "send/lat/64/poll/SRD");
 	check_cases("--metric|bw|-s|64,8|h", "send/bw/64/poll send/bw/8/poll");
 	check_cases("--preset|semantics|--metric|bw|--op|send|--cq|event|--think|0ns|h",
 		    "send/bw/64/event/t1/Q1/needs send/bw/64/event/Q1 send/bw/64/event");

@@ -70,6 +70,9 @@ static void test_defaults(void **unused)
 		{"transport=UD",						      LAT "transport=UD connect=qp iterations=5000"            },
 		{"transport=XRC use-srq=1",
 		 LAT "transport=XRC use-srq=1 connect=qp iterations=5000"                                                                      },
+		{"transport=SRD",
+		 "access=same connect=cm trials=6 server-cq=poll tx-depth=64 rx-depth=64 cq-mod=1 transport=SRD connect=qp iterations=5000"    },
+		{"transport=DC use-srq=1",					    LAT "transport=DC use-srq=1 connect=qp iterations=5000"  },
 		{"mtu=1024",							  LAT "mtu=1024 connect=qp iterations=5000"                },
 		{"gid-index=0",						       LAT "gid-index=0 connect=qp iterations=5000"             },
 		{"server-gid-index=0",						LAT "server-gid-index=0 connect=qp iterations=5000"      },
@@ -301,6 +304,16 @@ static void test_transports(void **unused)
 		 "read-notify doorbell alloc post-send poll-cq ",       "transport=XRC use-srq=1",
 		 "XRC supports neither memory windows nor timed calls other than post-send and "
 		 "poll-cq; use -c RC"														  },
+#ifdef HAVE_EFADV
+		{"send write read write-imm send-imm ",                                  "transport=SRD cq=event",
+		 "SRD supports only sends, reads and writes without notification"                                                                      },
+#endif
+#ifdef HAVE_MLX5DV
+		{"send write read write-imm send-imm fetch-add compare-swap atomic-write write-notify "
+		 "read-notify doorbell alloc post-send poll-cq ",       "transport=DC use-srq=1",
+		 "DC supports neither memory windows nor timed calls other than post-send and "
+		 "poll-cq; use -c RC"														  },
+#endif
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++)

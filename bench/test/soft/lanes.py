@@ -126,7 +126,7 @@ class Sweep(OnSoft):
             ("--op", "send", "--metric", "lat,bw", "--cq", "event,adaptive"),
             ("--op", "send,write", "--metric", "bw", "-s", 64, "-b", "-q", 2),
             ("--op", "send", "--metric", "lat", "-s", 64, "-c", "UC,UD"),
-            ("--op", "send", "--metric", "bw", "-s", 64, "-c", "XRC"),
+            ("--op", "send", "--metric", "bw", "-s", 64, "-c", "XRC,DC,SRD"),
             ("--op", "send,read", "--metric", "bw", "-s", 64, "--verify", "-q", 2, "--connect", "qp"),
             ("--op", "send", "--metric", "bw", "-s", 64, "--use-srq", "-q", 2, "--latencies"),
         ):

@@ -133,6 +133,8 @@ DRIVERS = [
     Pool("poll"),
     Run("xrc", "--op", "send", "-c", "xrc", "--cq", "event"),
     Run("multicast", "--metric", "bw", "-c", "ud", "--multicast", "239.1.2.3", "-q", "2", "-s", "64"),
+    Run("dc", "--op", "send", "--metric", "bw", "-q", "2", "-c", "dc"),
+    Run("srd", "--op", "send", "-c", "srd", "--cq", "event"),
 ]
 
 
@@ -521,3 +523,9 @@ class Others(Drivers):
 
     def test_multicast(self):
         self.faults(DRIVERS[8])
+
+    def test_dc(self):
+        self.faults(DRIVERS[8])
+
+    def test_srd(self):
+        self.faults(DRIVERS[9])

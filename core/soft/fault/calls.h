@@ -1,13 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The verbs and rdma_cm calls that a fault plan can make fail, and how each reports an error: NULL
- * with errno, -1 with errno, an errno, or a negative errno. Calls that go through function pointers
- * of a context, queue pair or other object are listed by name only.
+ * The verbs, rdma_cm, mlx5 and EFA calls that a fault plan can make fail, and how each reports an error:
+ * NULL with errno, -1 with errno, an errno, or a negative errno. Calls that go through function
+ * pointers of a context, queue pair or other object are listed by name only.
  */
 #ifndef CORE_SOFT_FAULT_CALLS_H
 #define CORE_SOFT_FAULT_CALLS_H
 
 // clang-format off
+#ifdef HAVE_MLX5DV
+#include <infiniband/mlx5dv.h>
+#define SOFT_DC_CALLS(CALL) \
+	CALL(struct ibv_qp *, mlx5dv_create_qp, \
+	     (struct ibv_context *context, struct ibv_qp_init_attr_ex *attr, struct mlx5dv_qp_init_attr *own), \
+	     (context, attr, own), NOTHING)
+#else
+#define SOFT_DC_CALLS(CALL)
+#endif
+
+#ifdef HAVE_EFADV
+#include <infiniband/efadv.h>
+#define SOFT_SRD_CALLS(CALL) \
+	CALL(struct ibv_qp *, efadv_create_qp_ex, \
+	     (struct ibv_context *context, struct ibv_qp_init_attr_ex *attr, struct efadv_qp_init_attr *own, uint32_t size), \
+	     (context, attr, own, size), NOTHING)
+#else
+#define SOFT_SRD_CALLS(CALL)
+#endif
+
 #define SOFT_EXPORTED_CALLS(CALL) \
 	CALL(struct ibv_device **, ibv_get_device_list, \
 	     (int *count), \
@@ -212,7 +232,9 @@
 	     (count), NOTHING) \
 	CALL(int, rdma_getaddrinfo, \
 	     (const char *node, const char *service, const struct rdma_addrinfo *hints, struct rdma_addrinfo **info), \
-	     (node, service, hints, info), MINUS_ONE)
+	     (node, service, hints, info), MINUS_ONE) \
+	SOFT_DC_CALLS(CALL) \
+	SOFT_SRD_CALLS(CALL)
 
 #define SOFT_POINTED_CALLS(CALL) \
 	CALL(ibv_post_send) \

@@ -71,14 +71,15 @@ static bool is_stalled(const struct soft_operation *operation)
 
 /*
  * Sends the same packets again. A reliable connection recognizes the duplicate by its PSN. An
- * unreliable connection drops packets that are out of order, so do nothing.
+ * unreliable connection drops packets that are out of order, and DC and SRD, which recognize the
+ * duplicate, have no PSN here: do nothing.
  */
 static void repeat(struct soft_qp *qp, struct soft_operation *operation, uint32_t first_psn)
 {
 	uint32_t next_psn = qp->attr.sq_psn;
 	uint32_t rnr_timer;
 
-	if (qp->verbs.qp_base.qp_type == IBV_QPT_UC)
+	if (qp->type == IBV_QPT_UC || (soft_qp_is_reliable(qp) && soft_qp_is_addressed(qp)))
 		return;
 	qp->attr.sq_psn = first_psn;
 	soft_execute(qp, operation, &rnr_timer);

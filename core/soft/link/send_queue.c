@@ -88,7 +88,7 @@ static void launch(struct soft_qp *qp, uint64_t now_ns)
 
 		if (!may_launch(qp, operation))
 			return;
-		if (qp->verbs.qp_base.qp_type == IBV_QPT_UD)
+		if (soft_qp_is_addressed(qp))
 			soft_execute_meet(operation);
 		soft_model_launch(qp, operation, flight_at(qp, wire->launched), now_ns);
 		wire->fetches += soft_model_is_fetch(operation);

@@ -342,7 +342,7 @@ static void prepare(struct delivery *delivery)
 	delivery->srq = srq ? &image->srq[srq % SOFT_SRQS] : NULL;
 	delivery->queue = srq ? &delivery->srq->queue : &delivery->target->qp->queue;
 	delivery->length = operation->length;
-	delivery->has_grh = delivery->qp->verbs.qp_base.qp_type == IBV_QPT_UD;
+	delivery->has_grh = delivery->qp->type == IBV_QPT_UD;
 	if (!delivery->has_grh)
 		return;
 	from = soft_port_gid(soft_process.arena.image, operation->sgid_index);
@@ -385,8 +385,8 @@ static ALWAYS_INLINE void look_ahead(struct soft_qp *qp, const struct soft_targe
 		return;
 	}
 	soft_cq_hand_over(place);
-	/* A datagram may go to another target, and on a link the completion is put later. */
-	if (qp->verbs.qp_base.qp_type != IBV_QPT_UD && !qp->wire)
+	/* The next one may go to another target, and on a link the completion is put later. */
+	if (!soft_qp_is_addressed(qp) && !qp->wire)
 		atomic_store_explicit(&qp->coming, coming(target, 0), memory_order_relaxed);
 }
 

@@ -20,7 +20,18 @@ enum {
 
 static bool is_datagram(const struct soft_qp *qp)
 {
-	return qp->verbs.qp_base.qp_type == IBV_QPT_UD;
+	return qp->type == IBV_QPT_UD;
+}
+
+static uint32_t number_of(const struct soft_qp *qp, const struct soft_operation *operation)
+{
+	return soft_qp_is_addressed(qp) ? operation->remote_qp : qp->attr.dest_qp_num;
+}
+
+/* Returns whether messages of a connection are numbered; DC connects anew when it likes, and SRD has none. */
+static bool is_numbered(const struct soft_qp *qp)
+{
+	return soft_qp_is_reliable(qp) && !soft_qp_is_addressed(qp);
 }
 
 static bool is_multicast(const struct soft_qp *qp, const struct soft_operation *operation)
@@ -52,18 +63,20 @@ bool soft_execute_is_open(const struct soft_qp *qp, const struct soft_target *ta
 {
 	const struct soft_qp_image *remote = target->qp;
 	const struct ibv_qp *local = &qp->verbs.qp_base;
-	uint32_t number = is_datagram(qp) ? operation->remote_qp : qp->attr.dest_qp_num;
 
 	if (!is_receiving(atomic_load_explicit(&remote->state, memory_order_acquire)) ||
-	    atomic_load_explicit(&remote->number, memory_order_relaxed) != number ||
-	    remote->type != soft_qp_peer_type(local->qp_type) ||
+	    atomic_load_explicit(&remote->number, memory_order_relaxed) !=
+		    number_of(qp, operation) ||
+	    remote->type != soft_qp_peer_type(qp->type) ||
 	    atomic_load_explicit(&remote->pkey_index, memory_order_relaxed) != qp->attr.pkey_index)
 		return false;
-	if (is_datagram(qp))
+	if (unlikely(qp->type == SOFT_QPT_DCI))
+		return remote->dc_key == operation->dc_key;
+	if (soft_qp_is_addressed(qp))
 		return atomic_load(&remote->qkey) == qkey_of(qp, operation);
 	if (atomic_load_explicit(&remote->peer, memory_order_relaxed) != local->qp_num)
 		return false;
-	return !soft_qp_is_reliable(qp) ||
+	return !is_numbered(qp) ||
 	       atomic_load_explicit(&remote->queue.psn, memory_order_relaxed) == qp->attr.sq_psn;
 }
 
@@ -90,10 +103,10 @@ static ALWAYS_INLINE bool soft_execute_find(const struct soft_qp *qp,
 					    const struct soft_operation *operation,
 					    struct soft_target *target)
 {
-	uint32_t number = is_datagram(qp) ? operation->remote_qp : qp->attr.dest_qp_num;
-	const union ibv_gid *gid = is_datagram(qp) ? &operation->gid : &qp->attr.ah_attr.grh.dgid;
+	const union ibv_gid *gid =
+		soft_qp_is_addressed(qp) ? &operation->gid : &qp->attr.ah_attr.grh.dgid;
 
-	return locate(qp, operation, number, target) && soft_peer_has_gid(target->peer, gid);
+	return locate(qp, operation, number_of(qp, operation), target) && soft_peer_has_gid(target->peer, gid);
 }
 
 static bool find_open(const struct soft_qp *qp, const struct soft_operation *operation,
@@ -348,14 +361,14 @@ static void expect_next(const struct soft_qp *qp, const struct soft_target *targ
 {
 	_Atomic uint32_t *psn = &target->qp->queue.psn;
 
-	if (soft_qp_is_reliable(qp) &&
-	    atomic_load_explicit(psn, memory_order_relaxed) == qp->attr.sq_psn)
+	if (is_numbered(qp) && atomic_load_explicit(psn, memory_order_relaxed) == qp->attr.sq_psn)
 		atomic_store_explicit(psn, psn_behind(qp, length), memory_order_relaxed);
 }
 
 /*
  * If the target rejects the operation, its queue pair fails; if no receive can report the error, it
- * raises an event. On unreliable queue pairs, errors go unnoticed.
+ * raises an event. On unreliable queue pairs, errors go unnoticed. A target of DC keeps serving
+ * others, and so does a queue pair of SRD.
  */
 static enum soft_outcome answer(const struct soft_qp *qp, const struct soft_target *target,
 				const struct soft_operation *operation, enum soft_outcome outcome)
@@ -380,7 +393,7 @@ static enum soft_outcome answer(const struct soft_qp *qp, const struct soft_targ
 	}
 	if (!soft_qp_is_reliable(qp))
 		return SOFT_DONE;
-	if (outcome > 0 && soft_execute_is_open(qp, target, operation))
+	if (outcome > 0 && !soft_qp_is_addressed(qp) && soft_execute_is_open(qp, target, operation))
 		soft_qp_fail_held(target->peer, target->index, event);
 	return outcome;
 }

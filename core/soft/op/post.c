@@ -10,7 +10,7 @@
 static void take_target(const struct soft_qp *qp, const struct ibv_send_wr *wr,
 			struct soft_operation *operation)
 {
-	if (qp->verbs.qp_base.qp_type == IBV_QPT_UD) {
+	if (soft_qp_is_addressed(qp)) {
 		soft_send_set_target(operation, &soft_pd_ah(wr->wr.ud.ah)->attr.grh,
 				     wr->wr.ud.remote_qpn, wr->wr.ud.remote_qkey);
 		return;
@@ -45,13 +45,19 @@ static int take_inline(const struct soft_qp *qp, const struct ibv_send_wr *wr,
 	return 0;
 }
 
+/* This interface has only sends with an address, and no address of DC. */
+static bool is_addressable(const struct soft_qp *qp, const struct ibv_send_wr *wr)
+{
+	return qp->type != SOFT_QPT_DCI && wr->wr.ud.ah &&
+	       (wr->opcode == IBV_WR_SEND || wr->opcode == IBV_WR_SEND_WITH_IMM);
+}
+
 static int soft_post_take(const struct soft_qp *qp, const struct ibv_send_wr *wr,
 			  struct soft_operation *operation)
 {
 	if (wr->num_sge < 0 || (uint32_t)wr->num_sge > qp->cap.max_send_sge ||
-	    !soft_qp_can(qp->verbs.qp_base.qp_type, wr->opcode) ||
-	    (int)wr->opcode == SOFT_ATOMIC_WRITE ||
-	    (qp->verbs.qp_base.qp_type == IBV_QPT_UD && !wr->wr.ud.ah) ||
+	    !soft_qp_can(qp->type, wr->opcode) || (int)wr->opcode == SOFT_ATOMIC_WRITE ||
+	    (soft_qp_is_addressed(qp) && !is_addressable(qp, wr)) ||
 	    (wr->opcode == IBV_WR_BIND_MW && !wr->bind_mw.mw))
 		return EINVAL;
 	operation->wr_id = wr->wr_id;

@@ -61,6 +61,9 @@ static int soft_op_qp_check(const struct ibv_qp_init_attr_ex *attr)
 	case IBV_QPT_RC:
 	case IBV_QPT_UC:
 	case IBV_QPT_UD:
+	case SOFT_QPT_DCI:
+	case SOFT_QPT_DCT:
+	case SOFT_QPT_SRD:
 		return attr->send_cq && attr->recv_cq ? 0 : EINVAL;
 	case IBV_QPT_XRC_SEND:
 		return attr->send_cq ? 0 : EINVAL;
@@ -82,8 +85,8 @@ static void set_objects(struct soft_qp *qp, const struct ibv_qp_init_attr_ex *at
 	verbs->send_cq = attr->send_cq;
 	qp->send_cq = qp->recv_cq = soft_cq_of(attr->send_cq);
 	qp->sender = qp->send_cq->sender;
-	/* The initiator of XRC receives nothing. */
-	if (attr->qp_type == IBV_QPT_XRC_SEND)
+	/* Initiators receive nothing. */
+	if (qp->type == IBV_QPT_XRC_SEND || qp->type == SOFT_QPT_DCI)
 		return;
 	verbs->recv_cq = attr->recv_cq;
 	verbs->srq = attr->srq;
@@ -99,9 +102,10 @@ static void init_verbs(struct soft_qp *qp, struct ibv_context *context,
 	verbs->context = context;
 	verbs->qp_context = attr->qp_context;
 	verbs->handle = qp->index;
-	verbs->qp_num = soft_process.registry.slot << SOFT_INDEX_BITS | qp->index;
+	/* As on mlx5, a target of DC gets its number when it becomes ready to receive. */
+	verbs->qp_num = qp->type == SOFT_QPT_DCT ? 0 : soft_qp_number(qp);
 	verbs->state = IBV_QPS_RESET;
-	verbs->qp_type = attr->qp_type;
+	verbs->qp_type = qp->type > IBV_QPT_DRIVER ? IBV_QPT_DRIVER : attr->qp_type;
 	pthread_mutex_init(&verbs->mutex, NULL);
 	pthread_cond_init(&verbs->cond, NULL);
 	qp->is_all_signaled = attr->sq_sig_all;
@@ -112,8 +116,8 @@ static void publish(struct soft_qp *qp)
 {
 	struct soft_qp_image *image = qp->image;
 
-	image->type = qp->verbs.qp_base.qp_type;
-	atomic_store(&image->number, qp->verbs.qp_base.qp_num);
+	image->type = (uint32_t)qp->type;
+	atomic_store(&image->number, soft_qp_number(qp));
 	image->pd = qp->xrcd ? 0 : qp->verbs.qp_base.pd->handle;
 	image->recv_cq = qp->xrcd ? 0 : qp->recv_cq->number;
 	image->srq = qp->srq ? qp->srq->number : 0;
@@ -163,6 +167,14 @@ static int make_queues(struct soft_qp *qp, struct ibv_qp_init_attr_ex *attr)
 
 struct ibv_qp *soft_qp_create_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr)
 {
+	if (attr->qp_type < IBV_QPT_DRIVER)
+		return soft_qp_create(context, attr);
+	errno = EOPNOTSUPP;
+	return NULL;
+}
+
+struct ibv_qp *soft_qp_create(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr)
+{
 	struct soft_qp *qp = NULL;
 	int result = soft_op_qp_check(attr);
 
@@ -176,6 +188,7 @@ struct ibv_qp *soft_qp_create_ex(struct ibv_context *context, struct ibv_qp_init
 	if (!qp->index)
 		goto fail;
 	qp->image = &soft_process.arena.image->qp[qp->index];
+	qp->type = (int)attr->qp_type;
 	set_objects(qp, attr);
 	result = make_queues(qp, attr);
 	if (result)
@@ -272,6 +285,11 @@ void soft_qp_purge(struct soft_qp *qp)
 	soft_cq_purge(qp->send_cq, qp->verbs.qp_base.qp_num);
 	if (qp->recv_cq != qp->send_cq)
 		soft_cq_purge(qp->recv_cq, qp->verbs.qp_base.qp_num);
+}
+
+uint32_t soft_qp_number(const struct soft_qp *qp)
+{
+	return soft_process.registry.slot << SOFT_INDEX_BITS | qp->index;
 }
 
 /* Hides the queue pair from peers and waits until none of them uses it. */

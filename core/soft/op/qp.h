@@ -9,6 +9,9 @@
 #define CORE_SOFT_OP_QP_H
 
 #include <infiniband/verbs.h>
+#ifdef HAVE_MLX5DV
+#include <infiniband/mlx5dv.h>
+#endif
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -29,10 +32,18 @@ enum {
 	SOFT_QP_RATE_MAX = 100000000, /* limit of a rate limit: 100 Gb/s in kbps */
 };
 
+/* Types that verbs.h calls IBV_QPT_DRIVER. */
+enum {
+	SOFT_QPT_DCI = 0x1000, /* the initiator of DC */
+	SOFT_QPT_DCT,          /* the target of DC */
+	SOFT_QPT_SRD,
+};
+
 struct soft_qp {
 	struct ibv_qp_ex verbs;
 	struct soft_qp_image *image;
 	uint32_t index;
+	int type; /* enum ibv_qp_type or SOFT_QPT_... */
 	struct soft_lock lock;
 	struct soft_lock receive_lock; /* held to post receives */
 	struct soft_ring receives;
@@ -70,6 +81,12 @@ struct soft_qp {
 	struct soft_operation *building;
 	uint32_t tail_before;
 	int build_error;
+	/* For SRD: */
+	uint64_t chance; /* state of random_next() */
+	bool is_held;    /* the first operation waits for others to pass it */
+#ifdef HAVE_MLX5DV
+	struct mlx5dv_qp_ex dc;
+#endif
 };
 
 static inline struct soft_qp *soft_qp_of(struct ibv_qp *qp)
@@ -93,20 +110,29 @@ static inline void soft_qp_expect(struct soft_qp *qp)
 
 static inline bool soft_qp_is_reliable(const struct soft_qp *qp)
 {
-	return qp->verbs.qp_base.qp_type == IBV_QPT_RC ||
-	       qp->verbs.qp_base.qp_type == IBV_QPT_XRC_SEND;
+	return qp->type == IBV_QPT_RC || qp->type == IBV_QPT_XRC_SEND || qp->type == SOFT_QPT_DCI ||
+	       qp->type == SOFT_QPT_SRD;
 }
 
 /* Returns whether it is the initiator of XRC. */
 static inline bool soft_qp_is_xrc(const struct soft_qp *qp)
 {
-	return unlikely(qp->verbs.qp_base.qp_type == IBV_QPT_XRC_SEND);
+	return unlikely(qp->type == IBV_QPT_XRC_SEND);
+}
+
+/* Returns whether each of its requests names a peer, so that it is not connected to one. */
+static inline bool soft_qp_is_addressed(const struct soft_qp *qp)
+{
+	return unlikely(qp->type == IBV_QPT_UD || qp->type == SOFT_QPT_DCI ||
+			qp->type == SOFT_QPT_SRD);
 }
 
 /* Returns the type of the peers that a queue pair of this type sends to. */
-static inline uint32_t soft_qp_peer_type(enum ibv_qp_type type)
+static inline uint32_t soft_qp_peer_type(int type)
 {
-	return unlikely(type == IBV_QPT_XRC_SEND) ? IBV_QPT_XRC_RECV : type;
+	if (unlikely(type == IBV_QPT_XRC_SEND))
+		return IBV_QPT_XRC_RECV;
+	return unlikely(type == SOFT_QPT_DCI) ? SOFT_QPT_DCT : (uint32_t)type;
 }
 
 /* Returns whether its send queue accepts work requests. */
@@ -153,6 +179,12 @@ void soft_qp_pass(void *object);
  */
 void soft_qp_await_peer(struct soft_qp *qp);
 
+/* Returns the number by which peers know the queue pair. */
+uint32_t soft_qp_number(const struct soft_qp *qp);
+
+/* Creates a queue pair whose type may also be SOFT_QPT_... Sets errno if it returns NULL. */
+struct ibv_qp *soft_qp_create(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr);
+
 /* Verbs that the context calls by pointer. */
 struct ibv_qp *soft_qp_create_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr);
 struct ibv_qp *soft_qp_open(struct ibv_context *context, struct ibv_qp_open_attr *attr);
@@ -161,9 +193,9 @@ int soft_qp_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send
 int soft_qp_post_receive(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
 
 /* Returns whether a queue pair of this type supports the operation. */
-static inline bool soft_qp_can(enum ibv_qp_type type, enum ibv_wr_opcode opcode)
+static inline bool soft_qp_can(int type, enum ibv_wr_opcode opcode)
 {
-	if (type == IBV_QPT_XRC_RECV)
+	if (type == IBV_QPT_XRC_RECV || type == SOFT_QPT_DCT)
 		return false;
 	switch ((int)opcode) {
 	case IBV_WR_SEND:
@@ -171,14 +203,19 @@ static inline bool soft_qp_can(enum ibv_qp_type type, enum ibv_wr_opcode opcode)
 		return true;
 	case IBV_WR_RDMA_WRITE:
 	case IBV_WR_RDMA_WRITE_WITH_IMM:
+		return type != IBV_QPT_UD;
 	case IBV_WR_BIND_MW:
 	case IBV_WR_LOCAL_INV:
-		return type != IBV_QPT_UD;
-	case IBV_WR_SEND_WITH_INV:
-	case SOFT_ATOMIC_WRITE:
+		return type != IBV_QPT_UD && type < IBV_QPT_DRIVER;
 	case IBV_WR_RDMA_READ:
+		if (type == SOFT_QPT_SRD)
+			return true;
+		__attribute__((fallthrough));
 	case IBV_WR_ATOMIC_CMP_AND_SWP:
 	case IBV_WR_ATOMIC_FETCH_AND_ADD:
+	case SOFT_ATOMIC_WRITE:
+		return type == IBV_QPT_RC || type == IBV_QPT_XRC_SEND || type == SOFT_QPT_DCI;
+	case IBV_WR_SEND_WITH_INV:
 		return type == IBV_QPT_RC || type == IBV_QPT_XRC_SEND;
 	default:
 		return false;

@@ -20,9 +20,17 @@ enum {
 	UD = 4,
 	INI = 8,  /* IBV_QPT_XRC_SEND */
 	TGT = 16, /* IBV_QPT_XRC_RECV */
+	DCI = 32,
+	DCT = 64,
+	SRD = 128,
 	CONNECTED = RC | UC | INI | TGT,
-	ALL = CONNECTED | UD,
+	ALL = CONNECTED | UD | SRD,
 	PATHS = IBV_QP_ALT_PATH | IBV_QP_PATH_MIG_STATE,
+};
+
+enum {
+	SRD_TIMEOUT = 10, /* 4 ms */
+	SRD_RETRIES = 7,
 };
 
 /* IBTA specification, 11.2.5.2: required and optional attributes of each transition. */
@@ -34,58 +42,68 @@ static const struct transition {
 	int allowed;
 } transitions[] = {
 	{IBV_QPS_RESET, IBV_QPS_INIT, CONNECTED,
-	 IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS,                                 0                                                        },
-	{IBV_QPS_RESET, IBV_QPS_INIT, UD,        IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY, 0                                                        },
+	 IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS,                                         0                                                        },
+	{IBV_QPS_RESET, IBV_QPS_INIT, UD | SRD,  IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY,         0                                                        },
+	{IBV_QPS_RESET, IBV_QPS_INIT, DCI,       IBV_QP_PKEY_INDEX | IBV_QP_PORT,                       0                                                        },
+	{IBV_QPS_RESET, IBV_QPS_INIT, DCT,       IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS,
+	 0																		       },
 	{IBV_QPS_INIT,  IBV_QPS_INIT, CONNECTED, 0,
-	 IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS											   },
-	{IBV_QPS_INIT,  IBV_QPS_INIT, UD,        0,					     IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY            },
+	 IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS												   },
+	{IBV_QPS_INIT,  IBV_QPS_INIT, UD | SRD,  0,						     IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY            },
 	{IBV_QPS_INIT,  IBV_QPS_RTR,  RC,
 	 IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |
-		 IBV_QP_MIN_RNR_TIMER,							  IBV_QP_PKEY_INDEX | IBV_QP_ACCESS_FLAGS | IBV_QP_ALT_PATH},
+		 IBV_QP_MIN_RNR_TIMER,								  IBV_QP_PKEY_INDEX | IBV_QP_ACCESS_FLAGS | IBV_QP_ALT_PATH},
 	{IBV_QPS_INIT,  IBV_QPS_RTR,  UC | INI,
 	 IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN,
-	 IBV_QP_PKEY_INDEX | IBV_QP_ACCESS_FLAGS | IBV_QP_ALT_PATH										       },
-	{IBV_QPS_INIT,  IBV_QPS_RTR,  UD,        0,					     IBV_QP_PKEY_INDEX | IBV_QP_QKEY                          },
+	 IBV_QP_PKEY_INDEX | IBV_QP_ACCESS_FLAGS | IBV_QP_ALT_PATH											       },
+	{IBV_QPS_INIT,  IBV_QPS_RTR,  UD | SRD,  0,						     IBV_QP_PKEY_INDEX | IBV_QP_QKEY                          },
+ /* Linux, mlx5_ib: modify_dci_qp_is_ok and mlx5_ib_modify_dct. */
+	{IBV_QPS_INIT,  IBV_QPS_RTR,  DCI,       IBV_QP_PATH_MTU,                                       IBV_QP_AV | IBV_QP_PKEY_INDEX                            },
+	{IBV_QPS_INIT,  IBV_QPS_RTR,  DCT,       IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_MIN_RNR_TIMER,    0                                                        },
+	{IBV_QPS_RTR,   IBV_QPS_RTS,  DCI,
+	 IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |
+		 IBV_QP_MAX_QP_RD_ATOMIC,							       IBV_QP_MIN_RNR_TIMER				     },
 	{IBV_QPS_RTR,   IBV_QPS_RTS,  RC,
 	 IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |
-		 IBV_QP_MAX_QP_RD_ATOMIC,						       IBV_QP_ACCESS_FLAGS | IBV_QP_MIN_RNR_TIMER | PATHS       },
+		 IBV_QP_MAX_QP_RD_ATOMIC,							       IBV_QP_ACCESS_FLAGS | IBV_QP_MIN_RNR_TIMER | PATHS       },
 	{IBV_QPS_INIT,  IBV_QPS_RTR,  TGT,
 	 IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |
-		 IBV_QP_MIN_RNR_TIMER,							  IBV_QP_PKEY_INDEX | IBV_QP_ACCESS_FLAGS | IBV_QP_ALT_PATH},
+		 IBV_QP_MIN_RNR_TIMER,								  IBV_QP_PKEY_INDEX | IBV_QP_ACCESS_FLAGS | IBV_QP_ALT_PATH},
 	{IBV_QPS_RTR,   IBV_QPS_RTS,  INI,
 	 IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |
-		 IBV_QP_MAX_QP_RD_ATOMIC,						       IBV_QP_ACCESS_FLAGS | PATHS                              },
+		 IBV_QP_MAX_QP_RD_ATOMIC,							       IBV_QP_ACCESS_FLAGS | PATHS                              },
 	{IBV_QPS_RTR,   IBV_QPS_RTS,  TGT,       IBV_QP_TIMEOUT | IBV_QP_SQ_PSN,
-	 IBV_QP_ACCESS_FLAGS | IBV_QP_MIN_RNR_TIMER | PATHS											      },
-	{IBV_QPS_RTR,   IBV_QPS_RTS,  UC,        IBV_QP_SQ_PSN,                                 IBV_QP_ACCESS_FLAGS | PATHS                              },
-	{IBV_QPS_RTR,   IBV_QPS_RTS,  UD,        IBV_QP_SQ_PSN,                                 IBV_QP_QKEY                                              },
-	{IBV_QPS_RTS,   IBV_QPS_RTS,  RC | TGT,  0,                                             IBV_QP_ACCESS_FLAGS | IBV_QP_MIN_RNR_TIMER | PATHS       },
-	{IBV_QPS_RTS,   IBV_QPS_RTS,  UC | INI,  0,                                             IBV_QP_ACCESS_FLAGS | PATHS                              },
-	{IBV_QPS_RTS,   IBV_QPS_RTS,  UD,        0,					     IBV_QP_QKEY                                              },
-	{IBV_QPS_RTS,   IBV_QPS_SQD,  ALL,       0,					     IBV_QP_EN_SQD_ASYNC_NOTIFY                               },
-	{IBV_QPS_SQD,   IBV_QPS_RTS,  RC | TGT,  0,                                             IBV_QP_ACCESS_FLAGS | IBV_QP_MIN_RNR_TIMER | PATHS       },
-	{IBV_QPS_SQD,   IBV_QPS_RTS,  UC | INI,  0,                                             IBV_QP_ACCESS_FLAGS | PATHS                              },
-	{IBV_QPS_SQD,   IBV_QPS_RTS,  UD,        0,					     IBV_QP_QKEY                                              },
+	 IBV_QP_ACCESS_FLAGS | IBV_QP_MIN_RNR_TIMER | PATHS												      },
+	{IBV_QPS_RTR,   IBV_QPS_RTS,  UC,        IBV_QP_SQ_PSN,                                         IBV_QP_ACCESS_FLAGS | PATHS                              },
+	{IBV_QPS_RTR,   IBV_QPS_RTS,  UD,        IBV_QP_SQ_PSN,                                         IBV_QP_QKEY                                              },
+	{IBV_QPS_RTS,   IBV_QPS_RTS,  RC | TGT,  0,						     IBV_QP_ACCESS_FLAGS | IBV_QP_MIN_RNR_TIMER | PATHS       },
+	{IBV_QPS_RTS,   IBV_QPS_RTS,  UC | INI,  0,						     IBV_QP_ACCESS_FLAGS | PATHS                              },
+	{IBV_QPS_RTS,   IBV_QPS_RTS,  UD | SRD,  0,						     IBV_QP_QKEY                                              },
+	{IBV_QPS_RTS,   IBV_QPS_SQD,  ALL,       0,						     IBV_QP_EN_SQD_ASYNC_NOTIFY                               },
+	{IBV_QPS_SQD,   IBV_QPS_RTS,  RC | TGT,  0,						     IBV_QP_ACCESS_FLAGS | IBV_QP_MIN_RNR_TIMER | PATHS       },
+	{IBV_QPS_SQD,   IBV_QPS_RTS,  UC | INI,  0,						     IBV_QP_ACCESS_FLAGS | PATHS                              },
+	{IBV_QPS_SQD,   IBV_QPS_RTS,  UD | SRD,  0,						     IBV_QP_QKEY                                              },
 	{IBV_QPS_SQD,   IBV_QPS_SQD,  RC,        0,
 	 IBV_QP_PKEY_INDEX | IBV_QP_AV | IBV_QP_ACCESS_FLAGS | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
 		 IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC | IBV_QP_MAX_DEST_RD_ATOMIC |
-		 IBV_QP_MIN_RNR_TIMER | PATHS													    },
+		 IBV_QP_MIN_RNR_TIMER | PATHS														    },
 	{IBV_QPS_SQD,   IBV_QPS_SQD,  INI,       0,
 	 IBV_QP_PKEY_INDEX | IBV_QP_AV | IBV_QP_ACCESS_FLAGS | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
-		 IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC | PATHS										      },
+		 IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC | PATHS											      },
 	{IBV_QPS_SQD,   IBV_QPS_SQD,  TGT,       0,
 	 IBV_QP_PKEY_INDEX | IBV_QP_AV | IBV_QP_ACCESS_FLAGS | IBV_QP_TIMEOUT |
-		 IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER | PATHS										},
+		 IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER | PATHS											},
 	{IBV_QPS_SQD,   IBV_QPS_SQD,  UC,        0,
-	 IBV_QP_PKEY_INDEX | IBV_QP_AV | IBV_QP_ACCESS_FLAGS | PATHS										     },
-	{IBV_QPS_SQD,   IBV_QPS_SQD,  UD,        0,					     IBV_QP_PKEY_INDEX | IBV_QP_QKEY                          },
-	{IBV_QPS_SQE,   IBV_QPS_RTS,  UC,        0,					     IBV_QP_ACCESS_FLAGS                                      },
-	{IBV_QPS_SQE,   IBV_QPS_RTS,  UD,        0,					     IBV_QP_QKEY                                              },
+	 IBV_QP_PKEY_INDEX | IBV_QP_AV | IBV_QP_ACCESS_FLAGS | PATHS											     },
+	{IBV_QPS_SQD,   IBV_QPS_SQD,  UD | SRD,  0,						     IBV_QP_PKEY_INDEX | IBV_QP_QKEY                          },
+	{IBV_QPS_SQE,   IBV_QPS_RTS,  UC,        0,						     IBV_QP_ACCESS_FLAGS                                      },
+	{IBV_QPS_SQE,   IBV_QPS_RTS,  UD | SRD,  0,						     IBV_QP_QKEY                                              },
+	{IBV_QPS_RTR,   IBV_QPS_RTS,  SRD,       IBV_QP_SQ_PSN,                                         IBV_QP_QKEY | IBV_QP_RNR_RETRY                           },
 };
 
 static int type_of(const struct soft_qp *qp)
 {
-	switch ((int)qp->verbs.qp_base.qp_type) {
+	switch (qp->type) {
 	case IBV_QPT_RC:
 		return RC;
 	case IBV_QPT_UC:
@@ -94,6 +112,12 @@ static int type_of(const struct soft_qp *qp)
 		return INI;
 	case IBV_QPT_XRC_RECV:
 		return TGT;
+	case SOFT_QPT_DCI:
+		return DCI;
+	case SOFT_QPT_DCT:
+		return DCT;
+	case SOFT_QPT_SRD:
+		return SRD;
 	default:
 		return UD;
 	}
@@ -199,6 +223,23 @@ static const struct value {
 	VALUE(IBV_QP_PATH_MIG_STATE, path_mig_state),
 };
 
+/* Chooses what programs cannot set, or did not. */
+static void choose_values(struct soft_qp *qp, int mask)
+{
+	if (qp->type < IBV_QPT_DRIVER)
+		return;
+	qp->attr.max_dest_rd_atomic = SOFT_RD_ATOMIC_MAX;
+	if (qp->type != SOFT_QPT_SRD)
+		return;
+	qp->attr.max_rd_atomic = SOFT_RD_ATOMIC_MAX;
+	qp->attr.qp_access_flags = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
+	qp->attr.min_rnr_timer = 1;
+	qp->attr.timeout = SRD_TIMEOUT;
+	qp->attr.retry_cnt = SRD_RETRIES;
+	if (mask & IBV_QP_QKEY && !(mask & IBV_QP_RNR_RETRY))
+		qp->attr.rnr_retry = SOFT_SEND_FOR_EVER;
+}
+
 static void take_values(struct soft_qp *qp, const struct ibv_qp_attr *attr, int mask)
 {
 	for (size_t i = 0; i < ARRAY_LENGTH(values); i++)
@@ -209,6 +250,7 @@ static void take_values(struct soft_qp *qp, const struct ibv_qp_attr *attr, int 
 		qp->attr.sq_psn = attr->sq_psn & 0xffffff;
 	if (mask & IBV_QP_RQ_PSN)
 		atomic_store(&qp->image->queue.psn, attr->rq_psn & 0xffffff);
+	choose_values(qp, mask);
 }
 
 static void publish(struct soft_qp *qp)
@@ -299,6 +341,9 @@ static int modify(struct soft_qp *qp, const struct ibv_qp_attr *attr, int mask)
 		result = enter(qp, from, to);
 	if (result)
 		return result;
+	/* A target of DC has had none so far. */
+	if (to == IBV_QPS_RTR)
+		qp->verbs.qp_base.qp_num = soft_qp_number(qp);
 	if (to == IBV_QPS_SQD && mask & IBV_QP_EN_SQD_ASYNC_NOTIFY && attr->en_sqd_async_notify)
 		report_drained(qp);
 	if (to == IBV_QPS_ERR || to == IBV_QPS_RESET)

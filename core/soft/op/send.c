@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/base/cacheline.h"
+#include "core/base/random.h"
 #include "core/soft/device.h"
 #include "core/soft/fault/fault.h"
 #include "core/soft/link/progress.h"
@@ -18,8 +19,10 @@
 #include "core/soft/round_up.h"
 #include "core/soft/time.h"
 
+/* An operation of SRD is held back with this probability, and for at most this time. */
 enum {
-	FOR_EVER = 7, /* value of rnr_retry */
+	HELD_ONE_IN = 4,
+	HELD_NS = 5000,
 };
 
 int soft_send_init(struct soft_sends *sends, struct ibv_qp_cap *cap)
@@ -121,7 +124,8 @@ bool soft_send_may_retry(struct soft_qp *qp, bool is_refused, uint32_t rnr_timer
 	struct soft_sends *sends = &qp->sends;
 
 	if (is_refused) {
-		if (qp->attr.rnr_retry != FOR_EVER && sends->rnr_naks >= qp->attr.rnr_retry)
+		if (qp->attr.rnr_retry != SOFT_SEND_FOR_EVER &&
+		    sends->rnr_naks >= qp->attr.rnr_retry)
 			return false;
 		sends->rnr_naks++;
 		*delay_ns = rnr_delay_ns(rnr_timer);
@@ -154,10 +158,14 @@ static void advance(struct soft_qp *qp)
 	qp->sends.unanswered = 0;
 	qp->sends.rnr_naks = 0;
 	qp->wait_until_ns = 0;
+	qp->is_held = false;
 }
 
 void soft_send_fail(struct soft_qp *qp)
 {
+	/* Messages of SRD fail one by one. */
+	if (qp->type == SOFT_QPT_SRD)
+		return;
 	if (soft_qp_is_reliable(qp))
 		soft_qp_fail(&soft_process.self, qp->index, SOFT_QP_NO_EVENT);
 	else
@@ -204,6 +212,49 @@ void soft_send_drained(struct soft_qp *qp)
 	soft_event_leave(&soft_process.self, IBV_EVENT_SQ_DRAINED, qp->index);
 }
 
+/* Lets another operation be the first. */
+static void exchange(struct soft_sends *sends, uint32_t distance)
+{
+	unsigned char *first = (void *)soft_send_at(sends, sends->head);
+	unsigned char *other = (void *)soft_send_at(sends, sends->head + distance);
+
+	for (uint32_t i = 0; i < sends->stride; i++) {
+		unsigned char byte = first[i];
+
+		first[i] = other[i];
+		other[i] = byte;
+	}
+}
+
+/*
+ * SRD delivers in any order. Now and then, the first operation waits until another one is posted,
+ * which passes it, or for a while. Returns whether it waits.
+ */
+static COLD bool hold_back(struct soft_qp *qp)
+{
+	uint32_t others = qp->sends.tail - qp->sends.head - 1;
+
+	if (!qp->is_held && random_next(&qp->chance) % HELD_ONE_IN)
+		return false;
+	if (!qp->is_held)
+		soft_progress_wait(qp, soft_time_ns() + HELD_NS);
+	qp->is_held = !others && qp->wait_until_ns > soft_time_ns();
+	if (qp->is_held)
+		return true;
+	if (others)
+		exchange(&qp->sends, 1 + (uint32_t)(random_next(&qp->chance) % others));
+	qp->wait_until_ns = 0;
+	return false;
+}
+
+/* Returns whether the first operation waits, to be retried or for another one to pass it. */
+static ALWAYS_INLINE bool is_waiting(struct soft_qp *qp)
+{
+	if (unlikely(qp->type == SOFT_QPT_SRD) && (qp->is_held || !qp->wait_until_ns))
+		return hold_back(qp);
+	return qp->wait_until_ns && qp->wait_until_ns > soft_time_ns();
+}
+
 void soft_send_run(struct soft_qp *qp)
 {
 	if (unlikely(qp->wire)) {
@@ -217,7 +268,7 @@ void soft_send_run(struct soft_qp *qp)
 			flush_first(qp);
 			break;
 		case IBV_QPS_RTS:
-			if (qp->wait_until_ns && qp->wait_until_ns > soft_time_ns())
+			if (is_waiting(qp))
 				return;
 			if (!run_first(qp))
 				return;

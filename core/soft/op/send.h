@@ -35,10 +35,11 @@ struct soft_operation {
 	uint32_t is_inline;
 	uint64_t length;
 	union {
-		/* Datagrams only. */
+		/* Only if each request names its peer: see soft_qp_is_addressed(). */
 		struct {
 			uint32_t remote_qp;
 			uint32_t remote_qkey;
+			uint64_t dc_key;
 			union ibv_gid gid;
 			uint32_t sgid_index;
 			uint32_t traffic_class;
@@ -48,6 +49,9 @@ struct soft_operation {
 	};
 	struct ibv_sge sge[];
 };
+
+/* The value of rnr_retry that means no limit. */
+#define SOFT_SEND_FOR_EVER 7
 
 struct soft_sends {
 	unsigned char *ring;
@@ -130,7 +134,7 @@ static inline bool soft_send_add_inline(struct soft_operation *operation, uint32
 	return true;
 }
 
-/* Sets the destination of a datagram. */
+/* Sets the destination of a request. */
 static inline void soft_send_set_target(struct soft_operation *operation,
 					const struct ibv_global_route *route, uint32_t number,
 					uint32_t qkey)

@@ -40,7 +40,7 @@ static ALWAYS_INLINE struct soft_operation *build(struct ibv_qp_ex *verbs,
 	qp->building = NULL;
 	if (!operation)
 		fail(qp, ENOMEM);
-	if (!soft_qp_can(verbs->qp_base.qp_type, opcode))
+	if (!soft_qp_can(qp->type, opcode))
 		fail(qp, EINVAL);
 	if (qp->build_error)
 		return NULL;
@@ -50,8 +50,8 @@ static ALWAYS_INLINE struct soft_operation *build(struct ibv_qp_ex *verbs,
 	operation->count = 0;
 	operation->is_inline = 0;
 	operation->length = 0;
-	/* If the caller sets no destination, a datagram reaches nobody, and XRC fails. */
-	if (unlikely(verbs->qp_base.qp_type == IBV_QPT_UD))
+	/* If the caller sets no destination, the request reaches nobody, and XRC fails. */
+	if (soft_qp_is_addressed(qp))
 		operation->remote_qp = 0;
 	if (soft_qp_is_xrc(qp))
 		operation->remote_srq = 0;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "core/soft/memory/region.h"
+#include "core/soft/op/qp.h"
 #include "core/soft/peer/process.h"
 
 enum {
@@ -68,7 +69,7 @@ static bool is_connected(const struct soft_copy_server_client *client,
 		return false;
 	if (qp->type == IBV_QPT_UD)
 		return !(request->access & REMOTE);
-	if (soft_image_slot(atomic_load(&qp->peer)) != client->slot)
+	if (qp->type < IBV_QPT_DRIVER && soft_image_slot(atomic_load(&qp->peer)) != client->slot)
 		return false;
 	return !(request->access & REMOTE) || atomic_load(&qp->access) & request->access;
 }

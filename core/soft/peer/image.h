@@ -79,7 +79,8 @@ struct soft_qp_image {
 	uint32_t pd;
 	uint32_t recv_cq;
 	uint32_t srq;
-	uint32_t xrcd; /* XRC target only */
+	uint32_t xrcd;   /* XRC target only */
+	uint64_t dc_key; /* DC target only */
 	_Atomic uint32_t access;
 	_Atomic uint32_t qkey;
 	_Atomic uint32_t pkey_index;

@@ -129,6 +129,7 @@ int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 		return EINVAL;
 	passed.attr[passed.n_modified] = *attr;
 	passed.qp[passed.n_modified] = qp;
+	qp->state = attr->qp_state;
 	passed.mask[passed.n_modified++] = mask;
 	return 0;
 }
@@ -158,6 +159,7 @@ static const struct manual_qp_address remote = {
 	.srqn = 0x29,
 };
 
+static struct ibv_qp initiator;
 static struct ibv_qp target;
 
 static void connect_pair(struct rdma_context *ctx, struct rdma_state *state,
@@ -191,7 +193,7 @@ static void connect_pair(struct rdma_context *ctx, struct rdma_state *state,
 						.reads = 5,
 					}, },
 	};
-	if (transport == TRANSPORT_XRC)
+	if (!transport_has(transport, TRANSPORT_TWO_WAY))
 		state->target = &target;
 	if (link_layer == IBV_LINK_LAYER_INFINIBAND)
 		state->path.settings.gid_index = MANUAL_QP_GID_BEST;
@@ -203,8 +205,10 @@ static void connect_pair(struct rdma_context *ctx, struct rdma_state *state,
 				   .rnr_retry = 1,
 				   .min_rnr_timer = 9,
 				   },
+		.qp = &initiator,
 		.state = state,
 	};
+	initiator = (struct ibv_qp){.state = IBV_QPS_INIT};
 	assert_int_equal(manual_qp_connect(ctx, &remote, &error), 0);
 	assert_int_equal(passed.n_modified, transport == TRANSPORT_XRC ? 4 : 2);
 }
@@ -333,7 +337,7 @@ static void test_connecting_xrc(void **unused)
 
 	connect_pair(&ctx, &state, TRANSPORT_XRC, IBV_LINK_LAYER_ETHERNET);
 	for (size_t i = 0; i < 4; i++) {
-		assert_ptr_equal(passed.qp[i], i % 2 ? &target : NULL);
+		assert_ptr_equal(passed.qp[i], i % 2 ? &target : &initiator);
 		assert_int_equal(passed.attr[i].qp_state, i < 2 ? IBV_QPS_RTR : IBV_QPS_RTS);
 	}
 	assert_int_equal(passed.attr[0].dest_qp_num, remote.target);
@@ -347,6 +351,51 @@ static void test_connecting_xrc(void **unused)
 	manual_qp_aim(&ctx, &work);
 	assert_int_equal(work.route.kind, ROUTE_SRQ);
 	assert_int_equal(work.route.srqn, remote.srqn);
+}
+
+/* The initiator is connected to no peer, and only once; each request names its target. */
+static void test_connecting_dc(void **unused)
+{
+	struct post_work work = {0};
+	struct rdma_context ctx;
+	struct rdma_state state;
+	struct error error = {0};
+
+	connect_pair(&ctx, &state, TRANSPORT_DC, IBV_LINK_LAYER_ETHERNET);
+	assert_ptr_equal(passed.qp[0], &initiator);
+	assert_int_equal(passed.mask[0], IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU);
+	assert_int_equal(passed.attr[0].path_mtu, IBV_MTU_1024);
+	check_address(&passed.attr[0].ah_attr, true);
+	assert_int_equal(passed.mask[1], IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT |
+						 IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+						 IBV_QP_MAX_QP_RD_ATOMIC);
+	manual_qp_aim(&ctx, &work);
+	assert_int_equal(work.route.kind, ROUTE_TARGET);
+	assert_ptr_equal(work.route.ah, &handle);
+	assert_int_equal(work.route.qpn, remote.target);
+	assert_int_equal(work.route.qkey, remote.qkey);
+	/* Another context on the endpoint. */
+	state.connected = false;
+	assert_int_equal(manual_qp_connect(&ctx, &remote, &error), 0);
+	assert_int_equal(passed.n_modified, 2);
+	assert_int_equal(passed.n_handles, 2);
+}
+
+/* SRD has the attributes of UD, and a route for all requests. */
+static void test_connecting_srd(void **unused)
+{
+	struct post_work work = {0};
+	struct rdma_context ctx;
+	struct rdma_state state;
+
+	connect_pair(&ctx, &state, TRANSPORT_SRD, IBV_LINK_LAYER_ETHERNET);
+	assert_int_equal(passed.mask[0], IBV_QP_STATE);
+	assert_int_equal(passed.mask[1], IBV_QP_STATE | IBV_QP_SQ_PSN);
+	manual_qp_aim(&ctx, &work);
+	assert_int_equal(work.route.kind, ROUTE_SRD);
+	assert_ptr_equal(work.route.ah, &handle);
+	assert_int_equal(work.route.qpn, remote.qpn);
+	assert_int_equal(work.route.qkey, remote.qkey);
 }
 
 /* The peer's numbers are not trusted. */
@@ -382,6 +431,8 @@ int main(void)
 		cmocka_unit_test(test_connecting_uc),
 		cmocka_unit_test(test_connecting_ud),
 		cmocka_unit_test(test_connecting_xrc),
+		cmocka_unit_test(test_connecting_dc),
+		cmocka_unit_test(test_connecting_srd),
 		cmocka_unit_test(test_invalid_numbers_of_xrc),
 	};
 

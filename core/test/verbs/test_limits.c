@@ -194,7 +194,7 @@ static void test_operations(void **unused)
 {
 	static const struct {
 		enum post_operation operation;
-		const char *texts[4]; /* on RC, UC, UD, XRC; NULL: supported */
+		const char *texts[6]; /* on RC, UC, UD, XRC, DC, SRD; NULL: supported */
 	} rows[] = {
 		{POST_SEND,         {NULL, NULL, NULL}					      },
 		{POST_SEND_IMM,     {NULL, NULL, NULL}                                              },
@@ -202,17 +202,23 @@ static void test_operations(void **unused)
 		{POST_WRITE_IMM,    {NULL, NULL, "UD does not support writes"}                      },
 		{POST_READ,         {NULL, "UC does not support reads", "UD does not support reads"}},
 		{POST_FETCH_ADD,
-		 {NULL, "UC does not support atomics", "UD does not support atomics"}               },
+		 {NULL, "UC does not support atomics", "UD does not support atomics", NULL, NULL,
+		  "SRD does not support atomics"}						   },
 		{POST_SEND_INV,
 		 {NULL, "UC does not support sends with invalidate",
 		  "UD does not support sends with invalidate",
-		  "XRC does not support sends with invalidate"}                                     },
+		  "XRC does not support sends with invalidate",
+		  "DC does not support sends with invalidate",
+		  "SRD does not support sends with invalidate"}                                     },
 		{POST_BIND_MW,
 		 {NULL, "UC does not support memory windows of type 2",
 		  "UD does not support memory windows of type 2",
-		  "XRC does not support memory windows of type 2"}                                  },
+		  "XRC does not support memory windows of type 2",
+		  "DC does not support memory windows of type 2",
+		  "SRD does not support memory windows of type 2"}                                  },
 		{POST_COMPARE_SWAP,
-		 {NULL, "UC does not support atomics", "UD does not support atomics"}               },
+		 {NULL, "UC does not support atomics", "UD does not support atomics", NULL, NULL,
+		  "SRD does not support atomics"}						   },
 	};
 	const struct ibv_device_attr atomic = {
 		.atomic_cap = IBV_ATOMIC_HCA,
@@ -350,7 +356,7 @@ static void check_inline(struct ibv_context *context, uint32_t wanted, uint32_t 
 	};
 
 	inline_device.srq = NULL;
-	assert_int_equal(limits_inline(&attr), found);
+	assert_int_equal(limits_inline(TRANSPORT_RC, &attr), found);
 	if (wanted)
 		assert_ptr_equal(inline_device.srq, &srq);
 	assert_int_equal(inline_device.queues, 0);
@@ -399,20 +405,20 @@ static void test_inline_depends_on_the_interface(void **unused)
 	inline_device.error = 0;
 }
 
-static void test_has_type(void **unused)
+static void test_has_transport(void **unused)
 {
 	struct ibv_context context = {0};
 	struct ibv_pd pd = {.context = &context};
 
 	inline_device.limit = 0;
 	inline_device.missing = IBV_QPT_UC;
-	assert_true(limits_has_type(&pd, IBV_QPT_RC));
-	assert_false(limits_has_type(&pd, IBV_QPT_UC));
-	assert_true(limits_has_type(&pd, IBV_QPT_UD));
+	assert_true(limits_has_transport(&pd, TRANSPORT_RC));
+	assert_false(limits_has_transport(&pd, TRANSPORT_UC));
+	assert_true(limits_has_transport(&pd, TRANSPORT_UD));
 	inline_device.error = ENOMEM;
-	assert_int_equal(limits_has_type(&pd, IBV_QPT_UC), -ENOMEM);
+	assert_int_equal(limits_has_transport(&pd, TRANSPORT_UC), -ENOMEM);
 	inline_device.error = EOPNOTSUPP;
-	assert_int_equal(limits_has_type(&pd, IBV_QPT_UC), 0);
+	assert_int_equal(limits_has_transport(&pd, TRANSPORT_UC), 0);
 	inline_device.error = 0;
 	assert_int_equal(inline_device.queues, 0);
 	assert_int_equal(inline_device.pairs, 0);
@@ -436,7 +442,7 @@ int main(void)
 		cmocka_unit_test(test_mtus),
 		cmocka_unit_test(test_inline_limit),
 		cmocka_unit_test(test_inline_depends_on_the_interface),
-		cmocka_unit_test(test_has_type),
+		cmocka_unit_test(test_has_transport),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

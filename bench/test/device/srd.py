@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: MIT
+"""SRD: reliable datagrams in any order. On soft0, a stand-in for libefa provides them."""
+
+import unittest
+
+from verbmark import IS_SOFT, RUN_PATIENCE, Ended, Served, client, measure
+
+
+@unittest.skipUnless(IS_SOFT, "Soft-RoCE has no SRD")
+class Measured(Served):
+    def measure(self, *options, count):
+        document = measure(self.server, "-c", "srd", *options).document
+        cases = document["cases"]
+        self.assertEqual(len(cases), count)
+        for case in cases:
+            self.assertEqual(case["status"], "complete", case)
+            self.assertEqual((case["transport"], case["connect"], case["cq_mod"]),
+                             ("SRD", "qp", 1))
+        return cases
+
+    def test_operations(self):
+        operations = ("send", "send-imm", "read", "write-imm")
+        self.measure("--op", ",".join(operations), "--metric", "lat,bw", "--cq", "poll,event",
+                     "-n", 50, count=4 * len(operations))
+        self.measure("--op", "write", "--metric", "bw", "-n", 50, count=1)
+        # The target does not poll memory, whose last byte may be written first.
+        self.measure("--op", "write", "--cq", "event", "-n", 50, count=1)
+
+    def test_streams(self):
+        """All messages arrive, however they pass each other."""
+        cases = self.measure("--op", "send,read,write", "--metric", "bw", "-s", "64,9000", "-n", 3000,
+                             "-q", 3, "-b", count=6)
+        for case in cases:
+            self.assertEqual(case["trials"][0]["messages"], 3000)
+        self.measure("--op", "send", "--metric", "bw", "-n", 600, "--threads", 2, count=1)
+        self.measure("--op", "send,read", "--metric", "lat,bw", "-n", 600, "--sge", 3, count=4)
+
+    def test_payload(self):
+        self.measure("--verify", "--op", "send,read", "-s", "1,9000", "-n", 100, count=4)
+
+    def test_refusals(self):
+        for options, sentence in (
+            (("--connect", "cm"), "rdma_cm connects RC only"),
+            (("--op", "write"), "latency of writes polls memory, which SRD may fill in any order"),
+            (("--op", "fetch-add"), "SRD supports only sends, reads and writes"),
+            (("--op", "create-qp"), "SRD supports only sends, reads and writes"),
+            (("--metric", "bw", "--latencies"), "need messages that complete in order"),
+            (("--metric", "bw", "--verify"), "needs messages that complete in order"),
+            (("--metric", "bw", "-Q", 4), "SRD has a completion for every message"),
+            (("--metric", "bw", "-l", 4), "SRD has a completion for every message"),
+            (("--use-srq",), "SRD has neither shared receive queues nor --needs"),
+        ):
+            with self.subTest(options):
+                ended = Ended(client("-c", "srd", *options, port=self.server.port), RUN_PATIENCE)
+                self.assertEqual(ended.status, 2, ended.err)
+                self.assertIn(sentence, ended.err)
+
+
+@unittest.skipIf(IS_SOFT, "the software device has a stand-in for SRD")
+class Unsupported(Served):
+    def test_skipped_before_anything_runs(self):
+        ended = Ended(client("-c", "srd", port=self.server.port), RUN_PATIENCE)
+        self.assertEqual((ended.out, ended.status), ("", 2))
+        self.assertIn("the device does not support SRD", ended.err)
