@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Marks the functions that replace those of libibverbs and librdmacm; all others are hidden. The
+ * Marks the functions that replace those of other libraries; all others are hidden. The
  * symbols are unversioned, so that they match every version of a name.
  */
 #ifndef CORE_SOFT_EXPORT_H
