@@ -73,7 +73,7 @@ static const char *const texts[PRESETS] = {
 	"[{\"op\": [\"send\", \"write\", \"read\", \"write-imm\", \"send-imm\", \"fetch-add\","
 	"  \"compare-swap\", \"atomic-write\", \"send-inv\", \"bind-mw\", \"rebind-mw\","
 	"  \"local-inv\", \"write-notify\", \"read-notify\", \"doorbell\", \"alloc\"],"
-	"  \"transport\": [\"RC\", \"UC\", \"UD\", \"XRC\"],"
+	"  \"transport\": [\"RC\", \"UC\", \"UD\", \"XRC\", \"DC\", \"SRD\"],"
 	"  \"metric\": [\"lat\", \"bw\"], \"size\": [64],"
 	"  \"cq\": [\"poll\", \"event\", \"adaptive\"], \"iterations\": [100],"
 	"  \"trials\": [1], \"warmup\": [\"1ms\"]}]",

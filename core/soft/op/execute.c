@@ -106,7 +106,8 @@ static ALWAYS_INLINE bool soft_execute_find(const struct soft_qp *qp,
 	const union ibv_gid *gid =
 		soft_qp_is_addressed(qp) ? &operation->gid : &qp->attr.ah_attr.grh.dgid;
 
-	return locate(qp, operation, number_of(qp, operation), target) && soft_peer_has_gid(target->peer, gid);
+	return locate(qp, operation, number_of(qp, operation), target) &&
+	       soft_peer_has_gid(target->peer, gid);
 }
 
 static bool find_open(const struct soft_qp *qp, const struct soft_operation *operation,
