@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <string.h>
 
+#include "bench/plan/defaults.h"
 #include "bench/plan/memory_name.h"
 #include "bench/plan/rules.h"
 #include "core/base/clock.h"
@@ -173,7 +174,7 @@ static int decode(json_t *object, const struct operation **op, struct parameters
 	if (code)
 		return error_wrap(error, "this server cannot run the case");
 	*op = &operations[parameters->op];
-	rules_choose(*op, parameters);
+	defaults_choose(*op, parameters);
 	refusal = rules_refuse(*op, parameters);
 	return refusal ? error_set(error, -EOPNOTSUPP, "%s", refusal) : 0;
 }

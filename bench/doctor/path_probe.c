@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "bench/client/trial.h"
-#include "bench/plan/rules.h"
+#include "bench/plan/defaults.h"
 
 #define SMALL    64
 #define LARGE    (64 << 10)
@@ -59,7 +59,7 @@ static struct plan_case make_case(const struct attempt *attempt)
 	p->mtu = attempt->mtu;
 	p->iterations = MESSAGES;
 	p->warmup_ns = 0; /* the figures are not used */
-	rules_choose(made.op, p);
+	defaults_choose(made.op, p);
 	made.kind = operation_kind(made.op, p);
 	return made;
 }

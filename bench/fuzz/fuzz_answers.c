@@ -13,7 +13,7 @@
 #include "bench/host/device_support.h"
 #include "bench/host/inventory.h"
 #include "bench/lane/connect.h"
-#include "bench/plan/rules.h"
+#include "bench/plan/defaults.h"
 #include "core/base/address.h"
 #include "reports/document/document.h"
 #include "reports/document/parse.h"
@@ -156,7 +156,7 @@ static void hear_facts(struct heard *heard, json_t *message)
 	told->facts = json_incref(json_object_get(message, "facts"));
 	fingerprint_hard(told->facts, told->fingerprint);
 	device_support_read(&capacity, told, true, "n02");
-	rules_choose(op, &parameters);
+	defaults_choose(op, &parameters);
 	limits = lane_limits(&parameters, &op->shape, true);
 	fuzz_check_error(device_support_check(&capacity, op, &parameters, &limits, &error), &error);
 }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/plan/rules.h"
+#include "bench/plan/defaults.h"
 
 /* Both areas and the notifications of a flow, for messages of less than a page. */
 #define FLOW_BYTES 12288
@@ -33,7 +33,7 @@ static void choose(struct bed *bed)
 	/* The receiving area of a flow. */
 	parameters->buffer = settings->access ? AREA_BYTES * parameters->qps : PARAMETER_AUTO;
 	parameters->verify = settings->is_verified;
-	rules_choose(&operations[settings->op], parameters);
+	defaults_choose(&operations[settings->op], parameters);
 }
 
 static void fill_lane(struct bed *bed)

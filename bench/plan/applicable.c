@@ -3,8 +3,8 @@
 
 #include <string.h>
 
+#include "bench/plan/defaults.h"
 #include "bench/plan/memory_name.h"
-#include "bench/plan/rules.h"
 
 static void drop_if_host(uint64_t *memory)
 {
@@ -131,7 +131,7 @@ void applicable_keep(const struct operation *op, struct parameters *wanted)
 		wanted->rate = wanted->burst = PARAMETER_AUTO;
 	if (!is_load || wanted->arrivals == ARRIVALS_FIXED)
 		wanted->arrivals = PARAMETER_AUTO;
-	if (wanted->arrivals == PARAMETER_AUTO && !rules_is_random(op, wanted))
+	if (wanted->arrivals == PARAMETER_AUTO && !defaults_is_random(op, wanted))
 		wanted->seed = PARAMETER_AUTO;
 	if (!applicable_moderation(op, wanted))
 		wanted->event_count = wanted->event_period_ns = PARAMETER_AUTO;

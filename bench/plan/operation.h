@@ -115,10 +115,12 @@ enum operation_number {
 	(OPERATION_TAKES_TX | OPERATION_TAKES_RX | OPERATION_TAKES_INLINE | OPERATION_TAKES_SGE | \
 	 OPERATION_TAKES_SRQ)
 
+#define OPERATION_ATOMIC_SIZE 8
+
 /* The work requests and resources of an operation. */
 struct operation_shape {
 	bool is_read;       /* data come from the peer */
-	bool is_atomic;     /* of exactly eight bytes */
+	bool is_atomic;     /* of exactly OPERATION_ATOMIC_SIZE bytes */
 	bool stores;        /* an atomic that returns nothing */
 	bool is_serial;     /* never several at once */
 	bool invalidates;   /* the reply invalidates the client's memory window */
@@ -155,6 +157,12 @@ enum result_kind operation_kind(const struct operation *op, const struct paramet
 static inline bool operation_is_timed_call(const struct operation *op)
 {
 	return op->kind == RESULT_CALL;
+}
+
+/* Returns whether there are never several operations at once. */
+static inline bool operation_is_serial(const struct operation *op)
+{
+	return op->shape.is_granted || op->shape.is_serial || operation_is_timed_call(op);
 }
 
 /* Returns whether it only binds or invalidates memory windows: nothing is sent. */

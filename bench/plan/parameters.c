@@ -417,3 +417,13 @@ void parameters_id(const struct parameters *from, char *id, size_t size)
 					 value);
 	}
 }
+
+bool parameters_need_pairs(const struct parameters *parameters)
+{
+	return !parameters_has(parameters, TRANSPORT_BY_CM) || parameters->mtu != PARAMETER_AUTO ||
+	       parameters->gid_index != PARAMETER_AUTO ||
+	       parameters->server_gid_index != PARAMETER_AUTO || parameters->sl ||
+	       parameters->tos || parameters->flow_label != PARAMETER_AUTO ||
+	       parameters->hop_limit != PARAMETER_AUTO ||
+	       parameters->pkey_index != PARAMETER_AUTO || parameters->path_bits != PARAMETER_AUTO;
+}

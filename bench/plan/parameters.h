@@ -271,6 +271,9 @@ static inline bool parameters_has(const struct parameters *parameters, unsigned 
 	return transport_has((enum transport)parameters->transport, properties);
 }
 
+/* Returns whether some parameter is not possible with rdma_cm. */
+bool parameters_need_pairs(const struct parameters *parameters);
+
 /* Returns the number of bytes in front of each received message. */
 static inline size_t parameters_head(const struct parameters *parameters)
 {

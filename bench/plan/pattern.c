@@ -37,6 +37,12 @@ unsigned int pattern_most_pairs(const struct parameters *p)
 	return near > far ? near : far;
 }
 
+bool pattern_shares_receives(const struct parameters *p)
+{
+	return pattern_lane_pairs(p, true) > 1 ||
+	       (p->bidirectional && pattern_lane_pairs(p, false) > 1);
+}
+
 unsigned int pattern_receivers(const struct parameters *p)
 {
 	return pattern_is_multicast(p) ? (unsigned int)p->qps : 1;

@@ -46,6 +46,9 @@ unsigned int pattern_lane_pairs(const struct parameters *p, bool is_server);
 /* Returns the larger of the two sides' queue pairs per lane. */
 unsigned int pattern_most_pairs(const struct parameters *p);
 
+/* Returns whether a side that receives messages has several queue pairs per lane. */
+bool pattern_shares_receives(const struct parameters *p);
+
 /* Returns the total number of queue pairs of a side; with multicast, of the server. */
 unsigned int pattern_pairs(const struct parameters *p);
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "bench/plan/applicable.h"
+#include "bench/plan/defaults.h"
 #include "bench/plan/memory_name.h"
 #include "bench/plan/pattern.h"
 #include "bench/plan/preset.h"
@@ -14,7 +15,6 @@
 #include "bench/plan/unheard.h"
 #include "reports/document/document.h"
 
-#define ATOMIC_SIZE    8
 #define BANDWIDTH_SIZE 65536 /* default of --metric bw */
 
 static struct value_list *asked(struct plan *plan, const char *name)
@@ -41,7 +41,7 @@ static int check_atomic_size(struct plan *plan, struct error *error)
 		if (!operations[ops->item[i]].shape.is_atomic)
 			return 0;
 	for (size_t i = 0; i < sizes->count; i++)
-		is_wrong = is_wrong || sizes->item[i] != ATOMIC_SIZE;
+		is_wrong = is_wrong || sizes->item[i] != OPERATION_ATOMIC_SIZE;
 	if (!ops->count || !is_wrong)
 		return 0;
 	return error_set(error, -EINVAL, "--%s: %s always transfers 8 bytes; omit --%s",
@@ -147,9 +147,9 @@ static void make_case(struct plan_case *made, const struct operation *op, struct
 	if (wanted.server_cq == wanted.cq)
 		wanted.server_cq = PARAMETER_AUTO;
 	if (op->shape.is_atomic)
-		wanted.size = ATOMIC_SIZE;
+		wanted.size = OPERATION_ATOMIC_SIZE;
 	parameters_id(&wanted, made->id, sizeof(made->id));
-	rules_choose(op, &made->parameters);
+	defaults_choose(op, &made->parameters);
 	made->kind = operation_kind(op, &made->parameters);
 	refusal = rules_refuse(op, &made->parameters);
 	if (refusal)

@@ -5,179 +5,13 @@
 
 #include "bench/plan/address_walk.h"
 #include "bench/plan/applicable.h"
-#include "bench/plan/default_depths.h"
+#include "bench/plan/defaults.h"
 #include "bench/plan/memory_name.h"
 #include "bench/plan/order.h"
 #include "bench/plan/pattern.h"
 #include "bench/plan/rate.h"
 #include "core/base/clock.h"
 #include "core/base/compiler.h"
-
-/* Default effort: messages for latency, time for bandwidth and load. */
-#define LAT_MESSAGES 5000
-#define BW_NS        (100 * NS_PER_MS)
-#define LOAD_NS      (200 * NS_PER_MS)
-
-/* The default of Linux's mlx5_core for Ethernet. */
-#define EVENT_PERIOD_NS (16 * NS_PER_US)
-
-/* A confidence interval needs six trials. */
-#define TRIALS 6
-
-/* Percent. */
-#define PRECISION 5
-
-/* More than the CPU's caches hold, and more small pages than devices have translations for. */
-#define WALKED_BYTES (64ULL << 20)
-/* The default buffer: it exceeds the inner caches but fits a small limit on locked memory. */
-#define SPREAD_BYTES (4ULL << 20)
-
-#define ATOMIC_SIZE 8
-
-/* Returns whether some parameter is not possible with rdma_cm. */
-static bool needs_pairs(const struct parameters *parameters)
-{
-	return !parameters_has(parameters, TRANSPORT_BY_CM) || parameters->mtu != PARAMETER_AUTO ||
-	       parameters->gid_index != PARAMETER_AUTO ||
-	       parameters->server_gid_index != PARAMETER_AUTO || parameters->sl ||
-	       parameters->tos || parameters->flow_label != PARAMETER_AUTO ||
-	       parameters->hop_limit != PARAMETER_AUTO ||
-	       parameters->pkey_index != PARAMETER_AUTO || parameters->path_bits != PARAMETER_AUTO;
-}
-
-static bool has_effort(const struct parameters *parameters)
-{
-	return parameters->duration_ns != PARAMETER_AUTO ||
-	       parameters->iterations != PARAMETER_AUTO;
-}
-
-static bool has_budget(const struct parameters *parameters)
-{
-	return parameters->budget_ns != PARAMETER_AUTO;
-}
-
-static void choose_moderation(struct parameters *parameters)
-{
-	if (parameters->event_count != PARAMETER_AUTO)
-		parameter_choose(&parameters->event_period_ns, EVENT_PERIOD_NS);
-}
-
-static void choose_load(struct parameters *parameters)
-{
-	parameter_choose(&parameters->arrivals, ARRIVALS_FIXED);
-	if (parameters->arrivals == ARRIVALS_POISSON)
-		parameter_choose(&parameters->seed, 1);
-	if (!has_effort(parameters))
-		parameters->duration_ns = LOAD_NS;
-}
-
-/* Returns whether a side that receives messages has several queue pairs per lane. */
-static bool has_shared_receives(const struct parameters *p)
-{
-	return pattern_lane_pairs(p, true) > 1 ||
-	       (p->bidirectional && pattern_lane_pairs(p, false) > 1);
-}
-
-/*
- * With many messages in flight, a single address hides the cost of caches and translation tables.
- * With one message at a time, or a shared counter or flag, real programs use a single address,
- * too.
- */
-static bool is_spread(const struct operation *op, const struct parameters *p)
-{
-	bool is_shared = p->use_srq && has_shared_receives(p) && op->fills_receives;
-
-	return p->metric != METRIC_LAT && !op->shape.is_atomic && !op->shape.is_notified &&
-	       !op->shape.binds && !p->verify && !p->needs && !is_shared;
-}
-
-/* Returns whether one place per queue pair and direction would exceed the largest buffer. */
-static bool is_beyond_buffers(const struct operation *op, const struct parameters *p)
-{
-	return 2ULL * pattern_pairs(p) * address_walk_place(p, op->shape.is_atomic) >
-	       PARAMETER_BUFFER_MOST;
-}
-
-bool rules_is_random(const struct operation *op, const struct parameters *parameters)
-{
-	if (parameters->access != PARAMETER_AUTO)
-		return parameters->access == ACCESS_RANDOM;
-	/* With an explicit --buffer, messages use all of it. */
-	return parameters->buffer != PARAMETER_AUTO ||
-	       (is_spread(op, parameters) && !is_beyond_buffers(op, parameters));
-}
-
-static void choose_access(const struct operation *op, struct parameters *parameters)
-{
-	uint64_t bytes = parameters->access == PARAMETER_AUTO ? SPREAD_BYTES : WALKED_BYTES;
-	uint64_t all;
-
-	parameter_choose(&parameters->access,
-			 rules_is_random(op, parameters) ? ACCESS_RANDOM : ACCESS_SAME);
-	if (parameters->access == ACCESS_RANDOM)
-		parameter_choose(&parameters->seed, 1);
-	if (!address_walk_is_on(parameters))
-		return;
-	all = pattern_pairs(parameters) * address_walk_ways(parameters) *
-	      address_walk_place(parameters, op->shape.is_atomic);
-	parameter_choose(&parameters->buffer,
-			 min_u64(max_u64(bytes, 2 * all), PARAMETER_BUFFER_MOST));
-}
-
-/* Parameters that do not affect the call get a fixed value. */
-static void choose_call(const struct operation *op, struct parameters *parameters)
-{
-	if (op->shape.registers)
-		parameter_choose(&parameters->mr_access, MR_REMOTE);
-	if (op->takes & OPERATION_TAKES_PAGES)
-		parameter_choose(&parameters->pages, PAGES_TOUCHED);
-	if (applicable_registration(op, parameters))
-		parameter_choose(&parameters->registration, REGISTRATION_ONCE);
-	if (op->shape.connects)
-		parameter_choose(&parameters->step, STEP_WHOLE);
-	if (operation_is_timed_call(op) && !(op->takes & OPERATION_TAKES_SIZE))
-		parameters->size = 1;
-	/* Signal every post, so that the queue is empty before the next one. */
-	if (operation_is_timed_call(op) && !op->shape.is_call)
-		parameters->cq_mod = 1;
-}
-
-/* Returns whether there are never several operations at once. */
-static bool is_serial(const struct operation *op)
-{
-	return op->shape.is_granted || op->shape.is_serial || operation_is_timed_call(op);
-}
-
-void rules_choose(const struct operation *op, struct parameters *parameters)
-{
-	bool is_bw = parameters->metric != METRIC_LAT;
-
-	if (op->shape.is_atomic)
-		parameters->size = ATOMIC_SIZE;
-	choose_call(op, parameters);
-	choose_access(op, parameters);
-	choose_moderation(parameters);
-	parameter_choose(&parameters->server_cq, parameters->cq);
-	default_depths_choose(op, parameters);
-	/* The device should gather the pieces, not the CPU. */
-	if (parameters->sge > 1)
-		parameter_choose(&parameters->inline_size, 0);
-	parameter_choose(&parameters->connect, needs_pairs(parameters) ? CONNECT_QP : CONNECT_CM);
-	/* A given effort is used exactly. */
-	parameter_choose(&parameters->trials,
-			 has_effort(parameters) && !has_budget(parameters) ? 1 : TRIALS);
-	if (has_budget(parameters))
-		parameter_choose(&parameters->precision, PRECISION);
-	if (parameters->metric == METRIC_LOAD)
-		choose_load(parameters);
-	if (!has_effort(parameters)) {
-		/* Operations that take between microseconds and seconds are limited by time. */
-		if (is_bw || is_serial(op))
-			parameters->duration_ns = BW_NS;
-		else
-			parameters->iterations = LAT_MESSAGES;
-	}
-}
 
 static bool is_lat(const struct operation *op, const struct parameters *p)
 {
@@ -275,12 +109,12 @@ static bool is_load_of_bells(const struct operation *op, const struct parameters
 
 static bool is_serial_bw(const struct operation *op, const struct parameters *p)
 {
-	return is_serial(op) && !is_lat(op, p);
+	return operation_is_serial(op) && !is_lat(op, p);
 }
 
 static bool is_serial_walk(const struct operation *op, const struct parameters *p)
 {
-	return (is_serial(op) || operation_is_local(op)) && address_walk_is_on(p);
+	return (operation_is_serial(op) || operation_is_local(op)) && address_walk_is_on(p);
 }
 
 static bool is_without_messages(const struct operation *op, const struct parameters *p)
@@ -306,12 +140,12 @@ static bool is_without_steps(const struct operation *op, const struct parameters
 
 static bool is_connect_by_hand(const struct operation *op, const struct parameters *p)
 {
-	return op->shape.connects && (p->connect == CONNECT_QP || needs_pairs(p));
+	return op->shape.connects && (p->connect == CONNECT_QP || parameters_need_pairs(p));
 }
 
 static bool is_cm_without(const struct operation *op, const struct parameters *p)
 {
-	return p->connect == CONNECT_CM && needs_pairs(p);
+	return p->connect == CONNECT_CM && parameters_need_pairs(p);
 }
 
 static bool is_list_too_long(const struct operation *op, const struct parameters *p)
@@ -366,7 +200,7 @@ static bool is_unnumbered(const struct operation *op, const struct parameters *p
 
 static bool is_without_payload(const struct operation *op, const struct parameters *p)
 {
-	bool has_payload = op->shape.invalidates || !is_serial(op);
+	bool has_payload = op->shape.invalidates || !operation_is_serial(op);
 
 	return p->verify && (op->shape.is_atomic || operation_is_local(op) || !has_payload);
 }
@@ -449,7 +283,7 @@ static bool is_too_many(const struct operation *op, const struct parameters *p)
 /* A control message contains the addresses of all of them, about 200 bytes each. */
 static bool is_too_many_by_hand(const struct operation *op, const struct parameters *p)
 {
-	return (p->connect == CONNECT_QP || needs_pairs(p)) &&
+	return (p->connect == CONNECT_QP || parameters_need_pairs(p)) &&
 	       pattern_pairs(p) > RULES_PAIRS_BY_HAND;
 }
 
@@ -563,7 +397,7 @@ static bool is_overlapping(const struct operation *op, const struct parameters *
 
 static bool is_not_aligned(const struct operation *op, const struct parameters *p)
 {
-	return op->shape.is_atomic && address_walk_stride(p) % ATOMIC_SIZE;
+	return op->shape.is_atomic && address_walk_stride(p) % OPERATION_ATOMIC_SIZE;
 }
 
 static bool is_notified_walk(const struct operation *op, const struct parameters *p)
@@ -584,12 +418,13 @@ static bool is_lossy_walk(const struct operation *op, const struct parameters *p
 
 static bool is_shared_walk(const struct operation *op, const struct parameters *p)
 {
-	return address_walk_is_on(p) && p->use_srq && has_shared_receives(p) && op->fills_receives;
+	return address_walk_is_on(p) && p->use_srq && pattern_shares_receives(p) &&
+	       op->fills_receives;
 }
 
 static bool is_interleaved_budget(const struct operation *op, const struct parameters *p)
 {
-	return has_budget(p) && p->interleave == 1;
+	return p->budget_ns != PARAMETER_AUTO && p->interleave == 1;
 }
 
 static bool is_split_otherwise(const struct operation *op, const struct parameters *p)
@@ -609,7 +444,7 @@ static bool is_split_verified(const struct operation *op, const struct parameter
 
 static bool is_budget_too_few(const struct operation *op, const struct parameters *p)
 {
-	return has_budget(p) && p->trials < TRIALS;
+	return p->budget_ns != PARAMETER_AUTO && p->trials < DEFAULTS_TRIALS;
 }
 
 static const struct rule {

@@ -16,12 +16,6 @@
 /* Bytes at the start of a payload that hold the message number if messages can be lost. */
 #define RULES_VERIFY_NAME 8U
 
-/* Chooses values for parameters that were not given. */
-void rules_choose(const struct operation *op, struct parameters *parameters);
-
-/* Returns whether messages go to random places, by request or by default. */
-bool rules_is_random(const struct operation *op, const struct parameters *parameters);
-
 /* Returns why these parameters are impossible, or NULL. */
 const char *rules_refuse(const struct operation *op, const struct parameters *parameters);
 

@@ -2,7 +2,7 @@
 #include <errno.h>
 
 #include "bench/control/protocol.h"
-#include "bench/plan/rules.h"
+#include "bench/plan/defaults.h"
 #include "bench/test/unit.d/asked.h"
 #include "bench/test/unit.d/message.h"
 
@@ -141,7 +141,7 @@ static void test_cases_over_the_wire(void **unused)
 		struct error error = {0};
 		json_t *message;
 
-		rules_choose(&operations[wanted.op], &wanted);
+		defaults_choose(&operations[wanted.op], &wanted);
 		message = protocol_case(&wanted, &server);
 		assert_int_equal(protocol_read_case(message, &read, &error), 0);
 		assert_memory_equal(&read.parameters, &wanted, sizeof(wanted));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "bench/host/device_support.h"
 #include "bench/lane/lane.h"
+#include "bench/plan/defaults.h"
 #include "bench/plan/rules.h"
 #include "bench/test/unit.d/asked.h"
 #include "bench/test/unit.d/made_up_json.h"
@@ -35,7 +36,7 @@ static void check_as(const struct result_end *end, bool is_server, const char *t
 	struct limits limits;
 	struct error error = {0};
 
-	rules_choose(op, &wanted);
+	defaults_choose(op, &wanted);
 	/* Limits of the plan are tested elsewhere. */
 	assert_null(rules_refuse(op, &wanted));
 	device_support_read(&capacity, end, is_server, "n02");

@@ -6,7 +6,7 @@
 
 #include "bench/host/gpu_list.h"
 #include "bench/lane/lane.h"
-#include "bench/plan/rules.h"
+#include "bench/plan/defaults.h"
 #include "bench/test/unit.d/asked.h"
 #include "core/test/lib/check.h"
 
@@ -24,7 +24,7 @@ static int check(const char *text, struct error *error)
 {
 	struct parameters wanted = asked(text);
 
-	rules_choose(&operations[wanted.op], &wanted);
+	defaults_choose(&operations[wanted.op], &wanted);
 	*error = (struct error){0};
 	return lane_check_memory(&wanted, &operations[wanted.op].shape, "mlx5_0", error);
 }

@@ -258,7 +258,7 @@ static void check_spare(const char *asked_for, bool is_server, bool is_same)
 	uint64_t key;
 
 	parameters = asked("op=send metric=bw");
-	rules_choose(&operations[parameters.op], &parameters);
+	defaults_choose(&operations[parameters.op], &parameters);
 	wish.spare = &spare;
 	open_as_wished(&lane, &wish);
 	address = lane.endpoint.memory.cpu;
@@ -267,7 +267,7 @@ static void check_spare(const char *asked_for, bool is_server, bool is_same)
 	lane_close(&lane);
 	assert_ptr_equal(spare.address, address);
 	parameters = asked(asked_for);
-	rules_choose(&operations[parameters.op], &parameters);
+	defaults_choose(&operations[parameters.op], &parameters);
 	wish.shape = &operations[parameters.op].shape;
 	open_as_wished(&lane, &wish);
 	assert_null(spare.address);
@@ -307,7 +307,7 @@ static void test_time_limits(void **unused)
 		struct lane lane;
 
 		parameters = asked(rows[i].asked_for);
-		rules_choose(&operations[OPERATION_SEND], &parameters);
+		defaults_choose(&operations[OPERATION_SEND], &parameters);
 		wish = wish_of(0, false);
 		open_as_wished(&lane, &wish);
 		assert_int_equal(lane.settings.stalled_ns, rows[i].stalled_ns);
@@ -335,7 +335,7 @@ static void test_stalled_lane_suggests_duration(void **unused)
 		struct lane lane;
 
 		parameters = asked(rows[i].asked_for);
-		rules_choose(&operations[parameters.op], &parameters);
+		defaults_choose(&operations[parameters.op], &parameters);
 		open_as_wished(&lane, &wish);
 		assert_int_equal(lane_stalled(&lane, &error), -ETIMEDOUT);
 		assert_int_equal(strstr(error.text, "-D instead of -n") != NULL, rows[i].has_hint);

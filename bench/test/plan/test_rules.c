@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "bench/plan/defaults.h"
 #include "bench/plan/rules.h"
 #include "bench/test/unit.d/asked.h"
 
@@ -7,7 +8,7 @@ static void check_chosen(enum operation_number op, const char *from, const char 
 	struct parameters chosen = asked(from);
 	struct parameters all = asked(wanted);
 
-	rules_choose(&operations[op], &chosen);
+	defaults_choose(&operations[op], &chosen);
 	for (size_t i = 0; i < PARAMETERS; i++)
 		if (parameter_get(&chosen, &parameter_table[i]) !=
 		    parameter_get(&all, &parameter_table[i]))
@@ -117,9 +118,9 @@ static void test_choosing_twice_changes_nothing(void **unused)
 		struct parameters once = asked(texts[i]);
 		struct parameters twice;
 
-		rules_choose(&operations[OPERATION_WRITE], &once);
+		defaults_choose(&operations[OPERATION_WRITE], &once);
 		twice = once;
-		rules_choose(&operations[OPERATION_WRITE], &twice);
+		defaults_choose(&operations[OPERATION_WRITE], &twice);
 		assert_memory_equal(&twice, &once, sizeof(once));
 	}
 }
@@ -232,7 +233,7 @@ static void test_refusals(void **unused)
 		struct parameters wanted = asked(refusals[i].text);
 		const char *found;
 
-		rules_choose(&operations[refusals[i].op], &wanted);
+		defaults_choose(&operations[refusals[i].op], &wanted);
 		found = rules_refuse(&operations[refusals[i].op], &wanted);
 		if (!refusals[i].sentence)
 			assert_null(found);
@@ -268,7 +269,7 @@ static void test_refused_loads(void **unused)
 		const char *found;
 
 		wanted.metric = METRIC_LOAD;
-		rules_choose(&operations[OPERATION_SEND], &wanted);
+		defaults_choose(&operations[OPERATION_SEND], &wanted);
 		found = rules_refuse(&operations[OPERATION_SEND], &wanted);
 		if (!found != !rows[i].sentence || (found && strcmp(found, rows[i].sentence) != 0))
 			fail_msg("%s: %s", rows[i].text, found);
@@ -286,7 +287,7 @@ static void check_refusals(const char *const (*rows)[3], size_t n_rows)
 		snprintf(text, sizeof(text), "op=%s %s", rows[i][0], rows[i][1]);
 		wanted = asked(text);
 		op = &operations[wanted.op];
-		rules_choose(op, &wanted);
+		defaults_choose(op, &wanted);
 		found = rules_refuse(op, &wanted);
 		if (!found != !rows[i][2] || (found && strcmp(found, rows[i][2]) != 0))
 			fail_msg("%s: %s", text, found ? found : "is good");

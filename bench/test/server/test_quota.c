@@ -3,7 +3,7 @@
 #include <infiniband/verbs.h>
 #include <pthread.h>
 
-#include "bench/plan/rules.h"
+#include "bench/plan/defaults.h"
 #include "bench/server/quota.h"
 #include "bench/test/unit.d/asked.h"
 #include "core/test/lib/made_up.h"
@@ -16,7 +16,7 @@ static struct protocol_case made_case(const char *text)
 	struct protocol_case made = {.parameters = asked(text)};
 
 	made.op = &operations[made.parameters.op];
-	rules_choose(made.op, &made.parameters);
+	defaults_choose(made.op, &made.parameters);
 	return made;
 }
 

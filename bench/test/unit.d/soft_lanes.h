@@ -5,7 +5,7 @@
 
 #include "bench/client/merge_threads.h"
 #include "bench/lane/connect.h"
-#include "bench/plan/rules.h"
+#include "bench/plan/defaults.h"
 #include "bench/test/unit.d/asked.h"
 
 #define THREADS 5
@@ -74,7 +74,7 @@ static inline void set_up(const char *asked_for)
 	parameters.connect = CONNECT_QP;
 	if (parameters.tx_depth == PARAMETER_AUTO)
 		parameters.tx_depth = 9;
-	rules_choose(&operations[parameters.op], &parameters);
+	defaults_choose(&operations[parameters.op], &parameters);
 	parts = cacheline_calloc(THREADS, sizeof(*parts));
 	posts = cacheline_calloc(THREADS, sizeof(*posts));
 	for (unsigned int i = 0; i < THREADS; i++) {
