@@ -1,285 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Requests as a provider receives them: both interfaces pass the same. */
-#include <stdbool.h>
-
 #include "core/test/lib/check.h"
-#include "core/verbs/post.h"
-#ifdef HAVE_MLX5DV
-#include <infiniband/mlx5dv.h>
-#endif
-
-#define SEEN_MAX 16
-
-/* A request independent of the interface. Compared as bytes, so it has no padding. */
-struct seen {
-	uint64_t id;
-	uint64_t remote;
-	uint64_t compare_add;
-	uint64_t swap;
-	struct ibv_ah *ah;
-	uint64_t address;
-	unsigned int flags;
-	enum ibv_wr_opcode opcode;
-	uint32_t rkey;
-	uint32_t imm; /* in network byte order */
-	uint32_t qpn;
-	uint32_t qkey; /* or the low bits of a key of DC */
-	uint32_t length;
-	uint32_t lkey;
-	uint64_t srqn; /* 64 bits, so that the struct has no padding */
-};
-
-static struct seen seen[SEEN_MAX];
-static size_t n_seen;
-static size_t n_starts;
-static size_t n_calls; /* of the provider, for one request or several */
-
-static struct seen *last(void)
-{
-	return &seen[n_seen - 1];
-}
-
-static void begin(struct ibv_qp_ex *qpx, enum ibv_wr_opcode opcode)
-{
-	seen[n_seen++] = (struct seen){.id = qpx->wr_id, .flags = qpx->wr_flags, .opcode = opcode};
-}
-
-static void on_start(struct ibv_qp_ex *qpx)
-{
-	n_starts++;
-}
-
-static int on_complete(struct ibv_qp_ex *qpx)
-{
-	n_calls++;
-	return 0;
-}
-
-static void on_send(struct ibv_qp_ex *qpx)
-{
-	begin(qpx, IBV_WR_SEND);
-}
-
-static void on_send_imm(struct ibv_qp_ex *qpx, __be32 imm)
-{
-	begin(qpx, IBV_WR_SEND_WITH_IMM);
-	last()->imm = imm;
-}
-
-static void on_one_sided(struct ibv_qp_ex *qpx, enum ibv_wr_opcode opcode, uint32_t rkey,
-			 uint64_t remote)
-{
-	begin(qpx, opcode);
-	last()->rkey = rkey;
-	last()->remote = remote;
-}
-
-static void on_write(struct ibv_qp_ex *qpx, uint32_t rkey, uint64_t remote)
-{
-	on_one_sided(qpx, IBV_WR_RDMA_WRITE, rkey, remote);
-}
-
-static void on_write_imm(struct ibv_qp_ex *qpx, uint32_t rkey, uint64_t remote, __be32 imm)
-{
-	on_one_sided(qpx, IBV_WR_RDMA_WRITE_WITH_IMM, rkey, remote);
-	last()->imm = imm;
-}
-
-static void on_read(struct ibv_qp_ex *qpx, uint32_t rkey, uint64_t remote)
-{
-	on_one_sided(qpx, IBV_WR_RDMA_READ, rkey, remote);
-}
-
-static void on_fetch_add(struct ibv_qp_ex *qpx, uint32_t rkey, uint64_t remote, uint64_t add)
-{
-	on_one_sided(qpx, IBV_WR_ATOMIC_FETCH_AND_ADD, rkey, remote);
-	last()->compare_add = add;
-}
-
-static void on_compare_swap(struct ibv_qp_ex *qpx, uint32_t rkey, uint64_t remote, uint64_t compare,
-			    uint64_t swap)
-{
-	on_one_sided(qpx, IBV_WR_ATOMIC_CMP_AND_SWP, rkey, remote);
-	last()->compare_add = compare;
-	last()->swap = swap;
-}
-
-#ifdef HAVE_ATOMIC_WRITE
-static void on_atomic_write(struct ibv_qp_ex *qpx, uint32_t rkey, uint64_t remote,
-			    const void *value)
-{
-	on_one_sided(qpx, IBV_WR_ATOMIC_WRITE, rkey, remote);
-	memcpy(&last()->swap, value, sizeof(last()->swap));
-}
-#endif
-
-static void on_ud_addr(struct ibv_qp_ex *qpx, struct ibv_ah *ah, uint32_t qpn, uint32_t qkey)
-{
-	last()->ah = ah;
-	last()->qpn = qpn;
-	last()->qkey = qkey;
-}
-
-static void on_srqn(struct ibv_qp_ex *qpx, uint32_t srqn)
-{
-	last()->srqn = srqn;
-}
-
-#ifdef HAVE_MLX5DV
-static void on_dc_addr(struct mlx5dv_qp_ex *dci, struct ibv_ah *ah, uint32_t number, uint64_t key)
-{
-	last()->ah = ah;
-	last()->qpn = number;
-	last()->qkey = (uint32_t)key;
-}
-
-static struct mlx5dv_qp_ex dci = {.wr_set_dc_addr = on_dc_addr};
-#define INITIATOR &dci
-#else
-#define INITIATOR NULL
-#endif
-
-static void on_sge(struct ibv_qp_ex *qpx, uint32_t lkey, uint64_t address, uint32_t length)
-{
-	last()->lkey = lkey;
-	last()->address = address;
-	last()->length = length;
-}
-
-static void on_inline(struct ibv_qp_ex *qpx, void *address, size_t length)
-{
-	on_sge(qpx, 0, (uintptr_t)address, (uint32_t)length);
-}
-
-static void on_list(struct ibv_qp_ex *qpx, size_t n, const struct ibv_sge *sges)
-{
-	last()->length = 0;
-	for (size_t i = 0; i < n; i++)
-		last()->length += sges[i].length;
-}
-
-static void decode_bind(const struct ibv_mw *mw, const struct ibv_mw_bind_info *info)
-{
-	last()->swap = (uintptr_t)mw;
-	last()->remote = info->addr;
-	last()->compare_add = info->length;
-	last()->qkey = info->mw_access_flags;
-}
-
-/* Reads the fields that any provider reads: imm_data always, others by operation. */
-static void decode(const struct ibv_qp *qp, const struct ibv_send_wr *wr)
-{
-	bool is_inline = wr->send_flags & IBV_SEND_INLINE;
-
-	seen[n_seen++] = (struct seen){
-		.id = wr->wr_id,
-		.flags = wr->send_flags,
-		.opcode = wr->opcode,
-		.imm = wr->imm_data,
-		.address = wr->num_sge ? wr->sg_list[0].addr : 0,
-		.length = wr->num_sge ? wr->sg_list[0].length : 0,
-		.lkey = wr->num_sge && !is_inline ? wr->sg_list[0].lkey : 0,
-	};
-	if (qp->qp_type == IBV_QPT_XRC_SEND)
-		last()->srqn = wr->qp_type.xrc.remote_srqn;
-	switch ((int)wr->opcode) {
-	case IBV_WR_SEND_WITH_IMM:
-	case IBV_WR_SEND:
-		if (qp->qp_type != IBV_QPT_UD)
-			break;
-		last()->ah = wr->wr.ud.ah;
-		last()->qpn = wr->wr.ud.remote_qpn;
-		last()->qkey = wr->wr.ud.remote_qkey;
-		break;
-	case IBV_WR_ATOMIC_FETCH_AND_ADD:
-	case IBV_WR_ATOMIC_CMP_AND_SWP:
-		last()->remote = wr->wr.atomic.remote_addr;
-		last()->rkey = wr->wr.atomic.rkey;
-		last()->compare_add = wr->wr.atomic.compare_add;
-		last()->swap = wr->wr.atomic.swap;
-		break;
-	case IBV_WR_SEND_WITH_INV:
-	case IBV_WR_LOCAL_INV:
-		break;
-	case IBV_WR_BIND_MW:
-		decode_bind(wr->bind_mw.mw, &wr->bind_mw.bind_info);
-		last()->rkey = wr->bind_mw.rkey;
-		break;
-	default:
-		last()->remote = wr->wr.rdma.remote_addr;
-		last()->rkey = wr->wr.rdma.rkey;
-	}
-}
-
-static int on_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
-{
-	n_calls++;
-	for (; wr; wr = wr->next)
-		decode(qp, wr);
-	return 0;
-}
-
-static int on_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
-{
-	n_calls++;
-	for (; wr; wr = wr->next)
-		seen[n_seen++] = (struct seen){.id = wr->wr_id,
-					       .address = wr->sg_list[0].addr,
-					       .length = wr->sg_list[0].length,
-					       .lkey = wr->sg_list[0].lkey};
-	return 0;
-}
-
-static int on_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
-{
-	return on_post_recv(NULL, wr, bad);
-}
-
-static int on_bind_mw(struct ibv_qp *qp, struct ibv_mw *mw, struct ibv_mw_bind *bind)
-{
-	n_calls++;
-	seen[n_seen++] = (struct seen){
-		.id = bind->wr_id, .flags = bind->send_flags, .opcode = IBV_WR_BIND_MW};
-	decode_bind(mw, &bind->bind_info);
-	return 0;
-}
-
-static struct ibv_context context = {
-	.ops = {.bind_mw = on_bind_mw,
-		.post_send = on_post_send,
-		.post_recv = on_post_recv,
-		.post_srq_recv = on_post_srq_recv},
-};
-static struct ibv_srq srq = {.context = &context};
-static struct ibv_qp_ex qpx = {
-	.qp_base = {.context = &context},
-	.wr_start = on_start,
-	.wr_complete = on_complete,
-	.wr_send = on_send,
-	.wr_send_imm = on_send_imm,
-	.wr_rdma_write = on_write,
-	.wr_rdma_write_imm = on_write_imm,
-	.wr_rdma_read = on_read,
-	.wr_atomic_fetch_add = on_fetch_add,
-	.wr_atomic_cmp_swp = on_compare_swap,
-#ifdef HAVE_ATOMIC_WRITE
-	.wr_atomic_write = on_atomic_write,
-#endif
-	.wr_set_ud_addr = on_ud_addr,
-	.wr_set_xrc_srqn = on_srqn,
-	.wr_set_sge = on_sge,
-	.wr_set_inline_data = on_inline,
-	.wr_set_sge_list = on_list,
-};
-static const struct post_queue queue = {.qp = &qpx.qp_base, .qpx = &qpx, .srq = &srq};
-static const struct post_queue classic = {.qp = &qpx.qp_base};
-
-static int forget(void **unused)
-{
-	memset(seen, 0, sizeof(seen));
-	n_seen = n_starts = n_calls = 0;
-	return 0;
-}
+#include "core/test/lib/seen.h"
 
 /* Every operation, and how its requests name the peer. */
 struct request {
@@ -336,8 +58,8 @@ static void prepare(struct request request)
 		[ROUTE_SRD] = IBV_QPT_DRIVER,
 	};
 
-	forget(NULL);
-	qpx.qp_base.qp_type = types[request.route];
+	seen_forget(NULL);
+	seen_qpx.qp_base.qp_type = types[request.route];
 }
 
 static struct post_work work_of(struct request request, unsigned int i)
@@ -358,7 +80,7 @@ static struct post_work work_of(struct request request, unsigned int i)
                          .qpn = 0x9000 + i,
                          .qkey = 0xa000 + i,
                          .srqn = 0xb000 + i,
-                         .initiator = INITIATOR},
+                         .initiator = seen_initiator},
 	};
 }
 
@@ -421,13 +143,13 @@ __attribute__((noinline)) static int post_apart(const struct post_queue *by, str
 /* Requests about memory windows are classic ones on any path, and atomic writes are none. */
 static void test_windows(void **unused)
 {
-	static const struct post_queue *const queues[] = {&queue, &classic};
+	static const struct post_queue *const queues[] = {&seen_queue, &seen_classic};
 	struct ibv_mw mws[] = {
-		{.context = &context, .type = IBV_MW_TYPE_1},
-		{.context = &context, .type = IBV_MW_TYPE_2},
+		{.context = &seen_context, .type = IBV_MW_TYPE_1},
+		{.context = &seen_context, .type = IBV_MW_TYPE_2},
 	};
 
-	qpx.qp_base.qp_type = IBV_QPT_RC;
+	seen_qpx.qp_base.qp_type = IBV_QPT_RC;
 	for (size_t i = 0; i < ARRAY_LENGTH(queues); i++) {
 		struct post_window window = {
 			.info = {.addr = 0x5000, .length = 0x60, .mw_access_flags = 7}
@@ -435,7 +157,7 @@ static void test_windows(void **unused)
 		struct post_work work = {.id = 100, .rkey = 0x2000, .window = &window};
 		struct seen wanted = {.id = 100, .flags = IBV_SEND_SIGNALED};
 
-		forget(NULL);
+		seen_forget(NULL);
 		post_apart(queues[i], &work, POST_SEND_INV, IBV_SEND_SIGNALED);
 		post_apart(queues[i], &work, POST_LOCAL_INV, IBV_SEND_SIGNALED);
 		window.mw = &mws[1];
@@ -444,8 +166,8 @@ static void test_windows(void **unused)
 		window.info.mr = NULL;
 		window.info.addr = window.info.length = 0;
 		post_apart(queues[i], &work, POST_BIND_MW_1, IBV_SEND_SIGNALED);
-		assert_int_equal(n_calls, 4);
-		assert_int_equal(n_starts, 0);
+		assert_int_equal(seen_calls, 4);
+		assert_int_equal(seen_starts, 0);
 		wanted.imm = 0x2000;
 		wanted.opcode = IBV_WR_SEND_WITH_INV;
 		check(0, wanted);
@@ -474,12 +196,12 @@ static void test_atomic_write(void **unused)
 				    .swap = 0x7000,
 				    .opcode = IBV_WR_ATOMIC_WRITE};
 
-	forget(NULL);
+	seen_forget(NULL);
 	for (int path = POST_CLASSIC; path <= POST_EXTENDED_INLINE; path++)
-		post_send(&queue, &work, POST_ATOMIC_WRITE, (enum post_path)path, 0);
-	assert_int_equal(n_seen, 4);
-	assert_int_equal(n_starts, 4);
-	for (size_t i = 0; i < n_seen; i++)
+		post_send(&seen_queue, &work, POST_ATOMIC_WRITE, (enum post_path)path, 0);
+	assert_int_equal(seen_count, 4);
+	assert_int_equal(seen_starts, 4);
+	for (size_t i = 0; i < seen_count; i++)
 		check(i, wanted);
 }
 #endif
@@ -492,7 +214,7 @@ static void test_every_operation(void **unused)
 		for (unsigned int i = 0; i < 8; i++) {
 			unsigned int flags =
 				(i & 1 ? IBV_SEND_SIGNALED : 0) | (i & 2 ? IBV_SEND_INLINE : 0);
-			const struct post_queue *by = i & 4 ? &classic : &queue;
+			const struct post_queue *by = i & 4 ? &seen_classic : &seen_queue;
 			struct post_work work = work_of(requests[j], 0);
 
 			if (i & 4 && is_extended_only(requests[j]))
@@ -501,9 +223,9 @@ static void test_every_operation(void **unused)
 			work.flags |= flags & IBV_SEND_INLINE;
 			assert_int_equal(
 				post_apart(by, &work, operation, flags & IBV_SEND_SIGNALED), 0);
-			assert_int_equal(n_seen, 1);
-			assert_int_equal(n_calls, 1);
-			assert_int_equal(n_starts, !(i & 4));
+			assert_int_equal(seen_count, 1);
+			assert_int_equal(seen_calls, 1);
+			assert_int_equal(seen_starts, !(i & 4));
 			check(0, wanted_of(requests[j], 0, flags));
 		}
 	}
@@ -513,24 +235,24 @@ static void test_paths(void **unused)
 {
 	struct post_work work = {.n_sges = 1};
 
-	assert_int_equal(post_choose(&queue, &work), POST_EXTENDED);
-	assert_int_equal(post_choose(&classic, &work), POST_CLASSIC);
+	assert_int_equal(post_choose(&seen_queue, &work), POST_EXTENDED);
+	assert_int_equal(post_choose(&seen_classic, &work), POST_CLASSIC);
 	work.flags = IBV_SEND_INLINE;
-	assert_int_equal(post_choose(&queue, &work), POST_EXTENDED_INLINE);
-	assert_int_equal(post_choose(&classic, &work), POST_CLASSIC);
+	assert_int_equal(post_choose(&seen_queue, &work), POST_EXTENDED_INLINE);
+	assert_int_equal(post_choose(&seen_classic, &work), POST_CLASSIC);
 	work = (struct post_work){.n_sges = 2};
-	assert_int_equal(post_choose(&queue, &work), POST_CLASSIC);
+	assert_int_equal(post_choose(&seen_queue, &work), POST_CLASSIC);
 	work.n_sges = 0;
-	assert_int_equal(post_choose(&queue, &work), POST_EXTENDED_LIST);
-	assert_int_equal(post_send(&queue, &work, POST_SEND, POST_EXTENDED_LIST, 0), 0);
+	assert_int_equal(post_choose(&seen_queue, &work), POST_EXTENDED_LIST);
+	assert_int_equal(post_send(&seen_queue, &work, POST_SEND, POST_EXTENDED_LIST, 0), 0);
 	assert_int_equal(seen[0].length, 0);
 	work = (struct post_work){
 		.n_sges = 2, .sges = {{.length = 3}, {.length = 4}}
         };
 	work.route.kind = ROUTE_SRD;
-	assert_int_equal(post_choose(&queue, &work), POST_CLASSIC);
-	assert_int_equal(post_send(&queue, &work, POST_SEND, POST_CLASSIC, 0), 0);
-	assert_int_equal(n_starts, 2);
+	assert_int_equal(post_choose(&seen_queue, &work), POST_CLASSIC);
+	assert_int_equal(post_send(&seen_queue, &work, POST_SEND, POST_CLASSIC, 0), 0);
+	assert_int_equal(seen_starts, 2);
 	assert_int_equal(seen[1].length, 7);
 }
 
@@ -540,7 +262,7 @@ static void check_list(const struct post_queue *by, struct request request, unsi
 	enum post_operation operation = request.operation;
 	struct post_list list;
 
-	if (by == &classic && is_extended_only(request))
+	if (by == &seen_classic && is_extended_only(request))
 		return;
 	prepare(request);
 	assert_int_equal(post_list_open(&list, n, NULL), 0);
@@ -551,12 +273,12 @@ static void check_list(const struct post_queue *by, struct request request, unsi
 	for (unsigned int i = 0; i < 2; i++) {
 		unsigned int flags = i ? 0 : IBV_SEND_SIGNALED;
 
-		forget(NULL);
+		seen_forget(NULL);
 		assert_int_equal(post_send_list(by, &list, count, operation,
 						post_choose(by, &list.works[0]), flags),
 				 0);
-		assert_int_equal(n_calls, 1);
-		assert_int_equal(n_seen, count);
+		assert_int_equal(seen_calls, 1);
+		assert_int_equal(seen_count, count);
 		for (unsigned int j = 0; j < count; j++)
 			check(j, wanted_of(request, n - count + j, j + 1 == count ? flags : 0));
 	}
@@ -569,23 +291,23 @@ static void test_lists(void **unused)
 
 	for (size_t j = 0; j < ARRAY_LENGTH(requests); j++)
 		for (size_t i = 0; i < ARRAY_LENGTH(lengths); i++) {
-			check_list(&queue, requests[j], lengths[i], lengths[i]);
-			check_list(&classic, requests[j], lengths[i], lengths[i]);
-			check_list(&queue, requests[j], lengths[i], (lengths[i] + 1) / 2);
-			check_list(&classic, requests[j], lengths[i], (lengths[i] + 1) / 2);
+			check_list(&seen_queue, requests[j], lengths[i], lengths[i]);
+			check_list(&seen_classic, requests[j], lengths[i], lengths[i]);
+			check_list(&seen_queue, requests[j], lengths[i], (lengths[i] + 1) / 2);
+			check_list(&seen_classic, requests[j], lengths[i], (lengths[i] + 1) / 2);
 		}
 }
 
 static void check_receives(size_t n, unsigned int first)
 {
-	assert_int_equal(n_calls, 1);
-	assert_int_equal(n_seen, n);
+	assert_int_equal(seen_calls, 1);
+	assert_int_equal(seen_count, n);
 	for (unsigned int i = 0; i < n; i++)
 		check(i, (struct seen){.id = 100 + first + i,
 				       .address = 0x3000 + first + i,
 				       .length = 40 + first + i,
 				       .lkey = 0x4000 + first + i});
-	forget(NULL);
+	seen_forget(NULL);
 }
 
 static void test_receives(void **unused)
@@ -593,19 +315,19 @@ static void test_receives(void **unused)
 	struct post_work work = work_of(requests[0], 0);
 	struct post_list list;
 
-	assert_int_equal(post_receive(&queue, &work), 0);
+	assert_int_equal(post_receive(&seen_queue, &work), 0);
 	check_receives(1, 0);
-	assert_int_equal(post_receive_shared(&queue, &work), 0);
+	assert_int_equal(post_receive_shared(&seen_queue, &work), 0);
 	check_receives(1, 0);
 	assert_int_equal(post_list_open(&list, 5, NULL), 0);
 	for (unsigned int i = 0; i < 5; i++)
 		list.works[i] = work_of(requests[0], i);
 	post_list_link(&list, POST_SEND);
-	assert_int_equal(post_receive_list(&queue, &list, 5), 0);
+	assert_int_equal(post_receive_list(&seen_queue, &list, 5), 0);
 	check_receives(5, 0);
-	assert_int_equal(post_receive_list(&queue, &list, 2), 0);
+	assert_int_equal(post_receive_list(&seen_queue, &list, 2), 0);
 	check_receives(2, 3);
-	assert_int_equal(post_receive_list_shared(&queue, &list, 1), 0);
+	assert_int_equal(post_receive_list_shared(&seen_queue, &list, 1), 0);
 	check_receives(1, 4);
 	post_list_close(&list);
 }
@@ -650,11 +372,11 @@ static void test_immediate_data(void **unused)
 {
 	struct post_work work = {.imm = 0xfedcba98};
 
-	assert_int_equal(post_send(&queue, &work, POST_SEND_IMM, POST_EXTENDED_LIST, 0), 0);
+	assert_int_equal(post_send(&seen_queue, &work, POST_SEND_IMM, POST_EXTENDED_LIST, 0), 0);
 	assert_true(post_imm(&(struct ibv_wc){.imm_data = seen[0].imm}) == 0xfedcba98);
 }
 
-#define FRESH(test) cmocka_unit_test_setup(test, forget)
+#define FRESH(test) cmocka_unit_test_setup(test, seen_forget)
 
 int main(void)
 {
