@@ -248,8 +248,18 @@ static int sweep(struct plan *plan, struct result *result, struct screen *screen
 	return code;
 }
 
-/* Prints skipped cases, warnings, the number of complete cases and the path of the result. */
-static void conclude(struct screen *screen, const struct result *result)
+/* Returns whether all cases were skipped for the same reason. */
+static bool is_refused(const struct result *result)
+{
+	for (size_t i = 0; i < result->n_cases; i++)
+		if (result->cases[i].status != RESULT_SKIPPED ||
+		    strcmp(result->cases[i].error, result->cases[0].error) != 0)
+			return false;
+	return true;
+}
+
+/* Prints skipped cases, warnings and the number of complete cases. */
+static void print_foot(struct screen *screen, const struct result *result)
 {
 	struct table_count count;
 	char elapsed[DURATION_TEXT];
@@ -260,9 +270,19 @@ static void conclude(struct screen *screen, const struct result *result)
 	duration_words(elapsed, clock_now_ns() - screen->progress.start_ns);
 	fprintf(screen->out, "%zu of %zu case%s complete in %s", count.complete, count.wanted,
 		count.wanted == 1 ? "" : "s", elapsed);
-	if (screen->path && !save_is_stdout(screen->path) && !screen->unsaved.code)
-		fprintf(screen->out, "; saved to %s", screen->path);
-	fputc('\n', screen->out);
+}
+
+/* Prints the summary, unless the error says it all, and the path of the result. */
+static void conclude(struct screen *screen, const struct result *result, bool has_foot)
+{
+	bool is_saved = screen->path && !save_is_stdout(screen->path) && !screen->unsaved.code;
+
+	if (has_foot)
+		print_foot(screen, result);
+	if (is_saved)
+		fprintf(screen->out, "%ssaved to %s", has_foot ? "; " : "", screen->path);
+	if (has_foot || is_saved)
+		fputc('\n', screen->out);
 	fflush(screen->out);
 }
 
@@ -424,7 +444,7 @@ static int run_plan(struct plan *plan, struct result *result, struct error *erro
 	if (result->server.device[0]) {
 		save_last(&screen, result, &before);
 		limits = check_limits(&screen, result);
-		conclude(&screen, result);
+		conclude(&screen, result, code || !is_refused(result));
 	}
 	if (!code)
 		code = check_left(result, error);

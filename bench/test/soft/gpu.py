@@ -51,6 +51,11 @@ class Missing(OnSoft):
             self.assertEqual(ended.status, 1)
             (case,) = documents.parse(ended.out)["cases"]
             self.assertEqual(case["error"], "the server: " + message)
+            ended = self.run_it("run", *SOFT, *SHORT, "--server-memory", kind, "--no-save")
+            self.assertNotRegex(ended.out, "skipped|complete")
+            self.assertEqual(
+                ended.err.strip(), f"verbmark: no case can be measured: the server: {message}"
+            )
 
 
 class OnStandIn(OnSoft):
