@@ -552,8 +552,10 @@ const char *rules_refuse(const struct operation *op, const struct parameters *pa
 
 	if (transports[parameters->transport].unavailable)
 		return transports[parameters->transport].unavailable;
-	if (!parameters_has(parameters, op->needs))
+	if (!parameters_has(parameters, op->needs & ~TRANSPORT_RELIABLE))
 		return refusal ? refusal : "the transport does not support this operation";
+	if (!parameters_has(parameters, op->needs))
+		return "the operation needs a reliable transport; use -c RC";
 	for (size_t i = 0; i < ARRAY_LENGTH(rules); i++)
 		if (rules[i].applies(op, parameters))
 			return rules[i].sentence;

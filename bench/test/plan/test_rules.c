@@ -172,26 +172,31 @@ static void check_refusals(const char *const (*rows)[3], size_t n_rows)
 	}
 }
 
-/* The operations of each transport, as defined by InfiniBand and listed in the man page. */
+/*
+ * The operations of each transport, as defined by InfiniBand and listed in the man page, and those
+ * that only lack its reliability.
+ */
 static void test_transports(void **unused)
 {
-	static const char *const rows[][3] = {
+	static const char unreliable[] = "the operation needs a reliable transport; use -c RC";
+	static const char *const rows[][4] = {
 		{"send write write-imm send-imm create-qp post-send post-recv poll-cq ",
-		 "transport=UC",										    "UC supports only sends and writes"},
-		{"send send-imm create-qp ",					     "transport=UD",            "UD supports only sends"           },
+		 "transport=UC",										    "UC supports only sends and writes",
+		 "write-notify doorbell alloc "														  },
+		{"send send-imm create-qp ",					     "transport=UD",            "UD supports only sends",            "alloc "},
 		{"send write read write-imm send-imm fetch-add compare-swap atomic-write write-notify "
 		 "read-notify doorbell alloc post-send poll-cq ",       "transport=XRC use-srq=1",
 		 "XRC supports neither memory windows nor timed calls other than post-send and "
-		 "poll-cq; use -c RC"														  },
+		 "poll-cq; use -c RC",														   ""      },
 #ifdef HAVE_EFADV
 		{"send write read write-imm send-imm ",                                  "transport=SRD cq=event",
-		 "SRD supports only sends, reads and writes without notification"                                                                      },
+		 "SRD supports only sends, reads and writes without notification",                                                                       ""      },
 #endif
 #ifdef HAVE_MLX5DV
 		{"send write read write-imm send-imm fetch-add compare-swap atomic-write write-notify "
 		 "read-notify doorbell alloc post-send poll-cq ",       "transport=DC use-srq=1",
 		 "DC supports neither memory windows nor timed calls other than post-send and "
-		 "poll-cq; use -c RC"														  },
+		 "poll-cq; use -c RC",														   ""      },
 #endif
 	};
 
@@ -204,7 +209,7 @@ static void test_transports(void **unused)
 
 			snprintf(word, sizeof(word), "%s ", operation_names[op]);
 			if (!strstr(rows[i][0], word))
-				row[0][2] = rows[i][2];
+				row[0][2] = strstr(rows[i][3], word) ? unreliable : rows[i][2];
 			check_refusals(row, 1);
 		}
 	for (size_t op = 0; op < OPERATIONS; op++) {
@@ -349,7 +354,6 @@ static void test_doorbells(void **unused)
 		{"doorbell",  "post-list=2 metric=bw",
 		 "--post-list does not support notifications and doorbells"                                                   },
 		{"doorbell",  "metric=load rate=1k",                               "doorbell has no load; use --op write-imm" },
-		{"doorbell",  "transport=UC",                                      "UC supports only sends and writes"        },
 		{"write-imm", "doorbell-every=2",                                  "--doorbell-every applies only to doorbell"},
 	};
 
