@@ -320,7 +320,7 @@ static void test_chained_table_rejects(void **unused)
 		{"-l3",             "unknown option '-3'; see --help"                },
 		{"--lsit",          "unknown option '--lsit'; did you mean '--list'?"},
 		{"--all=3",         "--all takes no value"                           },
-		{"-Z",              "unknown option '-Z'; see --help"                },
+		{"-Y",              "unknown option '-Y'; see --help"                },
 		{"a|b",             "unexpected argument 'b': HOST is 'a'"           },
 	};
 
