@@ -41,7 +41,7 @@ struct device_support {
 	uint64_t rate_limit_min; /* of a queue pair, in kbit/s */
 	uint64_t rate_limit_max;
 	uint64_t rate_limit_types; /* bit mask of queue pair types that can have one */
-	bool has_timestamps;               /* of completions, with a readable clock */
+	bool has_timestamps;       /* of completions, with a readable clock */
 	const json_t *lacking; /* kinds of memory that cannot work: the reason by name; or NULL */
 };
 

@@ -92,8 +92,8 @@ struct flow {
 	uint64_t landing;             /* first place of receives */
 	uint64_t local_base;          /* first place of posts in the local buffer */
 	uint64_t remote_base;         /* ... and in the peer's */
-	uint64_t arrived; /* with multicast: messages received since the queue pair was made */
-	struct ibv_mr *region;        /* its part of the buffer; NULL: the endpoint's region */
+	uint64_t arrived;      /* with multicast: messages received since the queue pair was made */
+	struct ibv_mr *region; /* its part of the buffer; NULL: the endpoint's region */
 	struct rdma_context context;
 	struct secret_tickets tickets; /* shown when connecting, if there is a secret */
 };
