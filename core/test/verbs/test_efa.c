@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What devices of EFA lack depends on their generation. */
+/* Devices of EFA support more or less, depending on their generation. */
 #include <errno.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
