@@ -243,6 +243,9 @@ static bool is_shared(const struct plan_case *wanted)
 		       : operation_is_answered(wanted->op, wanted->kind);
 }
 
+#define NO_RETRANSMISSION \
+	"UC and UD do not retransmit; use -c RC, a smaller size, or a larger --rx-depth"
+
 /* The server counts in windows of 1 ms or more. Below this, the overall share is more accurate. */
 #define COUNTED_LEAST_NS (20 * NS_PER_MS)
 
@@ -260,6 +263,18 @@ static uint64_t arrived_of(const struct trial_outcome *outcome, const struct res
 	return (uint64_t)fmin(messages, outcome->driven);
 }
 
+/* Returns what helps if no message arrived during the measurement. */
+static const char *hint_of(const struct receivers *receivers)
+{
+	/* Nothing makes the sender of a multicast group wait. */
+	if (receivers->count > 1)
+		return "the receivers are too slow; use a larger --rx-depth, a larger --size, or "
+		       "fewer receivers (-q)";
+	if (receivers->count)
+		return "the receiver is too slow; use a larger --rx-depth or a larger --size";
+	return NO_RETRANSMISSION;
+}
+
 /* Bandwidth includes only messages that arrived, where the server counts them. */
 static int count_arrived(struct trial *trial, struct result_trial *found, struct error *error)
 {
@@ -273,8 +288,10 @@ static int count_arrived(struct trial *trial, struct result_trial *found, struct
 	for (size_t i = 0; i < outcome->receivers.count; i++) {
 		struct receiver *receiver = &outcome->receivers.receiver[i];
 
-		receiver->lost =
-			found->sent > receiver->arrived ? found->sent - receiver->arrived : 0;
+		/* A network may duplicate a message. */
+		if (receiver->arrived > found->sent)
+			receiver->arrived = found->sent;
+		receiver->lost = found->sent - receiver->arrived;
 	}
 	if (found->lost == found->sent && outcome->receivers.count)
 		return error_set(error, -ETIMEDOUT,
@@ -284,8 +301,7 @@ static int count_arrived(struct trial *trial, struct result_trial *found, struct
 				 found->sent);
 	if (found->lost == found->sent)
 		return error_set(error, -ETIMEDOUT,
-				 "all %" PRIu64 " messages were lost: only RC retransmits; try RC, "
-				 "a smaller size, or a larger --rx-depth",
+				 "all %" PRIu64 " messages were lost: " NO_RETRANSMISSION,
 				 found->sent);
 	if (found->lost)
 		found->messages = arrived_of(outcome, found);
@@ -293,9 +309,8 @@ static int count_arrived(struct trial *trial, struct result_trial *found, struct
 		return error_set(
 			error, -ETIMEDOUT,
 			"no message arrived during the measurement (sent in total: %" PRIu64
-			", arrived: %" PRIu64 "): only RC retransmits; try RC, a smaller "
-			"size, or a larger --rx-depth",
-			found->sent, outcome->arrived);
+			", arrived: %" PRIu64 "): %s",
+			found->sent, outcome->arrived, hint_of(&outcome->receivers));
 	found->messages_per_s = (double)found->messages / seconds;
 	found->bytes_per_s = found->messages_per_s * (double)trial->wanted->parameters.size;
 	/* Which windows and queue pairs lost messages is unknown. */
@@ -341,10 +356,9 @@ static int add_combined_figures(struct trial *trial, struct result_trial *found,
 	found->lost = merge_threads_lost(trial);
 	found->sent = found->warmup.messages + found->messages + found->lost;
 	if (p->metric == METRIC_LAT && !found->messages)
-		return error_set(
-			error, -ETIMEDOUT,
-			"no message was answered during the measurement: only RC retransmits; "
-			"try RC or a smaller size");
+		return error_set(error, -ETIMEDOUT,
+				 "no message was answered during the measurement: UC and UD do not "
+				 "retransmit; use -c RC or a smaller size");
 	return 0;
 }
 

@@ -457,7 +457,8 @@ static int check_moderation(const struct device_support *capacity, const struct 
 static int check_parameters(const struct device_support *capacity, const struct parameters *p,
 			    struct error *error)
 {
-	uint64_t bytes = capacity->inline_bytes[p->transport];
+	bool may_inline = operation_may_inline(&operations[p->op], (enum transport)p->transport);
+	uint64_t bytes = may_inline ? capacity->inline_bytes[p->transport] : 0;
 	uint64_t gid_index = parameters_gid_index(p, capacity->is_server);
 
 	if (p->inline_size != PARAMETER_AUTO && p->inline_size > bytes)

@@ -88,7 +88,7 @@ static int join_group(struct lane *lane, const struct lane_end *own, struct erro
 	address_set_port(&address, 0);
 	group = group_address(p->multicast);
 	return multicast_join(&lane->group, ibv_get_device_name(lane->device.verbs->device),
-			      &address, &group, error);
+			      &address, &group, &lane->endpoint.alarm, error);
 }
 
 /* The ticket keeps others from connecting to the open port. */

@@ -60,21 +60,20 @@ static void add_address_vector(struct effective *chosen, struct ibv_context *ver
 static void add_reliability(struct effective *chosen, const struct ibv_qp_attr *attr)
 {
 	effective_set(chosen, EFFECTIVE_INITIATOR_DEPTH, attr->max_rd_atomic);
-	effective_set(chosen, EFFECTIVE_RESPONDER_DEPTH, attr->max_dest_rd_atomic);
 	effective_set(chosen, EFFECTIVE_ACK_TIMEOUT_NS,
 		      attr->timeout ? ACK_UNIT_NS << attr->timeout : 0);
 	effective_set(chosen, EFFECTIVE_RETRIES, attr->retry_cnt);
 	effective_set(chosen, EFFECTIVE_RNR_RETRIES, attr->rnr_retry);
 }
 
-/* With XRC and DC, another queue pair responds. */
-static void add_target(struct ibv_qp_attr *attr, struct ibv_qp *target)
+/* With XRC and DC, another queue pair responds. Linux does not tell the depth of a target of DC. */
+static void add_responder(struct effective *chosen, struct ibv_qp *responder)
 {
 	struct ibv_qp_init_attr made = {0};
 	struct ibv_qp_attr found = {0};
 
-	if (!verbs_result(ibv_query_qp(target, &found, IBV_QP_MAX_DEST_RD_ATOMIC, &made)))
-		attr->max_dest_rd_atomic = found.max_dest_rd_atomic;
+	if (!verbs_result(ibv_query_qp(responder, &found, IBV_QP_MAX_DEST_RD_ATOMIC, &made)))
+		effective_set(chosen, EFFECTIVE_RESPONDER_DEPTH, found.max_dest_rd_atomic);
 }
 
 static void add_queue_pair(struct effective *chosen, const struct lane *lane)
@@ -103,10 +102,13 @@ static void add_queue_pair(struct effective *chosen, const struct lane *lane)
 	add_address_vector(chosen, verbs, &attr.ah_attr);
 	if (is_connected)
 		effective_set(chosen, EFFECTIVE_PATH_MTU_BYTES, limits_mtu_bytes(attr.path_mtu));
+	if (!is_acknowledged)
+		return;
+	add_reliability(chosen, &attr);
 	if (context->state->target)
-		add_target(&attr, context->state->target);
-	if (is_acknowledged)
-		add_reliability(chosen, &attr);
+		add_responder(chosen, context->state->target);
+	else
+		effective_set(chosen, EFFECTIVE_RESPONDER_DEPTH, attr.max_dest_rd_atomic);
 }
 
 static void add_ground(struct effective *chosen, const struct endpoint *endpoint)

@@ -365,9 +365,14 @@ static int open_regions(struct lane *lane, struct error *error)
 
 static void close_regions(struct lane *lane)
 {
+	int first = 0;
+
 	for (unsigned int i = 0; i < lane->settings.n_flows && lane->flows; i++)
 		if (lane->flows[i].region)
-			ibv_dereg_mr(lane->flows[i].region);
+			error_keep(&first, verbs_result(ibv_dereg_mr(lane->flows[i].region)));
+	/* Keep no memory that a failed deregistration may have left in use. */
+	if (first)
+		lane->endpoint.spare = NULL;
 }
 
 int lane_open(struct lane *lane, const struct lane_wish *wish, struct error *error)

@@ -184,6 +184,7 @@ int lane_receive(struct lane *lane, struct flow *flow, struct error *error)
 static void make_work(const struct lane *lane, struct flow *flow)
 {
 	const struct operation_shape *shape = lane->settings.shape;
+	const struct parameters *p = lane->settings.parameters;
 	const struct rdma_context *context = &flow->context;
 	size_t size = lane_message_bytes(lane);
 	bool is_fetched = shape->is_read || shape->is_atomic;
@@ -194,20 +195,21 @@ static void make_work(const struct lane *lane, struct flow *flow)
 	 */
 	bool is_sent = shape->is_read && !lane->settings.walks;
 	/* The peer's lane has the same layout. */
-	size_t peer_flow = pattern_peer_pair(lane->settings.parameters, lane->settings.is_server,
-					     lane->settings.number, flow->number) *
+	size_t peer_flow = pattern_peer_pair(p, lane->settings.is_server, lane->settings.number,
+					     flow->number) *
 			   lane_flow_size(lane);
 	size_t remote =
 		is_sent ? peer_flow : peer_flow + lane_area(lane, lane->settings.sent_slots);
 	struct ibv_sge whole = piece(lane, flow, local, size);
 
 	flow->work = (struct post_work){.id = flow->number, .add = 1};
-	post_cut(&flow->work, &whole, (unsigned int)lane->settings.parameters->sge);
+	post_cut(&flow->work, &whole, (unsigned int)p->sge);
 	manual_qp_aim(context, &flow->work);
 	remote += peer_part_offset(lane, flow);
 	flow->work.remote = flow->remote_base = context->remote.address + remote;
 	/* The CPU copies an inline payload. */
-	if (!is_fetched && lane->endpoint.memory.cpu && size <= context->max_inline)
+	if (!is_fetched && lane->endpoint.memory.cpu && size <= context->max_inline &&
+	    operation_may_inline(&operations[p->op], (enum transport)p->transport))
 		flow->work.flags = IBV_SEND_INLINE;
 }
 

@@ -75,6 +75,8 @@ int lane_settle(struct lane *lane, struct error *error)
 /* Seen with rxe of Linux 6.1, only with fences. */
 static const char fenced[] = "; Soft-RoCE sometimes loses work requests behind a fence";
 static const char path[] = "; run 'verbmark doctor HOST' to check the path for packet loss";
+static const char slow[] = "; raise --rate-limit, or run 'verbmark doctor HOST' to check the path "
+			   "for packet loss";
 /* A thread that has finished receives nothing. */
 static const char early[] =
 	"; with -b one thread may finish long before others: use -D instead of -n";
@@ -89,6 +91,8 @@ int lane_stalled(const struct lane *lane, struct error *error)
 		hint = fenced;
 	else if (is_counted)
 		hint = early;
+	else if (p->rate_limit != PARAMETER_AUTO)
+		hint = slow;
 	return error_set(error, -ETIMEDOUT,
 			 "nothing arrived for %.3g s although the peer is alive%s",
 			 (double)lane->settings.stalled_ns / (double)NS_PER_S, hint);

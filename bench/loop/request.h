@@ -47,7 +47,7 @@ static ALWAYS_INLINE int request_registered(struct lane *lane, const struct roun
 	uint32_t lkey = place->lkey;
 	struct ibv_mr *mr = memory_register(
 		&lane->endpoint.memory, place->addr - lane->endpoint.memory.address, place->length,
-		lane->endpoint.pd, ENDPOINT_ACCESS | lane->endpoint.ordering, error);
+		lane->endpoint.pd, lane->endpoint.access & ~IBV_ACCESS_REMOTE_ATOMIC, error);
 	int undone;
 	int code;
 

@@ -159,6 +159,12 @@ static inline bool operation_is_timed_call(const struct operation *op)
 	return op->kind == RESULT_CALL;
 }
 
+/* Returns whether requests can carry their payload: EFA takes that of writes from memory only. */
+static inline bool operation_may_inline(const struct operation *op, enum transport transport)
+{
+	return transports[transport].route != ROUTE_SRD || !(op->needs & TRANSPORT_WRITES);
+}
+
 /* Returns whether there are never several operations at once. */
 static inline bool operation_is_serial(const struct operation *op)
 {

@@ -8,6 +8,7 @@
 #include "core/verbs/device.h"
 #include "core/verbs/device_kind.h"
 #include "core/verbs/limits.h"
+#include "core/verbs/srd.h"
 #include "core/verbs/verbs.h"
 
 #define DEFAULT_BUFFER  4096
@@ -115,7 +116,7 @@ static int create_memory(struct endpoint *endpoint, const struct endpoint_settin
 
 	if (node == -1)
 		node = device_numa_node(ibv_get_device_name(endpoint->verbs->device));
-	endpoint->access = ENDPOINT_ACCESS | endpoint->ordering;
+	endpoint->access = srd_access(endpoint->verbs, ENDPOINT_ACCESS) | endpoint->ordering;
 	if (limits_has_atomics(&endpoint->device))
 		endpoint->access |= IBV_ACCESS_REMOTE_ATOMIC;
 	endpoint->buffer_size = settings->buffer_size ? settings->buffer_size : DEFAULT_BUFFER;

@@ -20,7 +20,7 @@
 #define DEFAULT_HOPS 64
 
 #define BITS_24 0xffffffU
-/* Lower numbers are management queue pairs. */
+/* Lower numbers are management queue pairs, except on EFA. */
 #define FIRST_QPN 2
 /* LIDs from here on are multicast. */
 #define MULTICAST_LID 0xc000
@@ -375,8 +375,9 @@ static int manual_qp_check(const struct rdma_context *ctx, const struct manual_q
 			   struct error *error)
 {
 	const struct rdma_state *state = ctx->state;
+	uint32_t first = transports[state->transport].route == ROUTE_SRD ? 0 : FIRST_QPN;
 
-	if (remote->qpn < FIRST_QPN || remote->qpn > BITS_24)
+	if (remote->qpn < first || remote->qpn > BITS_24)
 		return invalid(error, "queue pair number", remote->qpn);
 	if (state->target && (remote->target < FIRST_QPN || remote->target > BITS_24))
 		return invalid(error, "target queue pair number", remote->target);

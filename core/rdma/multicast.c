@@ -43,10 +43,11 @@ static uint32_t random_qkey(void)
 	return bits & ~CONTROLLED_QKEY;
 }
 
-static int await_join(struct multicast *multicast, const char *group, struct error *error)
+static int await_join(struct multicast *multicast, const char *group, struct alarm *alarm,
+		      struct error *error)
 {
 	struct cm_event event;
-	int code = cm_wait(multicast->channel, &event, clock_now_ns() + JOIN_NS, NULL, error);
+	int code = cm_wait(multicast->channel, &event, clock_now_ns() + JOIN_NS, alarm, error);
 
 	if (code == -ETIMEDOUT)
 		return error_set(error, code, "the network does not answer a join of group %s",
@@ -64,7 +65,7 @@ static int await_join(struct multicast *multicast, const char *group, struct err
 
 int multicast_join(struct multicast *multicast, const char *device,
 		   const struct sockaddr_storage *local, const struct sockaddr_storage *group,
-		   struct error *error)
+		   struct alarm *alarm, struct error *error)
 {
 	struct sockaddr_storage to = *group;
 	char own[ADDRESS_TEXT];
@@ -81,16 +82,20 @@ int multicast_join(struct multicast *multicast, const char *device,
 	code = bind_to(multicast, device, local, error);
 	if (!code && rdma_join_multicast(multicast->id, (struct sockaddr *)&to, NULL))
 		code = error_set_errno(error, verbs_null(), "cannot join group %s", text);
-	if (!code)
-		code = await_join(multicast, text, error);
+	if (!code) {
+		multicast->group = to;
+		code = await_join(multicast, text, alarm, error);
+	}
 	if (code)
 		multicast_leave(multicast);
 	return code;
 }
 
-/* Destroying the identifier leaves the group. */
+/* Destroying the identifier would also leave the group, but librdmacm frees the membership only here. */
 void multicast_leave(struct multicast *multicast)
 {
+	if (multicast->group.ss_family)
+		rdma_leave_multicast(multicast->id, (struct sockaddr *)&multicast->group);
 	if (multicast->id)
 		rdma_destroy_id(multicast->id);
 	if (multicast->channel)

@@ -11,6 +11,7 @@
 #include <rdma/rdma_cma.h>
 #include <sys/socket.h>
 
+#include "core/base/alarm.h"
 #include "core/base/error.h"
 
 /* The queue pair number of all groups. */
@@ -18,7 +19,8 @@
 
 struct multicast {
 	struct rdma_event_channel *channel;
-	struct rdma_cm_id *id; /* NULL: not joined */
+	struct rdma_cm_id *id;         /* NULL: not joined */
+	struct sockaddr_storage group; /* zeroed: not joined */
 	struct ibv_ah_attr address;
 	/*
 	 * The Q_Key of receivers. InfiniBand groups have one. On Ethernet it is random, so that
@@ -27,10 +29,13 @@ struct multicast {
 	uint32_t qkey;
 };
 
-/* Joins a group (an IP address) on the named device, by a local address of the same family. */
+/*
+ * Joins a group (an IP address) on the named device, by a local address of the same family. A raised
+ * alarm (NULL is allowed) ends the wait for the network's answer.
+ */
 int multicast_join(struct multicast *multicast, const char *device,
 		   const struct sockaddr_storage *local, const struct sockaddr_storage *group,
-		   struct error *error);
+		   struct alarm *alarm, struct error *error);
 
 /* Leaves the group. Detach all queue pairs before. Accepts a zeroed struct. */
 void multicast_leave(struct multicast *multicast);

@@ -26,11 +26,11 @@ static int moderate(struct completion *completion, struct error *error)
 }
 
 static struct ibv_cq *create_timed(struct completion *completion, struct ibv_context *verbs,
-				   uint32_t depth)
+				   uint32_t depth, struct ibv_comp_channel *channel)
 {
 	struct ibv_cq_init_attr_ex attr = {
 		.cqe = depth,
-		.channel = completion->channel,
+		.channel = channel,
 		.comp_vector = completion->vector,
 		.wc_flags = IBV_WC_STANDARD_FLAGS | (uint64_t)IBV_WC_EX_WITH_COMPLETION_TIMESTAMP,
 	};
@@ -39,12 +39,23 @@ static struct ibv_cq *create_timed(struct completion *completion, struct ibv_con
 	return completion->timed ? ibv_cq_ex_to_cq(completion->timed) : NULL;
 }
 
+static struct ibv_cq *create_on(struct completion *completion, struct ibv_context *verbs,
+				uint32_t depth, struct ibv_comp_channel *channel)
+{
+	if (completion->is_timed)
+		return create_timed(completion, verbs, depth, channel);
+	return ibv_create_cq(verbs, (int)depth, NULL, channel, (int)completion->vector);
+}
+
+/* Some devices of EFA have no events, which polling does not need. */
 static struct ibv_cq *create(struct completion *completion, struct ibv_context *verbs,
 			     uint32_t depth)
 {
-	if (completion->is_timed)
-		return create_timed(completion, verbs, depth);
-	return ibv_create_cq(verbs, (int)depth, NULL, completion->channel, (int)completion->vector);
+	struct ibv_cq *cq = create_on(completion, verbs, depth, completion->channel);
+
+	if (!cq && errno == EOPNOTSUPP && completion->mode == RDMA_POLL)
+		cq = create_on(completion, verbs, depth, NULL);
+	return cq;
 }
 
 int completion_open(struct completion *completion, struct ibv_context *verbs, uint32_t depth,

@@ -32,6 +32,7 @@ struct srd_support srd_query(struct ibv_context *verbs)
 	if (!query.found || query.call(verbs, &attr, sizeof(attr)))
 		return (struct srd_support){0};
 	return (struct srd_support){
+		.is_efa = true,
 		.has_reads = attr.device_caps & EFADV_DEVICE_ATTR_CAPS_RDMA_READ,
 		.has_writes = attr.device_caps & RDMA_WRITE,
 		.most_bytes = attr.max_rdma_size,
@@ -71,3 +72,14 @@ struct ibv_qp *srd_create(struct ibv_context *verbs, struct ibv_qp_init_attr_ex 
 }
 
 #endif
+
+int srd_access(struct ibv_context *verbs, int wanted)
+{
+	const struct srd_support support = srd_query(verbs);
+
+	if (support.is_efa && !support.has_reads)
+		wanted &= ~IBV_ACCESS_REMOTE_READ;
+	if (support.is_efa && !support.has_writes)
+		wanted &= ~IBV_ACCESS_REMOTE_WRITE;
+	return wanted;
+}

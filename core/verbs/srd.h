@@ -11,6 +11,7 @@
 
 /* The operations of a device besides sends. */
 struct srd_support {
+	bool is_efa;
 	bool has_reads;
 	bool has_writes;
 	uint32_t most_bytes; /* of a read or a write */
@@ -18,6 +19,9 @@ struct srd_support {
 
 /* Returns zeros without libefa, and on devices of others. */
 struct srd_support srd_query(struct ibv_context *verbs);
+
+/* Returns those access rights that the device can grant: EFA refuses others, even if nobody uses them. */
+int srd_access(struct ibv_context *verbs, int wanted);
 
 /*
  * Creates a queue pair, without wanted operations that the device lacks. Like ibv_create_qp_ex,

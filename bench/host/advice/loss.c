@@ -9,7 +9,8 @@
 
 #define MEND "use a larger --rx-depth, or -c RC, which makes the sender wait"
 /* Nothing makes the sender of a multicast group wait. */
-#define MEND_GROUP "use a larger --rx-depth, a larger --size, or fewer receivers (-q)"
+#define MEND_GROUP    "use a larger --rx-depth, a larger --size, or fewer receivers (-q)"
+#define MEND_RECEIVER "use a larger --rx-depth or a larger --size"
 
 /* A receiver that falls behind only now and then loses less than this. */
 #define LOST_PER_MILLE 500
@@ -20,6 +21,13 @@ static uint64_t lost_of(const struct result_case *line, const void *unused)
 	if (strcmp(line->metric, "bw") != 0 || !line->sent || line->lost > line->sent)
 		return 0;
 	return (uint64_t)((unsigned __int128)line->lost * 1000 / line->sent);
+}
+
+static const char *mend_of(size_t receivers)
+{
+	if (!receivers)
+		return MEND;
+	return receivers > 1 ? MEND_GROUP : MEND_RECEIVER;
 }
 
 void advice_loss(const struct result *result, json_t *findings)
@@ -39,7 +47,6 @@ void advice_loss(const struct result *result, json_t *findings)
 	snprintf(why, sizeof(why),
 		 "%.8s drops messages that find no receive, and the sender does not wait",
 		 worst->transport);
-	json_array_append_new(findings,
-			      advice_finding(ADVICE_LOSS, true, result->server.host, what, why,
-					     worst->receivers.count ? MEND_GROUP : MEND));
+	json_array_append_new(findings, advice_finding(ADVICE_LOSS, true, result->server.host, what,
+						       why, mend_of(worst->receivers.count)));
 }

@@ -71,8 +71,8 @@ class Loss(Wire):
         self.fails(lost, "--transport", "ud")
         self.fails(lost, "--transport", "uc", "--op", "write")
         self.fails(
-            r"all \d+ messages were lost: only RC retransmits; try RC, a smaller size, or a larger "
-            "--rx-depth",
+            r"all \d+ messages were lost: UC and UD do not retransmit; use -c RC, a smaller size, "
+            "or a larger --rx-depth",
             "--transport", "ud", "--metric", "bw",
         )
         self.fails("transport retry counter exceeded: no acknowledgment.*; during warm-up")

@@ -26,6 +26,11 @@ class Measured(Served):
         # The target does not poll memory, whose last byte may be written first.
         self.measure("--op", "write", "--cq", "event", "-n", 50, count=1)
 
+    def test_only_sends_are_inline(self):
+        send, write = self.measure("--op", "send,write-imm", "-s", 16, "-n", 50, count=2)
+        self.assertTrue(send["chosen"]["client"]["inline"])
+        self.assertFalse(write["chosen"]["client"]["inline"])
+
     def test_streams(self):
         """All messages arrive, however they pass each other."""
         cases = self.measure("--op", "send,read,write", "--metric", "bw", "-s", "64,9000", "-n", 3000,

@@ -61,24 +61,32 @@ static void test_most_messages_are_lost(void **unused)
 		check(&rows[i]);
 }
 
-/* RC has no multicast, so it is no advice. */
+/* RC has no multicast, so it is no advice. A single receiver cannot become fewer. */
 static void test_multicast(void **unused)
 {
-	struct receiver receiver = {.arrived = 1, .lost = 99};
-	struct result_case line = {
-		.id = "a",
-		.metric = "bw",
-		.transport = "UD",
-		.sent = 100,
-		.lost = 99,
-		.receivers = {.count = 1, .receiver = &receiver}
+	struct receiver receivers[2] = {
+		{.arrived = 1, .lost = 99},
+                {.arrived = 1, .lost = 99}
         };
+	struct result_case line = {.id = "a",
+				   .metric = "bw",
+				   .transport = "UD",
+				   .sent = 100,
+				   .lost = 99,
+				   .receivers = {.receiver = receivers}};
 	const struct result result = {.cases = &line, .n_cases = 1};
-	json_t *findings = json_array();
 
-	advice_loss(&result, findings);
-	assert_null(strstr(text(json_array_get(findings, 0), "mend"), "RC"));
-	json_decref(findings);
+	for (line.receivers.count = 1; line.receivers.count <= 2; line.receivers.count++) {
+		json_t *findings = json_array();
+		const char *mend;
+
+		advice_loss(&result, findings);
+		mend = text(json_array_get(findings, 0), "mend");
+		assert_null(strstr(mend, "RC"));
+		assert_int_equal(strstr(mend, "fewer receivers (-q)") != NULL,
+				 line.receivers.count > 1);
+		json_decref(findings);
+	}
 }
 
 /* The case with the largest share of losses is named, whatever the numbers. */

@@ -367,6 +367,11 @@ static void test_missing_features(void **unused)
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++)
 		check(rows[i][0], rows[i][1], rows[i][2]);
+	/* Only sends of SRD are inline. */
+	check("{'device':{'max_inline':{'SRD':9}, 'srd':{'writes':true, 'max_bytes':64}}}",
+	      "transport=SRD op=write-imm inline=1",
+	      OWN "inline size 1 exceeds the device's limit 0");
+	check("{'device':{'max_inline':{'SRD':9}}}", "transport=SRD inline=9", NULL);
 }
 
 /* The memory of all lanes counts: a page to send, one to receive and one for notifications each. */

@@ -20,10 +20,10 @@ MANY = 2000 if IS_SANITIZED else 6000
 class Stalled(OnSoft):
     """A message is delayed beyond the time limit while both programs are alive."""
 
-    def check(self, op, hint):
+    def check(self, op, hint, *options):
         ended = self.run_it(
             "run", *SOFT, "--op", op, "--metric", "bw", "-s", 64, "-D", "2s", "--trials", 1,
-            "--json", "-",
+            "--json", "-", *options,
             env=dict(self.environment, VERBMARK_SOFT_FAULTS="message#3000=delay:60s"),
         )
         self.assertEqual(ended.status, 1, ended.err)
@@ -33,10 +33,13 @@ class Stalled(OnSoft):
         )
 
     def test_stalled_stream_and_fenced_operation(self):
-        """Both wait for the time limit, so they run concurrently."""
+        """All wait for the time limit, so they run concurrently."""
         path = "; run 'verbmark doctor HOST' to check the path for packet loss"
         fence = "; Soft-RoCE sometimes loses work requests behind a fence"
-        rows = ("write", path), ("read-notify", fence)
+        slow = "; raise --rate-limit, or run 'verbmark doctor HOST'"
+        rows = (
+            ("write", path), ("read-notify", fence), ("write", f"{slow}.*", "--rate-limit", "1kb/s"),
+        )
         with concurrent.futures.ThreadPoolExecutor() as pool:
             tries = [pool.submit(self.check, *row) for row in rows]
         for one in tries:

@@ -9,7 +9,7 @@ DATAGRAMS = (*SOFT, "--op", "send", "--transport", "ud", "--metric", "bw", "--tr
 STALLED = "peer#100=stall:10s"
 NOTHING = (
     r"^no message arrived during the measurement \(sent in total: \d+, arrived: \d+\): "
-    "only RC retransmits"
+    "UC and UD do not retransmit"
 )
 # A receiver that gets no CPU during the whole warm-up sees earlier messages only afterwards.
 TRIES = 5

@@ -398,6 +398,23 @@ static void test_connecting_srd(void **unused)
 	assert_int_equal(work.route.qkey, remote.qkey);
 }
 
+/* EFA numbers its queue pairs from 0. */
+static void test_numbers_of_srd(void **unused)
+{
+	struct manual_qp_address first = remote;
+	struct rdma_context ctx;
+	struct rdma_state state;
+	struct error error = {0};
+
+	connect_pair(&ctx, &state, TRANSPORT_SRD, IBV_LINK_LAYER_ETHERNET);
+	state.connected = false;
+	first.qpn = 0;
+	assert_int_equal(manual_qp_connect(&ctx, &first, &error), 0);
+	state.connected = false;
+	first.qpn = 1 << 24;
+	assert_int_equal(manual_qp_connect(&ctx, &first, &error), -EPROTO);
+}
+
 /* The peer's numbers are not trusted. */
 static void test_invalid_numbers_of_xrc(void **unused)
 {
@@ -433,6 +450,7 @@ int main(void)
 		cmocka_unit_test(test_connecting_xrc),
 		cmocka_unit_test(test_connecting_dc),
 		cmocka_unit_test(test_connecting_srd),
+		cmocka_unit_test(test_numbers_of_srd),
 		cmocka_unit_test(test_invalid_numbers_of_xrc),
 	};
 
