@@ -62,9 +62,8 @@ struct soft_qp {
 	 */
 	_Atomic uintptr_t coming;
 	struct soft_srq *srq;
-	struct soft_xrcd *xrcd;  /* targets of XRC only, which have no CQ and no PD */
-	uint32_t handles;        /* from creation and ibv_open_qp */
-	_Atomic uint32_t groups; /* multicast groups that it is attached to */
+	struct soft_xrcd *xrcd; /* targets of XRC only, which have no CQ and no PD */
+	uint32_t handles;       /* from creation and ibv_open_qp */
 	uint32_t fetched_events;
 	/* For a modeled link: */
 	struct soft_model *wire; /* NULL: no link */
