@@ -126,6 +126,13 @@ static inline bool soft_qp_is_addressed(const struct soft_qp *qp)
 			qp->type == SOFT_QPT_SRD);
 }
 
+/* Returns the number of the queue pair that an operation is sent to. */
+static inline uint32_t soft_qp_target_of(const struct soft_qp *qp,
+					 const struct soft_operation *operation)
+{
+	return soft_qp_is_addressed(qp) ? operation->remote_qp : qp->attr.dest_qp_num;
+}
+
 /* Returns the type of the peers that a queue pair of this type sends to. */
 static inline uint32_t soft_qp_peer_type(int type)
 {
