@@ -234,6 +234,21 @@ static void test_failure_on_a_link(void **unused)
 	assert_int_equal(unsetenv(SOFT_LINK_VARIABLE), 0);
 }
 
+/* Posts a request with inline data. */
+static void post_inline(struct srd *srd, enum ibv_wr_opcode opcode, int result)
+{
+	struct ibv_qp_ex *qpx = ibv_qp_to_qp_ex(srd->qp[0]);
+
+	ibv_wr_start(qpx);
+	if (opcode == IBV_WR_RDMA_WRITE)
+		ibv_wr_rdma_write(qpx, srd->rkey, (uintptr_t)srd->stage.end[1].buffer);
+	else
+		ibv_wr_send(qpx);
+	ibv_wr_set_ud_addr(qpx, srd->ah, srd->qp[1]->qp_num, STAGE_QKEY);
+	ibv_wr_set_inline_data(qpx, srd->stage.end[0].buffer, 8);
+	assert_int_equal(ibv_wr_complete(qpx), result);
+}
+
 static void test_refusals(void **unused)
 {
 	struct efadv_device_attr device;
@@ -252,6 +267,11 @@ static void test_refusals(void **unused)
 	attr.qp_type = IBV_QPT_UD;
 	assert_null(create(&srd.stage, &attr));
 	assert_int_equal(errno, EINVAL);
+	receive(&srd, 0);
+	post_inline(&srd, IBV_WR_SEND, 0);
+	assert_int_equal(stage_await(srd.stage.end[0].cq).status, IBV_WC_SUCCESS);
+	post_inline(&srd, IBV_WR_RDMA_WRITE, EINVAL);
+	assert_true(stage_is_empty(srd.stage.end[0].cq));
 	/* ibv_post_send has no place for both an address and a remote key. */
 	wr.wr.ud.ah = srd.ah;
 	assert_int_equal(ibv_post_send(srd.qp[0], &wr, &bad), EINVAL);
