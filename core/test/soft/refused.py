@@ -120,7 +120,7 @@ class Verbmark(Refused):
         """The server takes the message in several pieces, and drops each of them."""
         self.run_alone(
             VERBMARK, "run", "--device", "soft0", "--op", "send", "--size", "100000",
-            "--metric", "bw", "--iterations", "200", "--server-memory", "null",
+            "--metric", "bw", "--iterations", "200", "--server-memory", "null", "--no-save",
         )  # fmt: skip
 
 
