@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <net/if.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -31,9 +32,10 @@ static const char *const sent[] = {PORT "counters/port_xmit_packets", PORT "hw_c
 
 /* Descriptors of counters. The inode identifies the memfd; 0: unused. */
 static struct {
-	int fd;
+	_Atomic int fd;
 	_Atomic ino_t inode;
 } opened[OPEN_COUNTERS];
+static pthread_mutex_t opened_mutex = PTHREAD_MUTEX_INITIALIZER; /* held to change them */
 static _Atomic uint32_t n_opened;
 
 static int fail(int error)
@@ -115,17 +117,20 @@ static void remember(int fd)
 {
 	ino_t inode = inode_of(fd);
 
+	pthread_mutex_lock(&opened_mutex);
 	for (uint32_t i = 0; i < OPEN_COUNTERS; i++) {
 		ino_t before = atomic_load(&opened[i].inode);
+		int other = atomic_load(&opened[i].fd);
 
-		if (before && opened[i].fd != fd && inode_of(opened[i].fd) == before)
+		if (before && other != fd && inode_of(other) == before)
 			continue;
-		opened[i].fd = fd;
+		atomic_store(&opened[i].fd, fd);
 		atomic_store(&opened[i].inode, inode);
 		if (i >= atomic_load(&n_opened))
 			atomic_store(&n_opened, i + 1);
-		return;
+		break;
 	}
+	pthread_mutex_unlock(&opened_mutex);
 }
 
 static int open_counter(void)
@@ -145,7 +150,8 @@ static int open_counter(void)
 static bool is_counter(int fd)
 {
 	for (uint32_t i = 0; i < atomic_load(&n_opened); i++)
-		if (opened[i].fd == fd && atomic_load(&opened[i].inode) == inode_of(fd))
+		if (atomic_load(&opened[i].fd) == fd &&
+		    atomic_load(&opened[i].inode) == inode_of(fd))
 			return true;
 	return false;
 }

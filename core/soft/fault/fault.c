@@ -67,13 +67,19 @@ static void sleep_for(uint64_t time_ns)
  */
 static bool needs_device(enum soft_call call)
 {
+	static const char *const beginnings[] = {
+		"ibv_alloc",       "ibv_attach_mcast",    "ibv_create",
+		"ibv_modify",      "ibv_open_device",     "ibv_query",
+		"ibv_reg",         "ibv_resize",          "rdma_create_qp",
+		"rdma_create_srq", "rdma_join_multicast", "mlx5dv_create",
+		"efadv_create",
+	};
 	const char *name = soft_fault_call_name(call);
 
-	return !strncmp(name, "ibv_alloc", 9) || !strncmp(name, "ibv_reg", 7) ||
-	       !strncmp(name, "ibv_create", 10) || !strncmp(name, "ibv_modify", 10) ||
-	       !strncmp(name, "ibv_query", 9) || !strncmp(name, "ibv_resize", 10) ||
-	       !strncmp(name, "rdma_create_qp", 14) || !strncmp(name, "rdma_create_srq", 15) ||
-	       call == SOFT_CALL_ibv_open_device;
+	for (size_t i = 0; i < ARRAY_LENGTH(beginnings); i++)
+		if (!strncmp(name, beginnings[i], strlen(beginnings[i])))
+			return true;
+	return false;
 }
 
 int soft_fault_call(enum soft_call call)

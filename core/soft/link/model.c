@@ -232,7 +232,7 @@ void soft_model_learn(struct soft_qp *qp, const struct soft_operation *operation
 		return;
 	elapsed_ns = soft_time_ns() - begun_ns;
 	/* Copies within a process take nanoseconds, and a copy server answers much later. */
-	peer = soft_peer_find(soft_image_slot(qp->attr.dest_qp_num));
+	peer = soft_peer_find(soft_image_slot(soft_qp_target_of(qp, operation)));
 	if (!peer || peer->is_self || peer->copy_client)
 		return;
 	if (operation->length > FEW_BYTES) {

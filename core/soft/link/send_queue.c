@@ -49,13 +49,19 @@ static void take_back(struct soft_qp *qp, uint64_t retry_ns)
 	wire->retry_ns = retry_ns;
 }
 
+/* An operation of SRD fails alone; any other takes the rest of the queue with it. */
+static bool is_fatal(const struct soft_qp *qp, int outcome)
+{
+	return outcome != SOFT_DONE && qp->type != SOFT_QPT_SRD;
+}
+
 static void end_with(struct soft_qp *qp, struct soft_flight *flight, int outcome)
 {
 	flight->outcome = outcome;
 	qp->wire->executed++;
 	qp->sends.unanswered = 0;
 	qp->sends.rnr_naks = 0;
-	if (outcome == SOFT_DONE)
+	if (!is_fatal(qp, outcome))
 		return;
 	qp->wire->has_failed = true;
 	take_back(qp, 0);
@@ -185,7 +191,7 @@ static bool end_due(struct soft_qp *qp, uint64_t now_ns)
 		soft_send_complete(qp, operation, (enum ibv_wc_status)flight->outcome,
 				   flight->ends_ns);
 		qp->sends.head++;
-		if (flight->outcome != SOFT_DONE) {
+		if (is_fatal(qp, flight->outcome)) {
 			soft_send_fail(qp);
 			return false;
 		}

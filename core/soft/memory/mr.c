@@ -249,7 +249,7 @@ static void await_lane(uint32_t slot, const _Atomic uint32_t *lane, uint32_t key
 	uint64_t look_ns;
 	uint32_t generation;
 
-	/* Most lanes have other keys, and reading the clock takes longer than all else here. */
+	/* Most lanes hold other keys, so compare before reading the clock, which is slow. */
 	if (atomic_load(lane) != key)
 		return;
 	look_ns = soft_time_ns() + SOFT_SECOND_NS;

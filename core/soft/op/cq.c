@@ -227,15 +227,18 @@ int soft_cq_arm(struct ibv_cq *verbs, int solicited_only)
 	struct soft_cq *cq = soft_cq_of(verbs);
 	struct soft_cq_image *image = cq->image;
 	uint32_t wanted = solicited_only ? SOFT_ARMED_SOLICITED : SOFT_ARMED;
+	bool is_raised;
 	bool is_empty;
 
 	/* Arming for all completions includes solicited ones, so never lower the level. */
 	soft_cq_hold(cq);
-	if (image->armed < wanted)
+	is_raised = image->armed < wanted;
+	if (is_raised)
 		soft_image_write(&image->armed, wanted);
 	is_empty = image->tail == atomic_load(&cq->head);
 	soft_lock_release(&image->lock);
-	if (!is_empty)
+	/* If it was armed before, that call has counted them, or the sender has. */
+	if (is_raised && !is_empty)
 		soft_cq_await_early(cq);
 	if (soft_process.link.is_on)
 		soft_progress_sleep();

@@ -23,12 +23,7 @@ static bool is_datagram(const struct soft_qp *qp)
 	return qp->type == IBV_QPT_UD;
 }
 
-static uint32_t number_of(const struct soft_qp *qp, const struct soft_operation *operation)
-{
-	return soft_qp_is_addressed(qp) ? operation->remote_qp : qp->attr.dest_qp_num;
-}
-
-/* Returns whether messages of a connection are numbered; DC connects anew when it likes, and SRD has none. */
+/* Returns whether its messages carry PSNs that the target checks: not on DC and SRD. */
 static bool is_numbered(const struct soft_qp *qp)
 {
 	return soft_qp_is_reliable(qp) && !soft_qp_is_addressed(qp);
@@ -66,7 +61,7 @@ bool soft_execute_is_open(const struct soft_qp *qp, const struct soft_target *ta
 
 	if (!is_receiving(atomic_load_explicit(&remote->state, memory_order_acquire)) ||
 	    atomic_load_explicit(&remote->number, memory_order_relaxed) !=
-		    number_of(qp, operation) ||
+		    soft_qp_target_of(qp, operation) ||
 	    remote->type != soft_qp_peer_type(qp->type) ||
 	    atomic_load_explicit(&remote->pkey_index, memory_order_relaxed) != qp->attr.pkey_index)
 		return false;
@@ -106,7 +101,7 @@ static ALWAYS_INLINE bool soft_execute_find(const struct soft_qp *qp,
 	const union ibv_gid *gid =
 		soft_qp_is_addressed(qp) ? &operation->gid : &qp->attr.ah_attr.grh.dgid;
 
-	return locate(qp, operation, number_of(qp, operation), target) &&
+	return locate(qp, operation, soft_qp_target_of(qp, operation), target) &&
 	       soft_peer_has_gid(target->peer, gid);
 }
 

@@ -32,6 +32,12 @@ static void lock(void)
 	soft_lock_take(&soft_process.registry.file->members_lock);
 }
 
+/* Returns false if another process took the lock over, and may have changed the members. */
+static bool has_lock(void)
+{
+	return likely(soft_lock_is_held(&soft_process.registry.file->members_lock));
+}
+
 static void unlock(void)
 {
 	soft_lock_release(&soft_process.registry.file->members_lock);
@@ -122,7 +128,7 @@ void soft_multicast_drop_dead(const struct soft_multicast_member *member)
 	if (!is_dead(member->owner))
 		return;
 	lock();
-	if (atomic_load(&member_at(member->entry)->owner) == member->owner)
+	if (has_lock() && atomic_load(&member_at(member->entry)->owner) == member->owner)
 		soft_multicast_clear(member->entry);
 	unlock();
 }
@@ -138,6 +144,18 @@ static uint32_t find(uint32_t qp_num, const struct group *group)
 			return i;
 	}
 	return SOFT_MEMBERS;
+}
+
+bool soft_multicast_is_attached(uint32_t qp_num)
+{
+	for (uint32_t i = 0; i < member_count(); i++) {
+		const struct soft_registry_member *member = member_at(i);
+
+		if (atomic_load(&member->owner) == soft_lock_self &&
+		    atomic_load(&member->qp_num) == qp_num)
+			return true;
+	}
+	return false;
 }
 
 /*
@@ -164,44 +182,60 @@ static int check(const struct ibv_qp *qp, const union ibv_gid *gid)
 	return qp->qp_type == IBV_QPT_UD && soft_multicast_is_group(gid) ? 0 : EINVAL;
 }
 
-/* Attaching twice changes nothing, as in the kernel. RoCE ignores the LID. */
-SOFT_EXPORT int ibv_attach_mcast(struct ibv_qp *qp, const union ibv_gid *gid, uint16_t lid)
+/* Returns 0, ENOMEM, or EAGAIN if the lock was lost. Call with the lock held. */
+static int attach(uint32_t qp_num, const struct group *group)
+{
+	uint32_t entry;
+
+	if (find(qp_num, group) != SOFT_MEMBERS)
+		return 0;
+	entry = find_free();
+	if (!has_lock())
+		return EAGAIN;
+	if (entry == SOFT_MEMBERS)
+		return ENOMEM;
+	soft_multicast_write(entry, soft_lock_self, qp_num, group);
+	if (entry >= member_count())
+		atomic_store(&soft_process.registry.file->member_count, entry + 1);
+	return 0;
+}
+
+/* Returns 0, EINVAL, or EAGAIN if the lock was lost. Call with the lock held. */
+static int detach(uint32_t qp_num, const struct group *group)
+{
+	uint32_t entry = find(qp_num, group);
+
+	if (entry == SOFT_MEMBERS)
+		return EINVAL;
+	if (!has_lock())
+		return EAGAIN;
+	soft_multicast_clear(entry);
+	return 0;
+}
+
+static int change(const struct ibv_qp *qp, const union ibv_gid *gid,
+		  int (*how)(uint32_t qp_num, const struct group *group))
 {
 	const struct group group = group_of(gid);
 	int result = check(qp, gid);
-	uint32_t entry;
 
 	if (result)
 		return errno = result;
-	lock();
-	if (find(qp->qp_num, &group) == SOFT_MEMBERS) {
-		entry = find_free();
-		if (entry == SOFT_MEMBERS) {
-			result = ENOMEM;
-		} else {
-			soft_multicast_write(entry, soft_lock_self, qp->qp_num, &group);
-			if (entry >= member_count())
-				atomic_store(&soft_process.registry.file->member_count, entry + 1);
-			atomic_fetch_add(&soft_qp_of(qp)->groups, 1);
-		}
-	}
-	unlock();
+	do {
+		lock();
+		result = how(qp->qp_num, &group);
+		unlock();
+	} while (unlikely(result == EAGAIN));
 	return errno = result;
+}
+
+/* Attaching twice changes nothing, as in the kernel. RoCE ignores the LID. */
+SOFT_EXPORT int ibv_attach_mcast(struct ibv_qp *qp, const union ibv_gid *gid, uint16_t lid)
+{
+	return change(qp, gid, attach);
 }
 
 SOFT_EXPORT int ibv_detach_mcast(struct ibv_qp *qp, const union ibv_gid *gid, uint16_t lid)
 {
-	const struct group group = group_of(gid);
-	uint32_t entry;
-
-	if (check(qp, gid))
-		return errno = EINVAL;
-	lock();
-	entry = find(qp->qp_num, &group);
-	if (entry != SOFT_MEMBERS) {
-		soft_multicast_clear(entry);
-		atomic_fetch_sub(&soft_qp_of(qp)->groups, 1);
-	}
-	unlock();
-	return entry == SOFT_MEMBERS ? (errno = EINVAL) : 0;
+	return change(qp, gid, detach);
 }

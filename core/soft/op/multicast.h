@@ -28,6 +28,9 @@ bool soft_multicast_is_group(const union ibv_gid *gid);
 bool soft_multicast_next(const union ibv_gid *group, uint32_t *at,
 			 struct soft_multicast_member *member);
 
+/* Returns whether a queue pair of this process is attached to any group. */
+bool soft_multicast_is_attached(uint32_t qp_num);
+
 /* Removes a member if its process is dead. */
 void soft_multicast_drop_dead(const struct soft_multicast_member *member);
 

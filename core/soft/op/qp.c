@@ -12,6 +12,7 @@
 #include "core/soft/memory/mw.h"
 #include "core/soft/op/cq.h"
 #include "core/soft/op/event.h"
+#include "core/soft/op/multicast.h"
 #include "core/soft/op/pd.h"
 #include "core/soft/op/receive_queue.h"
 #include "core/soft/op/srq.h"
@@ -309,7 +310,7 @@ SOFT_EXPORT int ibv_destroy_qp(struct ibv_qp *verbs)
 	struct soft_qp *qp = soft_qp_of(verbs);
 
 	/* As on hardware, the program must detach it first. */
-	if (atomic_load(&qp->groups))
+	if (verbs->qp_type == IBV_QPT_UD && soft_multicast_is_attached(verbs->qp_num))
 		return EBUSY;
 	if (qp->xrcd && close_handle(qp))
 		return 0;

@@ -62,9 +62,8 @@ struct soft_qp {
 	 */
 	_Atomic uintptr_t coming;
 	struct soft_srq *srq;
-	struct soft_xrcd *xrcd;  /* targets of XRC only, which have no CQ and no PD */
-	uint32_t handles;        /* from creation and ibv_open_qp */
-	_Atomic uint32_t groups; /* multicast groups that it is attached to */
+	struct soft_xrcd *xrcd; /* targets of XRC only, which have no CQ and no PD */
+	uint32_t handles;       /* from creation and ibv_open_qp */
 	uint32_t fetched_events;
 	/* For a modeled link: */
 	struct soft_model *wire; /* NULL: no link */
@@ -125,6 +124,13 @@ static inline bool soft_qp_is_addressed(const struct soft_qp *qp)
 {
 	return unlikely(qp->type == IBV_QPT_UD || qp->type == SOFT_QPT_DCI ||
 			qp->type == SOFT_QPT_SRD);
+}
+
+/* Returns the number of the queue pair that an operation is sent to. */
+static inline uint32_t soft_qp_target_of(const struct soft_qp *qp,
+					 const struct soft_operation *operation)
+{
+	return soft_qp_is_addressed(qp) ? operation->remote_qp : qp->attr.dest_qp_num;
 }
 
 /* Returns the type of the peers that a queue pair of this type sends to. */

@@ -341,7 +341,7 @@ static int modify(struct soft_qp *qp, const struct ibv_qp_attr *attr, int mask)
 		result = enter(qp, from, to);
 	if (result)
 		return result;
-	/* A target of DC has had none so far. */
+	/* A DC target gets its number only now. */
 	if (to == IBV_QPS_RTR)
 		qp->verbs.qp_base.qp_num = soft_qp_number(qp);
 	if (to == IBV_QPS_SQD && mask & IBV_QP_EN_SQD_ASYNC_NOTIFY && attr->en_sqd_async_notify)

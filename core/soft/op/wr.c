@@ -212,6 +212,15 @@ static void wr_set_sge(struct ibv_qp_ex *verbs, uint32_t lkey, uint64_t address,
 	operation->sge[0] = (struct ibv_sge){.addr = address, .length = length, .lkey = lkey};
 }
 
+/* EFA rejects inline data of WRITEs, unless the queue pair was created with a flag for them. */
+static bool takes_inline(const struct soft_qp *qp, const struct soft_operation *operation)
+{
+	if (unlikely(qp->type == SOFT_QPT_SRD))
+		return operation->opcode == IBV_WR_SEND ||
+		       operation->opcode == IBV_WR_SEND_WITH_IMM;
+	return !soft_model_is_fetch(operation);
+}
+
 static ALWAYS_INLINE void set_inline_data(struct ibv_qp_ex *verbs, size_t count,
 					  const struct ibv_data_buf *list)
 {
@@ -220,7 +229,7 @@ static ALWAYS_INLINE void set_inline_data(struct ibv_qp_ex *verbs, size_t count,
 
 	if (!operation)
 		return;
-	if (soft_model_is_fetch(operation)) {
+	if (!takes_inline(qp, operation)) {
 		fail(qp, EINVAL);
 		return;
 	}

@@ -82,6 +82,12 @@ static uint32_t srq_of(const struct soft_qp_image *qp, const struct soft_copy_re
 	return request->access & REMOTE ? 0 : qp->srq % SOFT_SRQS;
 }
 
+/* A null region has the same place for all addresses. */
+static bool is_place(const struct soft_region_image *region, uint64_t address, uint64_t place)
+{
+	return place == address || region->access & SOFT_ACCESS_NULL;
+}
+
 /*
  * Translates the request to local memory. Returns 0, -ESRCH if no queue pair answers the client, or
  * -EACCES if the access is denied.
@@ -110,7 +116,8 @@ static int soft_copy_server_find(const struct soft_copy_server_client *client,
 		return -ESRCH;
 	if (qp->type == IBV_QPT_XRC_RECV && atomic_load(&image->srq[srq].xrcd) != qp->xrcd)
 		return -EACCES;
-	if (!soft_region_allows(&soft_process.arena, &reach, &place) || place != request->address)
+	if (!soft_region_allows(&soft_process.arena, &reach, &place) ||
+	    !is_place(region, request->address, place))
 		return -EACCES;
 	*memory = (struct iovec){(void *)(uintptr_t)place, request->length};
 	return 0;

@@ -21,7 +21,7 @@
 #include "core/soft/peer/lock.h"
 
 #define SOFT_IMAGE_MAGIC   0x766d7366 /* "vmsf" */
-#define SOFT_IMAGE_VERSION 12
+#define SOFT_IMAGE_VERSION 13
 
 enum {
 	SOFT_SLOT_BITS = 11,

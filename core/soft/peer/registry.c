@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,11 +16,29 @@
 #include "core/soft/cm/socket.h"
 #include "core/soft/peer/message.h"
 
-/* Sizes of the structures that processes share, as a fingerprint of their layout. */
+/*
+ * A fingerprint of the layout of the structures that processes share: their sizes, and the offsets
+ * of members that move if others are added in padding.
+ */
 static const size_t layout[] = {
-	sizeof(struct soft_registry_file), sizeof(struct soft_image),
-	sizeof(struct soft_completion),    sizeof(struct soft_receive),
-	sizeof(struct soft_message),       sizeof(struct soft_cm_message),
+	sizeof(struct soft_registry_file),
+	sizeof(struct soft_image),
+	sizeof(struct soft_completion),
+	sizeof(struct soft_receive),
+	sizeof(struct soft_message),
+	sizeof(struct soft_cm_message),
+	offsetof(struct soft_registry_file, member),
+	offsetof(struct soft_registry_port, is_listening),
+	offsetof(struct soft_queue, owed_head),
+	offsetof(struct soft_queue, stride),
+	offsetof(struct soft_qp_image, max_dest_rd_atomic),
+	offsetof(struct soft_srq_image, xrcd),
+	offsetof(struct soft_cq_image, held_ns),
+	offsetof(struct soft_cq_image, event_period_us),
+	offsetof(struct soft_completion, payload),
+	offsetof(struct soft_region_image, qp),
+	offsetof(struct soft_image, interface),
+	offsetof(struct soft_cm_message, data),
 };
 
 /* Creates a directory. Rejects an existing one of another user or accessible to others. */

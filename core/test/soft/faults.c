@@ -386,6 +386,9 @@ static void test_link_down_for_too_long(void **unused)
 
 static void test_removal(void **unused)
 {
+	const union ibv_gid group = {
+		.raw = {0xff, 0x0e}
+        };
 	struct stage stage;
 
 	open_with(&stage, "device#2=removed", &(struct stage_ways){0});
@@ -400,6 +403,7 @@ static void test_removal(void **unused)
 	expect(stage.end[1].cq, ID + 1, IBV_WC_WR_FLUSH_ERR);
 	assert_null(ibv_alloc_pd(stage.context));
 	assert_int_equal(errno, EIO);
+	assert_int_equal(ibv_attach_mcast(stage.end[0].qp, &group, 0), EIO);
 	stage_close(&stage);
 }
 

@@ -208,6 +208,7 @@ static void test_limit(void **unused)
 static void test_previous_owner(void **unused)
 {
 	const struct soft_registry *registry = &soft_process.registry;
+	const union ibv_gid group = group_of(1);
 	struct soft_registry_member *member;
 	struct stage stage;
 
@@ -220,7 +221,9 @@ static void test_previous_owner(void **unused)
 	for (unsigned int i = 0; i < 2; i++)
 		member[1].group[i] = member->group[i];
 	registry->file->member_count = 2;
-	detach(stage.end[1].qp, 1);
+	/* A queue pair whose entry was lost in a takeover of the lock can be destroyed. */
+	member->owner = 0;
+	assert_int_equal(ibv_detach_mcast(stage.end[1].qp, &group, 0), EINVAL);
 	assert_int_equal(registry->file->member_count, 2);
 	send_to(&stage, 1, BYTES, STAGE_QKEY);
 	assert_true(stage_is_empty(stage.end[1].cq));

@@ -116,6 +116,13 @@ class Verbmark(Refused):
         for case in cases:
             self.assertEqual(case["status"], "complete", case)
 
+    def test_null_memory(self):
+        """The server takes the message in several pieces, and drops each of them."""
+        self.run_alone(
+            VERBMARK, "run", "--device", "soft0", "--op", "send", "--size", "100000",
+            "--metric", "bw", "--iterations", "200", "--server-memory", "null", "--no-save",
+        )  # fmt: skip
+
 
 programs.add(Pingpong, PINGPONGS)
 programs.add(Perftest, PERFTESTS)

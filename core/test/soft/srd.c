@@ -7,12 +7,15 @@
 #include <string.h>
 
 #include "core/base/compiler.h"
+#include "core/soft/link/settings.h"
 #include "core/test/soft/stage.h"
 
 enum {
 	PAIRS = 2,
 	DEPTH = 64,
 	LONG = 2048, /* does not travel in a completion */
+	REQUESTS = 6,
+	BAD = 1, /* the request that fails */
 };
 
 /* The queue pairs of the stage's two sides, each with its own half of the buffer. */
@@ -20,6 +23,7 @@ struct srd {
 	struct stage stage;
 	struct ibv_ah *ah;
 	struct ibv_qp *qp[PAIRS];
+	uint32_t rkey;
 };
 
 static struct ibv_qp_init_attr_ex attributes(const struct stage *stage, unsigned int i)
@@ -78,6 +82,7 @@ static void open_srd(struct srd *srd)
 	assert_int_equal(ibv_query_gid(srd->stage.context, 1, 0, &attr.grh.dgid), 0);
 	srd->ah = ibv_create_ah(srd->stage.pd, &attr);
 	assert_non_null(srd->ah);
+	srd->rkey = srd->stage.mr->rkey;
 	for (unsigned int i = 0; i < PAIRS; i++)
 		srd->qp[i] = make(&srd->stage, i);
 }
@@ -114,9 +119,9 @@ static void post(struct srd *srd, enum ibv_wr_opcode opcode, uint32_t number, ui
 	qpx->wr_id = number;
 	qpx->wr_flags = 0;
 	if (opcode == IBV_WR_RDMA_WRITE)
-		ibv_wr_rdma_write(qpx, srd->stage.mr->rkey, remote);
+		ibv_wr_rdma_write(qpx, srd->rkey, remote);
 	else if (opcode == IBV_WR_RDMA_READ)
-		ibv_wr_rdma_read(qpx, srd->stage.mr->rkey, remote);
+		ibv_wr_rdma_read(qpx, srd->rkey, remote);
 	else
 		ibv_wr_send_imm(qpx, htobe32(number));
 	ibv_wr_set_ud_addr(qpx, srd->ah, srd->qp[1]->qp_num, qkey);
@@ -207,6 +212,43 @@ static void test_failures(void **unused)
 	close_srd(&srd);
 }
 
+/* On a link, too, a request that fails leaves those in flight alone. */
+static void test_failure_on_a_link(void **unused)
+{
+	struct srd srd;
+
+	assert_int_equal(setenv(SOFT_LINK_VARIABLE, "latency=2ms", 1), 0);
+	open_srd(&srd);
+	for (unsigned int i = 0; i < REQUESTS; i++) {
+		srd.rkey = srd.stage.mr->rkey ^ (i == BAD);
+		post(&srd, IBV_WR_RDMA_WRITE, i, LONG, STAGE_QKEY);
+	}
+	for (unsigned int i = 0; i < REQUESTS; i++) {
+		struct ibv_wc wc = stage_await(srd.stage.end[0].cq);
+
+		assert_int_equal(wc.status,
+				 wc.wr_id == BAD ? IBV_WC_REM_ACCESS_ERR : IBV_WC_SUCCESS);
+	}
+	assert_int_equal(stage_state(srd.qp[0]), IBV_QPS_RTS);
+	close_srd(&srd);
+	assert_int_equal(unsetenv(SOFT_LINK_VARIABLE), 0);
+}
+
+/* Posts a request with inline data. */
+static void post_inline(struct srd *srd, enum ibv_wr_opcode opcode, int result)
+{
+	struct ibv_qp_ex *qpx = ibv_qp_to_qp_ex(srd->qp[0]);
+
+	ibv_wr_start(qpx);
+	if (opcode == IBV_WR_RDMA_WRITE)
+		ibv_wr_rdma_write(qpx, srd->rkey, (uintptr_t)srd->stage.end[1].buffer);
+	else
+		ibv_wr_send(qpx);
+	ibv_wr_set_ud_addr(qpx, srd->ah, srd->qp[1]->qp_num, STAGE_QKEY);
+	ibv_wr_set_inline_data(qpx, srd->stage.end[0].buffer, 8);
+	assert_int_equal(ibv_wr_complete(qpx), result);
+}
+
 static void test_refusals(void **unused)
 {
 	struct efadv_device_attr device;
@@ -225,6 +267,11 @@ static void test_refusals(void **unused)
 	attr.qp_type = IBV_QPT_UD;
 	assert_null(create(&srd.stage, &attr));
 	assert_int_equal(errno, EINVAL);
+	receive(&srd, 0);
+	post_inline(&srd, IBV_WR_SEND, 0);
+	assert_int_equal(stage_await(srd.stage.end[0].cq).status, IBV_WC_SUCCESS);
+	post_inline(&srd, IBV_WR_RDMA_WRITE, EINVAL);
+	assert_true(stage_is_empty(srd.stage.end[0].cq));
 	/* ibv_post_send has no place for both an address and a remote key. */
 	wr.wr.ud.ah = srd.ah;
 	assert_int_equal(ibv_post_send(srd.qp[0], &wr, &bad), EINVAL);
@@ -234,9 +281,8 @@ static void test_refusals(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_order),
-		cmocka_unit_test(test_one_sided),
-		cmocka_unit_test(test_failures),
+		cmocka_unit_test(test_order),    cmocka_unit_test(test_one_sided),
+		cmocka_unit_test(test_failures), cmocka_unit_test(test_failure_on_a_link),
 		cmocka_unit_test(test_refusals),
 	};
 
