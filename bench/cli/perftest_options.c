@@ -20,6 +20,7 @@
 #define CONTROL  "omit it: client and server always negotiate over TCP"
 #define CYCLES   "omit it: latencies are in nanoseconds"
 #define GROUP    "use --multicast GROUP"
+#define RAILS    "use 'verbmark fleet --rails same', which measures all ports of two hosts"
 #define NOTHING  "verbmark has no equivalent"
 
 /* The options as perftest accepts them, and two as its help spells them. */
@@ -39,7 +40,7 @@ static const struct {
 	{"M",		       GROUP							   },
 	{"MGID",		    GROUP							   },
 	{"N",		       NO_PEAK							 },
-	{"O",		       NOTHING							 },
+	{"O",		       RAILS							   },
 	{"P",		       NOTHING							 },
 	{"U",		       UNSORTED							},
 	{"V",		       VERSION							 },
@@ -75,7 +76,7 @@ static const struct {
 	{"disable_pcie_relaxed",    "omit it: ordering is strict without --relaxed-ordering"        },
 	{"dlid",		    "use --path-bits, which adds a number to the LIDs of both sides"},
 	{"dont_xchg_versions",      "omit it: client and server must have the same protocol version"},
-	{"dualport",                NOTHING							 },
+	{"dualport",                RAILS							   },
 	{"encrypt_on_tx",           NOTHING							 },
 	{"ethertype",               NOTHING							 },
 	{"events",                  "use -e"							},

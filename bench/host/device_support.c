@@ -409,6 +409,20 @@ static bool limits_rate(const struct device_support *capacity, enum transport tr
 	return type < 32 && capacity->rate_limit_types >> type & 1;
 }
 
+static int refuse_rate(const struct device_support *capacity, uint64_t rate, struct error *error)
+{
+	const uint64_t unit = rate & RATE_UNIT;
+	char asked[32];
+	char least[32];
+	char most[32];
+
+	rate_print(rate, asked, sizeof(asked));
+	rate_print(unit | capacity->rate_limit_min * 1000, least, sizeof(least));
+	rate_print(unit | capacity->rate_limit_max * 1000, most, sizeof(most));
+	return error_set(error, -EINVAL, "--rate-limit %s exceeds the device's limits, %s to %s",
+			 asked, least, most);
+}
+
 static int check_rate_limit(const struct device_support *capacity, const struct parameters *p,
 			    struct error *error)
 {
@@ -423,10 +437,7 @@ static int check_rate_limit(const struct device_support *capacity, const struct 
 				 "--rate-limit",
 				 transport_names[transport]);
 	if (kilobits < capacity->rate_limit_min || kilobits > capacity->rate_limit_max)
-		return error_set(error, -EINVAL,
-				 "--rate-limit: the device limits rates from %" PRIu64
-				 " to %" PRIu64 " kb/s",
-				 capacity->rate_limit_min, capacity->rate_limit_max);
+		return refuse_rate(capacity, p->rate_limit, error);
 	return 0;
 }
 

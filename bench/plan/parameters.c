@@ -117,7 +117,13 @@ static const char *parse_flag(const char *text, uint64_t *value)
 	return (text[0] == '0' || text[0] == '1') && !text[1] ? NULL : "must be 0 or 1";
 }
 
-static const char not_a_rate[] = "is not a rate (e.g. 100k, 10Gb/s or 10%)";
+static const char *not_a_rate(const struct parameter *parameter)
+{
+	return !strcmp(parameter->option.name, "rate-limit")
+		       ? "is not a bit rate from 1kb/s to 4Tb/s (e.g. 10Gb/s)"
+		       : "is not a rate (e.g. 100k, 10Gb/s or 10%)";
+}
+
 static const char place_words[] = "must be auto, off or a number";
 static const char pin_words[] = "must be auto, off, far or CPUs (e.g. 3, 0-3 or 0-6+2)";
 
@@ -179,7 +185,7 @@ const char *parameter_parse(const struct parameter *parameter, const char *text,
 			return "is not a time (e.g. 10s, 100ms or 10us)";
 		break;
 	case PARAMETER_RATE:
-		return rate_parse(text, value) ? NULL : not_a_rate;
+		return rate_parse(text, value) ? NULL : not_a_rate(parameter);
 	case PARAMETER_PLACE:
 		if (parse_place(text, value))
 			return NULL;
@@ -286,7 +292,7 @@ static const char *no_such_number(const struct parameter *parameter)
 	if (parameter->type == PARAMETER_PLACE)
 		return place_words;
 	if (parameter->type == PARAMETER_RATE)
-		return not_a_rate;
+		return not_a_rate(parameter);
 	if (parameter->type == PARAMETER_PIN)
 		return pin_words;
 	return parameter->type == PARAMETER_TIME ? "is not a time (e.g. \"10s\")"

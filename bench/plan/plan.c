@@ -544,8 +544,9 @@ static int check_payload(const struct plan *plan, struct error *error)
 	for (size_t i = 0; i < plan->n_cases; i++) {
 		is_sent |= sends_payload(plan->cases[i].op);
 		if (memory_is_null(memory_name_choice(plan->cases[i].parameters.memory)))
-			return error_set(error, -EINVAL,
-					 "--payload needs memory: omit --memory null");
+			return error_set(
+				error, -EINVAL,
+				"--payload and --memory null cannot be used together; omit one");
 		if (plan->cases[i].parameters.verify)
 			return error_set(error, -EINVAL,
 					 "--payload and --verify cannot be used together: --verify "

@@ -70,9 +70,12 @@ static int check_operations(const struct plan *plan, struct error *error)
 		const char *for_what;
 	} named[] = {
 		{"doorbell-every",   rings,                    "--op doorbell"                         },
-		{"event-count",      applicable_moderation,    "messages, with --cq event or adaptive" },
-		{"event-period",     applicable_moderation,    "messages, with --cq event or adaptive" },
-		{"recv-post-list",   applicable_receives,      "bw and load that use receives"         },
+		{"event-count",      applicable_moderation,
+		 "messages, with --cq event or adaptive; use --cq event"                               },
+		{"event-period",     applicable_moderation,
+		 "messages, with --cq event or adaptive; use --cq event"                               },
+		{"recv-post-list",   applicable_receives,
+		 "--metric bw or load of operations that consume receives"                             },
 		{"mr-per-qp",        applicable_server_memory, "messages"                              },
 		{"rate-limit",       applicable_rate_limit,    "messages"                              },
 		{"mr-access",        registers,                "--op register and deregister"          },

@@ -6,8 +6,8 @@
 
 #include "core/base/compiler.h"
 
-#define LEAST    3 /* operations, and transports */
-#define OP_WIDTH 14
+#define LEAST    2 /* operations, and transports */
+#define OP_WIDTH 16
 #define LINE     256
 
 /* Different names, in the order of the cases. */
@@ -34,10 +34,8 @@ struct place {
 
 static struct place place_of(const struct result_case *line)
 {
-	const char *transport = json_string_value(json_object_get(line->parameters, "transport"));
-
-	/* Cases omit the default. */
-	return (struct place){line->op, line->metric, transport ? transport : "RC", line->cq};
+	return (struct place){line->op, line->metric, line->transport ? line->transport : "RC",
+			      line->cq};
 }
 
 static bool is_at(const struct result_case *line, const struct place *place)
@@ -128,61 +126,95 @@ static int column_width(const struct coverage *coverage)
 	return (int)width + 1;
 }
 
-static void print_head(FILE *out, const struct coverage *coverage)
+static void print_head(FILE *out, const struct coverage *coverage, const char *metric)
 {
 	int width = column_width(coverage);
 	char line[LINE] = "";
 
-	add(line, OP_WIDTH, "COVERAGE");
-	for (size_t i = 0; i < coverage->metrics.count; i++)
-		add(line, width * (int)coverage->transports.count + 1, "%s",
-		    coverage->metrics.items[i]);
-	print_line(out, line);
-	add(line, OP_WIDTH, " ");
-	for (size_t i = 0; i < coverage->metrics.count; i++) {
-		for (size_t j = 0; j < coverage->transports.count; j++)
-			add(line, width, "%s", coverage->transports.items[j]);
-		add(line, 1, " ");
-	}
+	add(line, OP_WIDTH, "COVERAGE, %s", metric);
+	for (size_t i = 0; i < coverage->transports.count; i++)
+		add(line, width, "%s", coverage->transports.items[i]);
 	print_line(out, line);
 }
 
-static void print_row(FILE *out, const struct coverage *coverage, const char *op)
+static void print_row(FILE *out, const struct coverage *coverage, const char *metric,
+		      const char *op)
 {
 	int width = column_width(coverage);
 	char line[LINE] = "";
 
 	add(line, OP_WIDTH, "%s", op);
-	for (size_t i = 0; i < coverage->metrics.count; i++) {
-		for (size_t j = 0; j < coverage->transports.count; j++) {
-			struct place place = {op, coverage->metrics.items[i],
-					      coverage->transports.items[j], NULL};
-			char marks[ARRAY_LENGTH(coverage->modes.items) + 1] = "";
+	for (size_t i = 0; i < coverage->transports.count; i++) {
+		struct place place = {op, metric, coverage->transports.items[i], NULL};
+		char marks[ARRAY_LENGTH(coverage->modes.items) + 1] = "";
 
-			for (size_t mode = 0; mode < coverage->modes.count; mode++) {
-				place.mode = coverage->modes.items[mode];
-				marks[mode] = mark_of(coverage->result, &place);
-			}
-			add(line, width, "%s", strspn(marks, "-") == strlen(marks) ? "-" : marks);
+		for (size_t mode = 0; mode < coverage->modes.count; mode++) {
+			place.mode = coverage->modes.items[mode];
+			marks[mode] = mark_of(coverage->result, &place);
 		}
-		add(line, 1, " ");
+		add(line, width, "%s", strspn(marks, "-") == strlen(marks) ? "-" : marks);
 	}
+	print_line(out, line);
+}
+
+/* Not every operation has every metric. */
+static bool has_cases(const struct result *result, const char *metric, const char *op)
+{
+	for (size_t i = 0; i < result->n_cases; i++)
+		if (!strcmp(result->cases[i].metric, metric) && !strcmp(result->cases[i].op, op))
+			return true;
+	return false;
+}
+
+static bool has_status(const struct result *result, enum result_status status)
+{
+	for (size_t i = 0; i < result->n_cases; i++)
+		if (result->cases[i].status == status)
+			return true;
+	return false;
+}
+
+/* Explains the marks that the result can have. */
+static void print_legend(FILE *out, const struct coverage *coverage)
+{
+	const char *separator = "";
+	char line[LINE] = "";
+
+	if (has_status(coverage->result, RESULT_COMPLETE))
+		for (size_t i = 0; i < coverage->modes.count; i++) {
+			add(line, 0, "%s%c: %s", separator, *coverage->modes.items[i],
+			    coverage->modes.items[i]);
+			separator = ", ";
+		}
+	if (has_status(coverage->result, RESULT_SKIPPED)) {
+		add(line, 0, "%s-: skipped", separator);
+		separator = ", ";
+	}
+	if (has_status(coverage->result, RESULT_FAILED)) {
+		add(line, 0, "%s!: failed", separator);
+		separator = ", ";
+	}
+	if (has_status(coverage->result, RESULT_INTERRUPTED))
+		add(line, 0, "%s?: interrupted", separator);
 	print_line(out, line);
 }
 
 void coverage_print(FILE *out, const struct result *result)
 {
 	struct coverage coverage = {.result = result};
-	char line[LINE] = "";
 
 	find_names(&coverage);
 	if (coverage.ops.count < LEAST || coverage.transports.count < LEAST)
 		return;
-	print_head(out, &coverage);
-	for (size_t i = 0; i < coverage.ops.count; i++)
-		print_row(out, &coverage, coverage.ops.items[i]);
-	for (size_t i = 0; i < coverage.modes.count; i++)
-		add(line, 0, "%c: %s, ", *coverage.modes.items[i], coverage.modes.items[i]);
-	add(line, 0, "-: skipped, !: failed, ?: interrupted");
-	print_line(out, line);
+	if (!has_status(result, RESULT_SKIPPED) && !has_status(result, RESULT_FAILED))
+		return;
+	for (size_t i = 0; i < coverage.metrics.count; i++) {
+		const char *metric = coverage.metrics.items[i];
+
+		print_head(out, &coverage, metric);
+		for (size_t j = 0; j < coverage.ops.count; j++)
+			if (has_cases(result, metric, coverage.ops.items[j]))
+				print_row(out, &coverage, metric, coverage.ops.items[j]);
+	}
+	print_legend(out, &coverage);
 }

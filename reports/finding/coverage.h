@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A table of which operations ran on which transports, by metric and completion mode. */
+/* Tables of which operations ran on which transports, one per metric, by completion mode. */
 #ifndef REPORTS_FINDING_COVERAGE_H
 #define REPORTS_FINDING_COVERAGE_H
 
@@ -7,7 +7,10 @@
 
 #include "reports/result/result.h"
 
-/* Prints nothing if the result has fewer than three operations or three transports. */
+/*
+ * Prints nothing if the result has fewer than two operations or two transports, or if no case
+ * was skipped or failed.
+ */
 void coverage_print(FILE *out, const struct result *result);
 
 #endif

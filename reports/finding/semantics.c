@@ -185,6 +185,15 @@ static bool has_row(const struct result *result, const struct subject *subject,
 	return sources.counts || sources.idle;
 }
 
+/* Cases that wait by polling have needs, but the table counts events. */
+static bool would_have_row(const struct result_case *line)
+{
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++)
+		if (!strcmp(rows[i].op, line->op))
+			return strcmp(line->cq, "event") != 0;
+	return false;
+}
+
 static void print_row(FILE *out, const struct result *result, const struct subject *subject,
 		      const struct row *row)
 {
@@ -246,9 +255,11 @@ void semantics_print(FILE *out, const struct result *result)
 		subject.think_ns = think_of(&result->cases[i]);
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++)
 		has_rows |= has_row(result, &subject, &rows[i]);
-	/* Cases that wait by polling have needs, but the table counts events. */
-	if (!has_rows)
+	if (!has_rows) {
+		if (would_have_row(first))
+			fputs("needs are shown with --cq event\n", out);
 		return;
+	}
 	if (banner_allows_times(result))
 		print_head(out, &subject);
 	else

@@ -118,14 +118,18 @@ static void print_metric(FILE *out, const struct charts *figures, enum cells_tab
 	grid_close(&grid);
 }
 
+static void say_paragraph(void *owner, const char *text)
+{
+	html_element(owner, "p", text);
+}
+
 static void print_breakdown(FILE *out, const struct result *result)
 {
-	char note[BREAKDOWN_GRID_NOTE];
 	struct grid grid;
 
 	if (breakdown_grid(&grid, result)) {
-		breakdown_grid_note(note, result);
-		html_element(out, "p", note);
+		html_element(out, "h3", "Breakdown");
+		breakdown_grid_notes(result, "", say_paragraph, out);
 		page_table(out, &grid);
 	}
 	grid_close(&grid);

@@ -5,8 +5,7 @@
 
 #include "reports/result/result.h"
 #include "reports/table/grid.h"
-
-#define BREAKDOWN_GRID_NOTE 360
+#include "reports/table/sentences.h"
 
 /*
  * Builds the table, with one row per case that has a breakdown. Means add up, which percentiles do
@@ -14,7 +13,10 @@
  */
 bool breakdown_grid(struct grid *grid, const struct result *result);
 
-/* Formats a sentence about the columns and the error of the device's clock. */
-void breakdown_grid_note(char note[static BREAKDOWN_GRID_NOTE], const struct result *result);
+/*
+ * Reports what the columns are, the error of the device's clock, and whether outliers dominate the
+ * means. The first sentence begins with title.
+ */
+void breakdown_grid_notes(const struct result *result, const char *title, said *say, void *owner);
 
 #endif

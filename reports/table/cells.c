@@ -11,6 +11,9 @@
 #include "reports/result/digits.h"
 #include "reports/result/statistic.h"
 
+/* A plan with a shorter warm-up checks what works, and wants no stable figures. */
+#define WARMUP_LEAST_NS 10000000
+
 #define NS_PER_US 1000.0
 
 struct table_unit {
@@ -170,10 +173,19 @@ static void print_flows(char text[static 160], const struct table_unit *unit,
 		 low, high, unit->name);
 }
 
+/* The losses of a single receiver are those of the case. */
+static bool has_own_losses(const struct receivers *receivers)
+{
+	for (size_t i = 0; i < receivers->count && receivers->count > 1; i++)
+		if (receivers->receiver[i].lost)
+			return true;
+	return false;
+}
+
 bool cells_evenness(char text[static 160], const struct table_unit *unit,
 		    const struct result_case *line)
 {
-	if (line->receivers.count)
+	if (has_own_losses(&line->receivers))
 		receivers_print(&line->receivers, text);
 	else if (line->flows.count)
 		print_flows(text, unit ? unit : &units[0], line);
@@ -361,11 +373,21 @@ void cells_add(struct grid *grid, const struct table_unit *unit, const struct re
 	add_costs(grid, line);
 }
 
+/* Returns whether the plan allows a warm-up that is long enough to converge. */
+static bool may_converge(const struct result_case *line)
+{
+	const json_t *limit_ns = json_object_get(line->parameters, "warmup_ns");
+
+	return !limit_ns || json_integer_value(limit_ns) >= WARMUP_LEAST_NS;
+}
+
 /* Returns whether warm-up did not converge in most trials. */
 static bool is_unsteady(const struct result_case *line)
 {
 	size_t count = 0;
 
+	if (!may_converge(line))
+		return false;
 	for (size_t i = 0; i < line->n_trials; i++)
 		count += !line->trials[i].warmup.has_converged;
 	return cells_has_figures(line) && !line->is_imported && 2 * count > line->n_trials;

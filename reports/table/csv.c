@@ -7,6 +7,7 @@
 
 #include "reports/finding/bounded.h"
 #include "reports/io/json_member.h"
+#include "reports/result/breakdown.h"
 #include "reports/table/grid.h"
 
 /* The start of all lines of a case. */
@@ -150,6 +151,36 @@ static void add_pace(const struct rows *rows, const struct pace_trial *pace)
 	add_row(rows, "saturated", "1", pace->is_saturated);
 }
 
+/* Adds the mean and the median of each part. */
+static void add_breakdown(const struct rows *rows)
+{
+	const struct breakdown *breakdown = rows->line->breakdown;
+	char figure[64];
+
+	for (size_t i = 0; i < BREAKDOWN_PARTS && breakdown; i++) {
+		if (i == BREAKDOWN_WAKEUP && !breakdown_has_wakeup(breakdown))
+			continue;
+		snprintf(figure, sizeof(figure), "breakdown_%s_mean", breakdown_names[i]);
+		add_row(rows, figure, "ns", hist_mean(&breakdown->parts[i]));
+		snprintf(figure, sizeof(figure), "breakdown_%s_p50", breakdown_names[i]);
+		add_row(rows, figure, "ns", hist_quantile(&breakdown->parts[i], 500000));
+	}
+}
+
+/* Adds the counts of each receiver, numbered from 1. */
+static void add_receivers(const struct rows *rows)
+{
+	const struct receivers *receivers = &rows->line->receivers;
+	char figure[64];
+
+	for (size_t i = 0; i < receivers->count; i++) {
+		snprintf(figure, sizeof(figure), "receiver_%zu_arrived", i + 1);
+		add_row(rows, figure, "1", (double)receivers->receiver[i].arrived);
+		snprintf(figure, sizeof(figure), "receiver_%zu_lost", i + 1);
+		add_row(rows, figure, "1", (double)receivers->receiver[i].lost);
+	}
+}
+
 static void add_trials(struct rows *rows)
 {
 	for (size_t i = 0; i < rows->line->n_trials; i++) {
@@ -193,6 +224,8 @@ static void add_case(struct rows *rows)
 		add_row(rows, "saturated", "1", pace_is_saturated(line));
 	}
 	add_losses(rows, line->sent, line->lost);
+	add_breakdown(rows);
+	add_receivers(rows);
 	add_trials(rows);
 }
 

@@ -27,13 +27,11 @@ static void add_metric(struct markdown *page, const struct table_unit *unit,
 
 static void add_breakdown(struct markdown *page, const struct result *result)
 {
-	char note[BREAKDOWN_GRID_NOTE];
 	struct grid grid;
 
 	page->before = "\n**Breakdown**\n\n";
 	if (breakdown_grid(&grid, result)) {
-		breakdown_grid_note(note, result);
-		markdown_say(page, note);
+		breakdown_grid_notes(result, "", markdown_say, page);
 		markdown_grid(page, &grid);
 	}
 	grid_close(&grid);

@@ -252,12 +252,10 @@ static struct table_count count_cases(const struct result *result)
 static void print_breakdown(const struct table *table)
 {
 	struct block block = {.terminal = &table->terminal, .prefix = ""};
-	char note[BREAKDOWN_GRID_NOTE];
 	struct grid grid;
 
 	if (breakdown_grid(&grid, table->result) && banner_allows_times(table->result)) {
-		breakdown_grid_note(note, table->result);
-		say(&block, note);
+		breakdown_grid_notes(table->result, "BREAKDOWN ", say, &block);
 		grid_text(&table->terminal, &grid);
 	}
 	grid_close(&grid);

@@ -46,14 +46,14 @@ class Measured(Served):
     def test_refusals(self):
         for options, sentence in (
             (("--connect", "cm"), "rdma_cm connects RC only"),
-            (("--op", "write"), "latency of writes polls memory, which SRD may fill in any order"),
+            (("--op", "write"), "write latency polls the last byte, and SRD may write data in any order"),
             (("--op", "fetch-add"), "SRD supports only sends, reads and writes"),
             (("--op", "create-qp"), "SRD supports only sends, reads and writes"),
-            (("--metric", "bw", "--latencies"), "need messages that complete in order"),
-            (("--metric", "bw", "--verify"), "needs messages that complete in order"),
+            (("--metric", "bw", "--latencies"), "need completions in order"),
+            (("--metric", "bw", "--verify"), "needs completions in order"),
             (("--metric", "bw", "-Q", 4), "SRD has a completion for every message"),
             (("--metric", "bw", "-l", 4), "SRD has a completion for every message"),
-            (("--use-srq",), "SRD has neither shared receive queues nor --needs"),
+            (("--use-srq",), "SRD does not support --use-srq or --needs; omit them"),
         ):
             with self.subTest(options):
                 ended = Ended(client("-c", "srd", *options, port=self.server.port), RUN_PATIENCE)

@@ -245,13 +245,15 @@ static void test_rate_limits(void **unused)
 {
 	static const char limited[] =
 		"{'device':{'qp_rate_limit_min':10, 'qp_rate_limit_max':2000, 'qp_rate_limit_types':4}}";
-	static const char range[] =
-		OWN "--rate-limit: the device limits rates from 10 to 2000 kb/s";
+	static const char low[] =
+		OWN "--rate-limit 9kbit exceeds the device's limits, 10kbit to 2mbit";
+	static const char high[] =
+		OWN "--rate-limit 2001kbit exceeds the device's limits, 10kbit to 2mbit";
 
 	check(limited, "rate-limit=10kb/s", NULL);
 	check(limited, "rate-limit=2Mb/s", NULL);
-	check(limited, "rate-limit=9kb/s", range);
-	check(limited, "rate-limit=2001kb/s", range);
+	check(limited, "rate-limit=9kb/s", low);
+	check(limited, "rate-limit=2001kb/s", high);
 	/* The type of RC is 2, that of UC 3. */
 	check(limited, "transport=UC rate-limit=10kb/s",
 	      OWN "the device does not limit the rate of UC queue pairs; omit --rate-limit");

@@ -76,14 +76,14 @@ static const struct {
 	{OPERATION_WRITE,        "metric=bw server-memory=null",
 	 "odp:implicit and null give the peer no access; use other memory, or --op send"                                               },
 	{OPERATION_SEND,         "server-memory=null verify=1",
-	 "null memory does not store what --verify or the operation needs"                                                             },
+	 "--memory null stores no data, which --verify and this operation need; use other memory"                                      },
 	{OPERATION_READ_NOTIFY,  "metric=bw memory=null",
-	 "null memory does not store what --verify or the operation needs"                                                             },
+	 "--memory null stores no data, which --verify and this operation need; use other memory"                                      },
 	{OPERATION_SEND,         "mr-per-qp=1 memory=odp",                          NULL                                               },
 	{OPERATION_SEND,         "mr-per-qp=1 server-memory=nic",
 	 "--mr-per-qp does not support memory of the device (nic)"								     },
 	{OPERATION_REGISTER,     "memory=null",
-	 "null memory does not store what --verify or the operation needs"                                                             },
+	 "--memory null stores no data, which --verify and this operation need; use other memory"                                      },
 	{OPERATION_REGISTER,     "pages=untouched memory=nic",                      "--pages untouched needs --memory host"            },
 	{OPERATION_SEND,         "cq=event event-count=8 event-period=4us",         NULL                                               },
 	{OPERATION_SEND,         "cq=event event-period=4us",                       "--event-period needs --event-count"               },
@@ -233,6 +233,7 @@ static void test_multicast(void **unused)
 		{"send",     GROUP "metric=bw qps=4",           NULL               },
 		{"send-imm", GROUP "metric=bw verify=1",        NULL               },
 		{"send",     "metric=bw multicast=239.1.2.3",   elsewhere          },
+		{"send",     GROUP "qps=4",                     elsewhere          },
 		{"send",     GROUP,                             elsewhere          },
 		{"send",     GROUP "metric=bw bidirectional=1", several            },
 		{"send",     GROUP "metric=bw threads=2",       several            },
@@ -306,22 +307,22 @@ static void test_access_rules(void **unused)
 static void test_breakdown(void **unused)
 {
 	static const char otherwise[] =
-		"--breakdown applies only to the latency of messages, reads and atomics";
+		"--breakdown applies only to the latency of messages, reads and atomics; use --metric lat";
 	static const char polled[] =
 		"--breakdown: write latency polls memory, without a completion; use --cq event";
 	static const char *const rows[][3] = {
-		{"send",     "",                  NULL					      },
-		{"read",     "",                  NULL					      },
-		{"doorbell", "cq=event",          NULL					      },
-		{"send-inv", "",                  NULL					      },
-		{"write",    "",                  polled					    },
-		{"write",    "cq=event",          NULL					      },
-		{"send",     "metric=bw",         otherwise                                         },
-		{"alloc",    "",                  otherwise					 },
-		{"register", "",                  otherwise                                         },
-		{"bind-mw",  "",                  otherwise					 },
-		{"read",     "registration=each", otherwise                                         },
-		{"send",     "verify=1",          "--breakdown and --verify cannot be used together"},
+		{"send",     "",                  NULL							},
+		{"read",     "",                  NULL							},
+		{"doorbell", "cq=event",          NULL							},
+		{"send-inv", "",                  NULL							},
+		{"write",    "",                  polled						      },
+		{"write",    "cq=event",          NULL							},
+		{"send",     "metric=bw",         otherwise						   },
+		{"alloc",    "",                  otherwise						   },
+		{"register", "",                  otherwise						   },
+		{"bind-mw",  "",                  otherwise						   },
+		{"read",     "registration=each", otherwise                                                   },
+		{"send",     "verify=1",          "--breakdown and --verify cannot be used together; omit one"},
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {

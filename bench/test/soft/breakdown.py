@@ -83,4 +83,4 @@ class Parts(OnSoft):
         for form in ("table", "markdown", "html"):
             text = self.good("report", "--format", form, "r.json").out
             self.assertIn("wake-up", text)
-            self.assertRegex(text, r"converted timestamps is at most \d+ ns")
+            self.assertRegex(text, r"timestamps are within \d+ ns")

@@ -14,8 +14,7 @@ static struct result_case *add_case(const char *op, const char *metric, const ch
 		.op = op,
 		.metric = metric,
 		.cq = cq,
-		.parameters =
-			transport ? json_pack("{s:s}", "transport", transport) : json_object(),
+		.transport = transport,
 		.status = RESULT_COMPLETE,
 	};
 	result.cases = cases;
@@ -24,8 +23,6 @@ static struct result_case *add_case(const char *op, const char *metric, const ch
 
 static int forget(void **unused)
 {
-	for (size_t i = 0; i < result.n_cases; i++)
-		json_decref(cases[i].parameters);
 	result = (struct result){0};
 	return 0;
 }
@@ -45,12 +42,20 @@ static void test_small_results(void **unused)
 {
 	check_text("");
 	add_case("send", "lat", NULL, "poll");
-	add_case("write", "lat", "UC", "poll");
-	add_case("read", "lat", "UC", "poll");
+	add_case("send", "lat", "UC", "poll")->status = RESULT_SKIPPED;
 	check_text("");
-	add_case("write", "lat", "UD", "poll")->op = "send";
-	result.cases[2].op = "write";
+	cases[1].op = "write";
+	cases[1].transport = NULL;
 	check_text("");
+	/* Complete cases need no table. */
+	cases[1].transport = "UC";
+	cases[1].status = RESULT_COMPLETE;
+	check_text("");
+	cases[1].status = RESULT_FAILED;
+	check_text("COVERAGE, lat   RC UC\n"
+		   "send            p\n"
+		   "write              !\n"
+		   "p: poll, !: failed\n");
 }
 
 static void test_marks(void **unused)
@@ -68,11 +73,13 @@ static void test_marks(void **unused)
 	add_case("read", "lat", NULL, "poll")->status = RESULT_SKIPPED;
 	add_case("read", "bw", NULL, "event");
 	add_case("read", "bw", NULL, "event")->status = RESULT_FAILED;
-	check_text("COVERAGE      lat          bw\n"
-		   "              RC  XRC UD   RC  XRC UD\n"
-		   "send          pe  p!               ?-\n"
-		   "compare-swap                       -\n"
-		   "read          p             !\n"
+	check_text("COVERAGE, lat   RC  XRC UD\n"
+		   "send            pe  p!\n"
+		   "read            p\n"
+		   "COVERAGE, bw    RC  XRC UD\n"
+		   "send                    ?-\n"
+		   "compare-swap            -\n"
+		   "read             !\n"
 		   "p: poll, e: event, -: skipped, !: failed, ?: interrupted\n");
 }
 

@@ -153,6 +153,16 @@ static void test_the_software_device(void **unused)
 		"Times are not shown: those of a software\ndevice say nothing about hardware.\n");
 }
 
+/* The table counts events, which cases that poll do not have. */
+static void test_needs_of_polling(void **unused)
+{
+	add_case("send", "bw", polling, 0)->needs = json_object();
+	check_rows("needs are shown with --cq event\n");
+	/* No row is about doorbells. */
+	cases[0].op = "doorbell";
+	check_rows("");
+}
+
 /* Times are shown if no case probes what operations need. */
 static void test_times_of_the_software_device(void **unused)
 {
@@ -169,6 +179,7 @@ int main(void)
 		cmocka_unit_test_teardown(test_no_needs, forget),
 		cmocka_unit_test_teardown(test_passive_server, forget),
 		cmocka_unit_test_teardown(test_notified_server, forget),
+		cmocka_unit_test_teardown(test_needs_of_polling, forget),
 		cmocka_unit_test_teardown(test_gaps, forget),
 		cmocka_unit_test_teardown(test_the_software_device, forget),
 		cmocka_unit_test_teardown(test_times_of_the_software_device, forget),

@@ -147,27 +147,48 @@ static void test_merge(void **unused)
 	result_finish(&merged);
 }
 
+static void note(void *owner, const char *text)
+{
+	char *notes = owner;
+
+	snprintf(notes + strlen(notes), 512 - strlen(notes), "%s\n", text);
+}
+
+#define FIRST_PART 4
+
+static void check_cells(const char *const wanted[static BREAKDOWN_PARTS + 1])
+{
+	struct grid grid;
+	const char *cell;
+
+	assert_true(breakdown_grid(&grid, &result));
+	assert_int_equal(grid.n_columns, FIRST_PART + BREAKDOWN_PARTS + 1);
+	assert_int_equal(grid.n_cells, grid.n_columns);
+	cell = grid_cells(&grid);
+	for (size_t i = 0; i < grid.n_columns; i++, cell += strlen(cell) + 1)
+		if (i >= FIRST_PART)
+			assert_string_equal(cell, wanted[i - FIRST_PART]);
+	grid_close(&grid);
+}
+
 /* Means add up. The first column is the operation, the last one the whole. */
 static void test_table(void **unused)
 {
 	static const char *const wanted[] = {"0.100", "2.00", "0.030", "0.004", "2.13"};
-	char note[BREAKDOWN_GRID_NOTE];
+	static const char *const polled[] = {"0.100", "2.00", "-", "0.004", "2.13"};
+	char notes[512] = "";
 	struct grid grid;
-	const char *cell;
 
 	assert_false(breakdown_grid(&grid, &result));
 	grid_close(&grid);
 	add_breakdown(true);
-	assert_true(breakdown_grid(&grid, &result));
-	assert_int_equal(grid.n_columns, 4 + ARRAY_LENGTH(wanted));
-	assert_int_equal(grid.n_cells, grid.n_columns);
-	cell = grid_cells(&grid);
-	for (size_t i = 0; i < grid.n_columns; i++, cell += strlen(cell) + 1)
-		if (i >= 4)
-			assert_string_equal(cell, wanted[i - 4]);
-	grid_close(&grid);
-	breakdown_grid_note(note, &result);
-	assert_non_null(strstr(note, "at most 7 ns"));
+	/* A program that polls never sleeps. */
+	check_cells(polled);
+	broken_down()->cq = "event";
+	check_cells(wanted);
+	breakdown_grid_notes(&result, "BREAKDOWN ", note, notes);
+	assert_non_null(strstr(notes, "BREAKDOWN us: means"));
+	assert_non_null(strstr(notes, "within 7 ns"));
 }
 
 static void test_spoilt(void **unused)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "reports/result/breakdown.h"
 #include "reports/table/csv.h"
 #include "reports/test/lib/loads.h"
 
@@ -92,11 +93,37 @@ static void test_failures_and_losses(void **unused)
 	assert_contains(text, ",,,16,,complete,3,bytes_per_s,B/s,36400000,,\n");
 }
 
+static void test_breakdown_and_receivers(void **unused)
+{
+	struct breakdown *breakdown = calloc(1, sizeof(*breakdown));
+	struct error error = {0};
+
+	sample_init(&sample);
+	assert_non_null(breakdown);
+	for (size_t i = 0; i < BREAKDOWN_PARTS; i++)
+		hist_init(&breakdown->parts[i]);
+	for (uint64_t ns = 10; ns <= 60; ns += 25)
+		hist_add(&breakdown->parts[BREAKDOWN_POST], ns);
+	hist_add(&breakdown->parts[BREAKDOWN_WAKEUP], 0);
+	sample.cases[SAMPLE_LATENCY].breakdown = breakdown;
+	assert_int_equal(receivers_open(&sample.cases[SAMPLE_BANDWIDTH].receivers, 2, &error), 0);
+	sample.cases[SAMPLE_BANDWIDTH].receivers.receiver[1] = (struct receiver){70, 3};
+	make("x");
+	assert_contains(text, ",complete,,breakdown_post_mean,ns,35,,\n");
+	assert_contains(text, ",complete,,breakdown_post_p50,ns,35,,\n");
+	/* The program never slept. */
+	assert_null(strstr(text, "breakdown_wakeup"));
+	assert_contains(text, ",complete,,receiver_1_lost,1,0,,\n");
+	assert_contains(text, ",complete,,receiver_2_arrived,1,70,,\n");
+	assert_contains(text, ",complete,,receiver_2_lost,1,3,,\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(test_loads, close_sample),
 		cmocka_unit_test_teardown(test_failures_and_losses, close_sample),
+		cmocka_unit_test_teardown(test_breakdown_and_receivers, close_sample),
 		cmocka_unit_test_teardown(test_file_names, close_sample),
 	};
 

@@ -123,6 +123,11 @@ static void test_foot(void **unused)
 		"use a longer --warmup\n\n",
 		skipped, summary);
 	check_foot(wanted);
+	/* The plan leaves no time to stabilize. */
+	json_object_set_new(sample.cases[SAMPLE_LATENCY].parameters, "warmup_ns",
+			    json_integer(9999999));
+	snprintf(strstr(wanted, "\nwarning"), 2, "\n");
+	check_foot(wanted);
 }
 
 /* A few cases are listed individually; many with the same reason share a line with the first. */
