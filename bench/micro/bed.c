@@ -131,6 +131,7 @@ void bed_close(struct bed *bed)
 
 	for (unsigned int i = 0; i < lane->settings.n_flows && lane->flows; i++) {
 		post_list_close(&lane->flows[i].list);
+		lane_forget_returns(&lane->flows[i]);
 		free(lane->flows[i].ticks);
 	}
 	free(lane->flows);
