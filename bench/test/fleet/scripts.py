@@ -138,10 +138,12 @@ class AroundJobs(OnCluster):
         self.addCleanup(self.set_nodes)
 
     def run_job(self):
-        """Runs a job on both nodes; returns the output of its tasks, which is empty if it fails."""
+        """
+        Runs a job on both nodes; returns the output of its tasks, or nothing if it fails: the task
+        of a good node may have run before Slurm aborted the step.
+        """
         ended = self.cluster.run("srun", "-N", 2, "sh", "-c", "echo $SLURMD_NODENAME")
-        self.assertEqual(ended.returncode == 0, bool(ended.stdout), ended.stderr)
-        return sorted(ended.stdout.split())
+        return sorted(ended.stdout.split()) if ended.returncode == 0 else []
 
     def check_drained(self, reason):
         """Waits until n1 alone is drained."""
