@@ -38,8 +38,6 @@ SHORT = ("-D", "500ms")
 # Rounds that last until a test has found the rank that it disturbs.
 LONG = ("-D", "3s", "--time-limit", "10s")
 DEAD = "rdma_connect#1+=EIO; rdma_accept#1+=EIO"
-# Seconds of CPU time that only a rank that is measuring has spent.
-MEASURING_S = 0.3
 # A result of one pair of hosts.
 SAMPLE = os.path.join(
     os.path.dirname(os.path.abspath(__file__)), "../../../reports/test/lib/sample.json"
@@ -81,10 +79,9 @@ def is_rank_on(pid, folder, node):
     return wanted <= set(variables) and program == VERBMARK
 
 
-def cpu_s(pid):
-    """Returns the CPU time of a process; 0 if it has ended."""
-    fields = read(f"/proc/{pid}/stat").rpartition(")")[2].split()
-    return sum(map(int, fields[11:13])) / os.sysconf("SC_CLK_TCK") if fields else 0
+def has_peer(pid):
+    """Returns whether the process has mapped another process of soft0 besides its own image."""
+    return read(f"/proc/{pid}/maps").count("/memfd:verbmark-soft (") > 1
 
 
 def hdr_counts(text):
@@ -289,8 +286,7 @@ class UnderSlurm(OfFleet):
             self.assertIsNone(step.process.poll(), step.err)
             pids = (name for name in os.listdir("/proc") if name.isdigit())
             return next((int(pid) for pid in pids
-                         if is_rank_on(pid, self.cluster.folder, node)
-                         and cpu_s(pid) > MEASURING_S), None)
+                         if is_rank_on(pid, self.cluster.folder, node) and has_peer(pid)), None)
 
         return wait_until(find, what=f"the rank on {node} to measure")
 
