@@ -73,10 +73,7 @@ static void find_names(struct coverage *coverage)
  */
 static char mark_of(const struct result *result, const struct place *place)
 {
-	bool has[] = {[RESULT_INTERRUPTED] = false,
-		      [RESULT_COMPLETE] = false,
-		      [RESULT_FAILED] = false,
-		      [RESULT_SKIPPED] = false};
+	bool has[RESULT_SKIPPED + 1] = {false};
 
 	for (size_t i = 0; i < result->n_cases; i++)
 		if (is_at(&result->cases[i], place))

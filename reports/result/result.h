@@ -223,7 +223,7 @@ double result_rate(const struct result_case *line, bool with_far);
 /* The same for the messages that the server sent. */
 double result_far_rate(const struct result_case *line);
 
-/* Returns the bytes that a message carries; NAN: the size is that of a memory window it binds. */
+/* Returns the bytes that a message carries; NAN: none, its size is the size of a window. */
 double result_payload(const struct result_case *line);
 
 void result_finish(struct result *result);

@@ -173,7 +173,7 @@ static void print_flows(char text[static 160], const struct table_unit *unit,
 		 low, high, unit->name);
 }
 
-/* The losses of a single receiver are those of the case. */
+/* A single receiver has lost what the case has lost. */
 static bool has_own_losses(const struct receivers *receivers)
 {
 	for (size_t i = 0; i < receivers->count && receivers->count > 1; i++)

@@ -3,9 +3,7 @@
 
 import unittest
 
-from verbmark import (
-    IS_SOFT, RUN_PATIENCE, Ended, Peer, Served, by_hand, client, measure,
-)
+from verbmark import IS_SOFT, RUN_PATIENCE, Ended, Peer, Served, by_hand, client
 
 OPERATIONS = (
     "send", "send-imm", "write", "read", "write-imm", "fetch-add", "compare-swap",
@@ -16,14 +14,8 @@ OPERATIONS = (
 @unittest.skipUnless(IS_SOFT, "Soft-RoCE has no DC")
 class Measured(Served):
     def measure(self, *options, count):
-        document = measure(self.server, "-c", "dc", *options).document
-        cases = document["cases"]
-        self.assertEqual(len(cases), count)
-        for case in cases:
-            self.assertEqual(case["status"], "complete", case)
-            self.assertEqual((case["transport"], case["use_srq"], case["connect"]),
-                             ("DC", True, "qp"))
-        return cases
+        return self.complete("-c", "dc", *options, count=count, transport="DC", use_srq=True,
+                             connect="qp")
 
     def test_operations(self):
         self.measure("--op", ",".join(OPERATIONS), "--metric", "lat,bw", "--cq", "poll,event",

@@ -3,20 +3,14 @@
 
 import unittest
 
-from verbmark import IS_SOFT, RUN_PATIENCE, Ended, Served, client, measure
+from verbmark import IS_SOFT, RUN_PATIENCE, Ended, Served, client
 
 
 @unittest.skipUnless(IS_SOFT, "Soft-RoCE has no SRD")
 class Measured(Served):
     def measure(self, *options, count):
-        document = measure(self.server, "-c", "srd", *options).document
-        cases = document["cases"]
-        self.assertEqual(len(cases), count)
-        for case in cases:
-            self.assertEqual(case["status"], "complete", case)
-            self.assertEqual((case["transport"], case["connect"], case["cq_mod"]),
-                             ("SRD", "qp", 1))
-        return cases
+        return self.complete("-c", "srd", *options, count=count, transport="SRD", connect="qp",
+                             cq_mod=1)
 
     def test_operations(self):
         operations = ("send", "send-imm", "read", "write-imm")

@@ -16,14 +16,8 @@ OPERATIONS = (
 @unittest.skipUnless(IS_SOFT, "Soft-RoCE has no XRC")
 class Measured(Served):
     def measure(self, *options, count):
-        document = measure(self.server, "-c", "xrc", *options).document
-        cases = document["cases"]
-        self.assertEqual(len(cases), count)
-        for case in cases:
-            self.assertEqual(case["status"], "complete", case)
-            self.assertEqual((case["transport"], case["use_srq"], case["connect"]),
-                             ("XRC", True, "qp"))
-        return cases
+        return self.complete("-c", "xrc", *options, count=count, transport="XRC", use_srq=True,
+                             connect="qp")
 
     def test_operations(self):
         self.measure("--op", ",".join(OPERATIONS), "--metric", "lat,bw", "--cq", "poll,event",

@@ -186,6 +186,15 @@ class Served(unittest.TestCase):
     def tearDownClass(cls):
         cls.server.kill()
 
+    def complete(self, *options, count, **members):
+        """Returns the cases, all of which must complete and have these members."""
+        cases = measure(self.server, *options).document["cases"]
+        self.assertEqual(len(cases), count)
+        for case in cases:
+            self.assertEqual(case["status"], "complete", case)
+            self.assertEqual({name: case[name] for name in members}, members)
+        return cases
+
 
 def client(*options, port=None, host=ADDRESS, before=(), program=VERBMARK):
     """

@@ -103,7 +103,7 @@ static void init_verbs(struct soft_qp *qp, struct ibv_context *context,
 	verbs->context = context;
 	verbs->qp_context = attr->qp_context;
 	verbs->handle = qp->index;
-	/* As on mlx5, a target of DC gets its number when it becomes ready to receive. */
+	/* A target of DC gets its number when it becomes ready to receive, as on mlx5. */
 	verbs->qp_num = qp->type == SOFT_QPT_DCT ? 0 : soft_qp_number(qp);
 	verbs->state = IBV_QPS_RESET;
 	verbs->qp_type = qp->type > IBV_QPT_DRIVER ? IBV_QPT_DRIVER : attr->qp_type;
@@ -309,7 +309,7 @@ SOFT_EXPORT int ibv_destroy_qp(struct ibv_qp *verbs)
 {
 	struct soft_qp *qp = soft_qp_of(verbs);
 
-	/* As on hardware, the program must detach it first. */
+	/* The program must detach it first, as on hardware. */
 	if (verbs->qp_type == IBV_QPT_UD && soft_multicast_is_attached(verbs->qp_num))
 		return EBUSY;
 	if (qp->xrcd && close_handle(qp))
